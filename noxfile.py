@@ -210,7 +210,8 @@ def fuzz(session: nox.Session) -> None:
     _run(session, "tests", *command, within=session.invoked_from, PYTHONPATH=path)
 
 
-# Session → its tag, what it says of itself, and the command of the tooling that it runs.
+# Session → its tag, what it says of itself, and the command of the tooling that it runs. Those with the tag `wheel`
+# need no arguments and come in the order in which they build on each other: `-t wheel` runs through.
 COMMANDS = {
     **{
         f"build_{name}": ("wheel", f"Build, repair, lock and prove the wheels of {name} in dist/.", ("build", name))
@@ -221,11 +222,16 @@ COMMANDS = {
         "Build, repair, lock and prove the wheels of every backend that a release has, in one run.",
         ("build", "--all"),
     ),
+    "release": (
+        "release",
+        "Build all of a release, its backends, platforms, select, auto and index: -- VERSION [--dry-run] [--no-smoke].",
+        ("release",),
+    ),
     "build_jaxlib": ("wheel", "Build, repair, lock and check the jaxlib wheels alone.", ("build", "--bindings-only")),
     "build_select": ("wheel", "Build jaxlib-select; its wheel ends up in dist/.", ("select",)),
     "build_auto": ("wheel", "Build jaxlib-auto, a plain wheel and variants for what is in dist/.", ("auto",)),
     "merge": (
-        "wheel",
+        "release",
         "Merge builds, or proofs made elsewhere: -- FOLDER...|--proofs FILE... --dist FOLDER.",
         ("merge",),
     ),
@@ -255,7 +261,7 @@ COMMANDS = {
     "probe": ("proof", "Run PJRT's conformance checks on plugin libraries, without JAX: -- FILE...", ("probe",)),
     "inspect": (
         "proof",
-        "Say what is in a wheel, ours or any other JAX plugin's: -- WHEEL... [--json] [--open].",
+        "Say what is in a wheel, any JAX plugin's: -- WHEEL... [--verbose] [--json] [--open], or --compare A B.",
         ("inspect",),
     ),
     "release_check": (

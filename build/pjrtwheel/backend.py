@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -190,20 +191,43 @@ def backend_files(root: Path) -> list[Path]:
     return sorted((root / "plugins").glob("*/backend.toml"))
 
 
+def check_files(backend: Backend) -> None:
+    """Raise a `UsageError` if the directory of a backend lacks a file that every wheel is made from."""
+    needed = {
+        "BUILD.bazel": "Bazel finds its targets there",
+        "README.md": "it becomes the description of the wheel on the package index",
+        f"{backend.package}/__init__.py": "JAX imports it and calls its function `initialize`",
+    }
+    folder = backend.path.parent
+    missing = [name for name in needed if not (folder / name).is_file()]
+    if missing:
+        raise UsageError(
+            f"{folder} lacks {', '.join(missing)}",
+            cause="; ".join(needed[name] for name in missing),
+            remedy='CONTRIBUTING.md, "Add a backend", has one that can be copied',
+        )
+
+
 def load_backends(root: Path) -> dict[str, Backend]:
     """Read every backend below `root`, by name and in order of name."""
     return {path.parent.name: parse_backend(path.read_text("utf-8"), path) for path in backend_files(root)}
 
 
 def pick_backend(backends: Mapping[str, Backend], name: str) -> Backend:
-    """Return the backend of this name.
+    """Return the backend that a person named: `cuda13`, `cuda-13` and `CUDA_13` are one.
 
     Raises:
         UsageError: No such backend; the message lists those there are.
     """
-    if name not in backends:
+    found = next((backend for known, backend in backends.items() if _letters(known) == _letters(name)), None)
+    if found is None:
         raise UsageError(f"unknown backend: {name!r}", remedy=f"known backends: {', '.join(backends)}")
-    return backends[name]
+    return found
+
+
+def _letters(name: str) -> str:
+    """Return what of a name counts: distributions have separators where our directories have none."""
+    return re.sub(r"[-_.]", "", name).lower()
 
 
 def find_backend(root: Path, name: str) -> Backend:

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from pjrtwheel.backend import Backend
+from pjrtwheel.backend import Backend, check_files
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.bazel.remote_log import describe_processes, describe_warnings
@@ -170,6 +170,8 @@ def _check_request(request: BuildRequest) -> None:
             cause=f"given were {', '.join(backend.name for backend in request.backends)}",
             remedy="build them one after the other; what is in dist/ is kept",
         )
+    for given in request.backends:
+        check_files(given)
     for backend in request.backends or (None,):
         check_inputs(request.release, backend, request.platform, request.provider, host_platform())
         if request.library and backend:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from pjrtwheel.bazel.invoke import BuildRequest
@@ -31,7 +32,12 @@ def describe_need(request: BuildRequest, cache: Path, *, proofs: bool) -> str:
 
     Wheels in `dist/` are counted here: they are links to Bazel's outputs, which are below the cache.
     """
-    pins = list_inputs(request)
+    return describe_total_need([request], cache, proofs=proofs)
+
+
+def describe_total_need(requests: Iterable[BuildRequest], cache: Path, *, proofs: bool) -> str:
+    """Say in one line what several builds may need, one after the other: what they share is there once."""
+    pins = {pin.sha256: pin for request in requests for pin in list_inputs(request)}.values()
     downloads = sum(pin.size for pin in pins if not wheel_path(cache, pin).is_file())
     unpacked = sum(pin.size for pin in pins if pin.key.startswith(("plugin.", "kernels.")))
     wheels = unpacked + sum(pin.size for pin in pins if pin.key.startswith("bindings."))

@@ -124,13 +124,21 @@ def shorten(values: Iterable[str], shown: int, separator: str = ", ") -> str:
     return separator.join(entries[:shown]) + more
 
 
-def printable(text: str) -> str:
-    r"""Return the beginning of a text of others as a part of one line of a terminal, with nothing that it would obey.
+def printable(text: str, most: int | None = _SAID) -> str:
+    r"""Return a text of others as a part of one line of a terminal, with nothing that it would obey.
 
-    >>> printable("lost\x1b[2J\nfound ")
-    'lost [2J found'
+    Args:
+        text: The text.
+        most: How many characters are shown at most; all of them if it is None.
+
+    >>> printable("lost\x1b[2J\nfound "), printable("a\x00b", 4)
+    ('lost\\x1b[2J found', 'a\\x0')
     """
-    return "".join(letter if letter.isprintable() else " " for letter in text)[:_SAID].strip()
+    shown = (
+        letter if letter.isprintable() else " " if letter.isspace() else letter.encode("unicode_escape").decode()
+        for letter in text
+    )
+    return "".join(shown)[:most].strip()
 
 
 def fit(values: Iterable[str], separator: str = ", ") -> str:

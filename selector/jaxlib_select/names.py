@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Names of distributions."""
+"""Names of distributions and backends, as they are compared."""
 
 from __future__ import annotations
 
@@ -14,3 +14,12 @@ def normalize(name: str) -> str:
     'jax-cuda12-pjrt'
     """
     return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def squeeze(name: str) -> str:
+    """Return what of a backend's name counts: people write it as its package, its extra or its directory is named.
+
+    >>> {squeeze("cuda13"), squeeze("CUDA-13"), squeeze("cuda_13")}, squeeze("cuda-13-local")
+    ({'cuda13'}, 'cuda13local')
+    """
+    return normalize(name).replace("-", "")

@@ -249,6 +249,18 @@ def test_unknown_release(pin: Callable[..., Release], index: Path, repository: P
     assert index.is_dir()
 
 
+def test_an_unknown_release_is_said_before_all_else(pin: Callable[..., Release], index: Path, repository: Path) -> None:
+    """A slip in the version is no reason to repair a backend first."""
+    (repository / "plugins/abacus/backend.toml").write_text("what = 1\n", "utf-8")
+    with pytest.raises(PinError, match=r"no release 9\.9\.9 of jax"):
+        pin("9.9.9")
+    with pytest.raises(PinError, match=r"no release 9\.9\.9 of jax"):
+        pin("9.9.9", missing_only=True)
+    with pytest.raises(UsageError, match="malformed backend file"):
+        pin("1.2.3")
+    assert index.is_dir()
+
+
 def test_release_without_a_file_for_any_platform(pin: Callable[..., Release], index: Path, repository: Path) -> None:
     """There is a jax, and no jaxlib to go with it."""
     for name in (FIRST, SECOND):

@@ -16,7 +16,6 @@ from pjrtwheel.publish.places import open_place
 TAG = "v1.2.3+split.1"
 WHEEL = "jaxlib_abacus-1.2.3+split.1-py3-none-any.whl"
 PROJECTS = ("jaxlib", "jaxlib-abacus")
-COMMIT = "0" * 40
 SERVER = "https://github.example"
 WAITS: list[float] = []
 _DESTINATION = Destination(Kind.GITHUB, "github", "a GitHub Release")

@@ -67,6 +67,8 @@ class GithubStandIn:
         lie: Names of assets of which another digest is stated.
         rename: Asset → the name that it gets instead.
         digests: Whether it states any; an older GitHub Enterprise Server does not.
+        tags: Tag → the commit that it is at, or the id of a tag object.
+        tag_objects: Id of an annotated tag's object → what it is at.
         calls: What was asked: method and path.
         tokens: The tokens that were sent.
     """
@@ -77,6 +79,8 @@ class GithubStandIn:
     lie: set[str] = field(default_factory=set)
     rename: dict[str, str] = field(default_factory=dict)
     digests: bool = True
+    tags: dict[str, str] = field(default_factory=dict)
+    tag_objects: dict[str, str] = field(default_factory=dict)
     calls: list[tuple[str, str]] = field(default_factory=list)
     tokens: set[str] = field(default_factory=set)
     url: str = ""
@@ -102,6 +106,16 @@ class GithubStandIn:
             "body": release.body,
             "draft": release.draft,
         }
+
+    def describe_object(self, sha: str) -> dict[str, Any]:
+        """Return what a tag is at, as the API does: a commit, or another tag's object."""
+        kind = "tag" if sha in self.tag_objects else "commit"
+        return {"sha": sha, "type": kind, "url": f"{self.url}/repos/{REPOSITORY}/git/{kind}s/{sha}"}
+
+    def list_tags(self, beginning: str) -> list[dict[str, Any]]:
+        """Return all tags that begin so, as the API does."""
+        found = {tag: sha for tag, sha in self.tags.items() if tag.startswith(beginning)}
+        return [{"ref": f"refs/tags/{tag}", "object": self.describe_object(sha)} for tag, sha in found.items()]
 
     def make_release(self, asked: dict[str, Any]) -> Release:
         """Make a draft, or a release."""
@@ -158,6 +172,10 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 self._answer(200, [github.describe(release) for release in github.releases])
         elif match := re.fullmatch(r"/store/(\d+)", path):
             self._serve_bytes(int(match[1]))
+        elif match := re.fullmatch(rf"/repos/{REPOSITORY}/git/matching-refs/tags%2F(.+)", path):
+            self._answer(200, github.list_tags(urllib.parse.unquote(match[1])))
+        elif match := re.fullmatch(rf"/repos/{REPOSITORY}/git/tags/([0-9a-f]+)", path):
+            self._answer(200, {"sha": match[1], "object": github.describe_object(github.tag_objects[match[1]])})
         elif match := re.fullmatch(rf"{base}/assets/(\d+)", path):
             self._serve_asset(int(match[1]))
         elif match := re.fullmatch(rf"{base}/(\d+)(/assets)?", path):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import abacus_backend
 from pjrtwheel.backend import (
     Backend,
     Kernels,
@@ -15,6 +16,7 @@ from pjrtwheel.backend import (
     Source,
     Tool,
     UpstreamExtra,
+    check_files,
     find_backend,
     load_backends,
     parse_backend,
@@ -110,6 +112,43 @@ def test_new_directory_is_all_a_backend_needs(root: Path, tmp_path: Path) -> Non
         ("abacus", "abacus"),
         ("tpu9", "tpu9"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("forgotten", "cause"),
+    [
+        ("README.md", "it becomes the description of the wheel on the package index"),
+        ("BUILD.bazel", "Bazel finds its targets there"),
+        ("jaxlib_abacus/__init__.py", "JAX imports it and calls its function `initialize`"),
+    ],
+)
+def test_a_file_that_a_vendor_forgot_is_named(tmp_path: Path, forgotten: str, cause: str) -> None:
+    """Bazel would say that a label has no file; which one is meant, and what for, is said before it is started."""
+    folder = tmp_path / "plugins/abacus"
+    (folder / "jaxlib_abacus").mkdir(parents=True)
+    (folder / "backend.toml").write_text(abacus_backend.BACKEND, "utf-8")
+    for name in ("README.md", "BUILD.bazel", "jaxlib_abacus/__init__.py"):
+        (folder / name).touch()
+    backend = find_backend(tmp_path, "abacus")
+    check_files(backend)
+    (folder / forgotten).unlink()
+    with pytest.raises(UsageError) as caught:
+        check_files(backend)
+    assert (caught.value.what, caught.value.cause) == (f"{folder} lacks {forgotten}", cause)
+
+
+def test_every_backend_has_its_files(root: Path) -> None:
+    """Those of this repository as well."""
+    for backend in load_backends(root).values():
+        check_files(backend)
+
+
+def test_a_backend_is_found_however_its_name_is_written(root: Path) -> None:
+    """People have seen it as a directory, in the name of the wheel and in that of the package."""
+    for name, backend in load_backends(root).items():
+        written = {name, name.upper(), *(f"{name[:-1]}{mark}{name[-1]}" for mark in "-_.")}
+        written |= {backend.distribution.removeprefix("jaxlib-"), backend.package.removeprefix("jaxlib_")}
+        assert {find_backend(root, word).name for word in written} == {name}
 
 
 def test_unknown_backend_lists_the_known_ones(root: Path) -> None:

@@ -38,6 +38,7 @@ from pjrtwheel.cli import build as command
 from pjrtwheel.dist_folder.release_file import Entry, read_entries
 from pjrtwheel.errors import BazelError, ElfError, UsageError, VerifyError
 from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.products import facts
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.results import Proof
@@ -327,6 +328,7 @@ def test_all_backends_of_a_release_are_built_at_once(
     bazel_returns: Callable[[Mapping[str, Sequence[str]]], None],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Each plugin is proven with the bindings, which are recorded once, with all that was proven of them."""
     platform = "linux_x86_64"
@@ -348,7 +350,11 @@ def test_all_backends_of_a_release_are_built_at_once(
     monkeypatch.setattr(steps, "prove", prove)
     dist = tmp_path / "dist"
     arguments = ["--root", str(root), "--dist", str(dist), "--platform", platform, "--release", RELEASE.version]
+    unknown = there[0].name  # as if somebody had just added it
+    monkeypatch.setattr(facts, "find_unknown", lambda *_: (unknown,))
     assert cli.main(["build", "--all", *arguments]) == 0
+    release, said = RELEASE.version, capsys.readouterr().err.splitlines()[-1]
+    assert said == f"jaxlib-select knows no {unknown} of {release} yet: ./noxw -s update_facts -- --release {release}"
     assert proven == [{*bindings, plugin} for plugin in plugins]
     entries = read_entries(dist)
     names = [backend.name for backend in there]

@@ -14,7 +14,7 @@ from pjrtwheel.attest.difference import explain_difference
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.attest.release_set import has_library
 from pjrtwheel.attest.statement import Build, Statement
-from pjrtwheel.backend import load_backends
+from pjrtwheel.backend import load_backends, pick_backend
 from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.errors import ReproduceError, UsageError, fit, list_choices
 from pjrtwheel.files import copy_atomically
@@ -125,11 +125,10 @@ def _is_selected(entry: Entry, build: Build, selection: RebuildSelection, projec
 
 def _project_of(checkout: Checkout, backend: str) -> str:
     known = load_backends(checkout.root)
-    if backend not in known:
-        raise UsageError(
-            f"unknown backend: {backend!r}", remedy=f"at that commit there are: {list_choices(known, backend)}"
-        )
-    return known[backend].distribution
+    try:
+        return pick_backend(known, backend).distribution
+    except UsageError as error:
+        raise UsageError(error.what, remedy=f"at that commit there are: {list_choices(known, backend)}") from error
 
 
 def _reproduce(

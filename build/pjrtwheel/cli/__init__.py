@@ -38,6 +38,7 @@ COMMANDS = {
     "pin": "write releases/VERSION.toml from the package index",
     "probe": "run PJRT's conformance checks on plugin libraries, without JAX",
     "publish": "bring a release to a destination, or promote it from a stage",
+    "release": "make all wheels of a release and their index, with the plan first",
     "release_check": "check a release before anything of it is published",
     "repair": "repair a finished wheel",
     "reproduce": "build a published release again, and compare it byte for byte",

@@ -49,6 +49,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Build, and print one table of what is now in the folder."""
+    from pjrtwheel.products.facts import find_unknown
+
     if sum(map(bool, (args.backends, args.all, args.bindings_only))) != 1:
         raise UsageError("name backends, or say --all or --bindings-only")
     if args.set and args.bindings_only:
@@ -58,7 +60,7 @@ def execute(args: argparse.Namespace) -> int:
     writable = root if os.access(root, os.W_OK) else Path.cwd()
     dist = (args.dist or writable / "dist").resolve()
     backends = load_backends(root)
-    chosen = [pick_backend(backends, name) for name in dict.fromkeys(args.backends)]
+    chosen = list({(found := pick_backend(backends, name)).name: found for name in args.backends}.values())
     platform = find_platform(args.platform) if args.platform else host_platform()
     cache = cache_root(os.environ)
     published = _find_set(root, args, platform, cache) if args.set else None
@@ -79,6 +81,7 @@ def execute(args: argparse.Namespace) -> int:
         lock=published.lock if published else None,
         assemble_options=() if args.level is None else (f"--level={args.level}",),
     )
+    unknown = find_unknown(root, release.version, chosen)  # damaged facts are said before it takes long
     entries = build(
         request,
         tuple(backends.values()),
@@ -88,6 +91,9 @@ def execute(args: argparse.Namespace) -> int:
         bindings=published.bindings if published else (),
     )
     print_summary(entries, dist)
+    if unknown:
+        remedy = f"./noxw -s update_facts -- --release {release.version}"
+        print(f"jaxlib-select knows no {', '.join(unknown)} of {release.version} yet: {remedy}", file=sys.stderr)
     return 0
 
 

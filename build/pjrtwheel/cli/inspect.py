@@ -8,10 +8,17 @@ import argparse
 import json
 import sys
 import tempfile
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pjrtwheel.cli import add_options, check_wheels, parse_tools
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from pjrtwheel.inspect import Inspection
 
 SCHEMA = 1
 # The checkout that holds this file: the command works from any folder.
@@ -25,6 +32,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
         "release pins; like every parser they are best kept from files of unknown origin: --no-tools leaves them out."
     )
     parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels from wherever they come")
+    parser.add_argument("--compare", action="store_true", help="two wheels: only what differs, and what is equal")
+    parser.add_argument("--verbose", action="store_true", help="print all of it: every library, file and finding")
     parser.add_argument("--json", action="store_true", help="print all of it as JSON")
     parser.add_argument("--open", action="store_true", help="open plugin libraries: this runs code of the wheel")
     parser.add_argument("--index", action="store_true", help="ask the package index whether requirements are available")
@@ -38,12 +47,14 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Describe each wheel; one that cannot be read does not keep the others from being described."""
     from pjrtwheel.backend import load_backends
-    from pjrtwheel.errors import PjrtWheelError
+    from pjrtwheel.errors import PjrtWheelError, UsageError
     from pjrtwheel.inspect import inspect_wheel
     from pjrtwheel.inspect.lookup import ask_index, make_finder
     from pjrtwheel.program import print_error
 
     check_wheels(args.wheels)
+    if args.compare and len(args.wheels) != 2:
+        raise UsageError(f"--compare takes two wheels, not {len(args.wheels)}", remedy="expected --compare A B")
     exports = {backend.library: backend.exports for backend in load_backends(args.root).values()}
     given = parse_tools(args.tool)
     asked = cache(ask_index) if args.index else None
@@ -59,14 +70,40 @@ def execute(args: argparse.Namespace) -> int:
             except PjrtWheelError as error:
                 print_error(str(error))
                 status = error.exit_code
-    if args.json:
+    if args.compare:
+        if len(found) == 2:
+            _print_comparison(found, args)
+    elif args.json:
         print(json.dumps({"schema": SCHEMA, "wheels": [entry.to_json() for entry in found]}, indent=2, sort_keys=True))
     else:
-        from rich.console import Console
-
-        from pjrtwheel.inspect.terminal import render_inspection
-
-        console = Console(highlight=False)
-        for entry in found:
-            render_inspection(entry, console, console.width if sys.stdout.isatty() else None)
+        _print_wheels(found, args)
     return status
+
+
+def _print_comparison(found: Sequence[Inspection], args: argparse.Namespace) -> None:
+    from pjrtwheel.inspect.compare import compare_wheels
+    from pjrtwheel.inspect.one_screen import render_comparison
+
+    comparison = compare_wheels(*found)
+    if args.json:
+        print(json.dumps(comparison.to_json(), indent=2, sort_keys=True))
+    else:
+        console, width = _make_console()
+        render_comparison(comparison, console, width, whole=args.verbose)
+
+
+def _print_wheels(found: Sequence[Inspection], args: argparse.Namespace) -> None:
+    from pjrtwheel.inspect.one_screen import render_summary
+    from pjrtwheel.inspect.terminal import render_inspection
+
+    console, width = _make_console()
+    for entry in found:
+        (render_inspection if args.verbose else render_summary)(entry, console, width)
+
+
+def _make_console() -> tuple[Console, int | None]:
+    """Return where to print, and how wide that is; nothing where it is no terminal."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    return console, console.width if sys.stdout.isatty() else None

@@ -67,10 +67,11 @@ def pin_release(
     require_index(os.environ)
     index = _Index(read_settings(), cache)
     old = _read_old(root, version) if missing_only else None
+    jax_pin = None if old else _find_jax(index, version)  # before all else, which matters only if there is one
     backends = load_backends(root)
     series = _pinned_series(old, backends.values()) if old else {}
-    complete = old is not None and all(name in series for name in _required(backends.values()))
-    jax_pin = None if complete else _find_jax(index, version)
+    if old and not all(name in series for name in _required(backends.values())):
+        jax_pin = _find_jax(index, version)
     version = jax_pin.version if jax_pin else version  # as the index spells it
     path, before = root / "releases" / f"{version}.toml", _read_old(root, version)
     jax = index.read(jax_pin) if jax_pin else None

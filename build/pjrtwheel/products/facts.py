@@ -197,6 +197,17 @@ def read_old(path: Path) -> Facts | None:
         raise UsageError(error.what, cause=error.cause, remedy="restore the file, or remove it") from error
 
 
+def find_unknown(root: Path, version: str, backends: Iterable[Backend]) -> tuple[str, ...]:
+    """Return the names of the backends that `jaxlib-select` does not know of in a release, as after adding one.
+
+    Raises:
+        UsageError: Its facts are damaged.
+    """
+    facts = read_old(facts_path(root, version))
+    known = {entry.name for entry in facts.backends} if facts else set()
+    return tuple(backend.name for backend in backends if backend.name not in known)
+
+
 def format_facts(facts: Facts) -> str:
     """Return the text of a facts file: sorted keys and a final newline."""
     return json.dumps(tables.write(facts), indent=1, sort_keys=True) + "\n"

@@ -77,15 +77,16 @@ class GithubRelease:
             for asset in shown
         }
 
-    def check_uploads(self, *, credentials: bool) -> None:
-        """Make sure that a draft could be made, and an index be written.
+    def check_uploads(self, commit: str, *, credentials: bool) -> None:
+        """Make sure that a draft could be made, at the commit of the wheels, and an index be written.
 
         Raises:
             UsageError: The commit is not known, or the folder of the index holds something else.
-            PublishError: There is no token, or GitHub cannot be asked.
+            PublishError: The tag is or would be at another commit, there is no token, or GitHub cannot be asked.
         """
         if self._find_release() is None:
             self._require_commit()
+        self._check_commit(commit)
         self.index.check_pages()
         if credentials and not self.repository.token:
             raise PublishError(f"there is no token for {self.address}", remedy="give one in GITHUB_TOKEN")
@@ -187,6 +188,23 @@ class GithubRelease:
             self._require_commit()
             release = self._found = self.repository.make_draft(self.tag, self.commit)
         return release
+
+    def _check_commit(self, built: str) -> None:
+        """Raise a `PublishError` unless the tag is, or would be made, at the commit that the wheels were built from."""
+        cause = f"the wheels were built from {built[:12]}"
+        if self.commit and self.commit != built:
+            raise PublishError(
+                f"{self.tag} would be made at {self.commit[:12]}",
+                cause=cause,
+                remedy=f"publish them with --commit {built}, or build them at the other",
+            )
+        tagged = self.repository.find_commit(self.tag)
+        if tagged and tagged != built:
+            raise PublishError(
+                f"{self.address} has the tag {self.tag} at {tagged[:12]}",
+                cause=cause,
+                remedy="build the wheels at the commit of the tag, or set the tag on theirs",
+            )
 
     def _require_commit(self) -> None:
         """Raise a `UsageError` if it is not known what the tag is made at."""

@@ -69,6 +69,21 @@ class GithubRepository:
             )
         return found[0] if found else None
 
+    def find_commit(self, tag: str) -> str:
+        """Return the commit that a tag is at, annotated or not; empty if there is no such tag.
+
+        Raises:
+            PublishError: GitHub cannot be asked.
+        """
+        with explain_api(f"cannot read the tags of {self.address}"):
+            found = [ref for ref in self.api.get_git_matching_refs(f"tags/{tag}") if ref.ref == f"refs/tags/{tag}"]
+            if not found:
+                return ""
+            at = found[0].object
+            while at.type == "tag":
+                at = self.api.get_git_tag(at.sha).object
+            return at.sha
+
     def make_draft(self, tag: str, commit: str) -> GitRelease:
         """Make the draft of a release, whose tag will be made at a commit if it is not there.
 

@@ -44,15 +44,16 @@ class Place(Protocol):
         A place that the release has for itself ignores them, and returns all that is in it.
         """
 
-    def check_uploads(self, *, credentials: bool) -> None:
+    def check_uploads(self, commit: str, *, credentials: bool) -> None:
         """Make sure that all is known that uploads need; nothing is sent for that.
 
         Args:
+            commit: The one that the wheels were built from, which a place with tags must have under the release's.
             credentials: Whether these are needed as well; a dry run does without them.
 
         Raises:
             UsageError: An address is missing.
-            PublishError: A configuration that is there cannot be used.
+            PublishError: A configuration that is there cannot be used, or the tag is at another commit.
         """
 
     def upload(self, file: Path, sha256: str) -> None:

@@ -90,7 +90,7 @@ class StaticFolder:
                 for path in _list_release(self._files)
             }
 
-    def check_uploads(self, *, credentials: bool) -> None:
+    def check_uploads(self, commit: str, *, credentials: bool) -> None:
         """Do nothing: all that is needed was named when it was opened."""
 
     def upload(self, file: Path, sha256: str) -> None:

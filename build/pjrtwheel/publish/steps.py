@@ -32,7 +32,7 @@ def publish_release(publication: Publication, stage: Publication | None, cache: 
             publication.report(f"left out, for {plan.destination} takes none: {publication.left_out}")
         check_begun(journal, cache, place)
         _refuse(plan)
-        place.check_uploads(credentials=not dry_run and bool(plan.to_send))
+        place.check_uploads(publication.release.commit, credentials=not dry_run and bool(plan.to_send))
         if stage:
             check_stage(stage)
         if dry_run:

@@ -80,7 +80,7 @@ class UploadIndex:
         pages = [self._repeat(functools.partial(self._read_page, project)) for project in projects]
         return {file.name: file for page in pages for file in page}
 
-    def check_uploads(self, *, credentials: bool) -> None:
+    def check_uploads(self, commit: str, *, credentials: bool) -> None:  # noqa: ARG002
         """Read twine's configuration; only the address, without credentials."""
         with explained(f"{self.name} cannot be uploaded to", self._uploader_advice):
             if credentials:

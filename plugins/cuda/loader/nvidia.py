@@ -167,8 +167,8 @@ class Cuda:
     def _remedy(self, projects: list[str]) -> str:
         everything = f"{self._plugin.distribution}[with-cuda]{pin_set(self._plugin.package)}"
         return (
-            f"pip install --upgrade {' '.join(projects)} (or all of NVIDIA's: pip install '{everything}'); "
-            f"{_SKIP_CHECKS}=1 tries it as it is"
+            f"pip install --upgrade {' '.join(projects)}"
+            f"  # or all of NVIDIA's: pip install '{everything}'; {_SKIP_CHECKS}=1 tries it as it is"
         )
 
     def _devices_in_use(self) -> int:

@@ -74,7 +74,7 @@ def find_device() -> None:
         raise DriverError(
             f"there is an Intel GPU, but {devices[0]} may not be opened",
             cause="this user is not in the group it belongs to, or the device was not given to this container",
-            remedy=f"sudo usermod --append --groups render $USER, and log in again; in Docker: --device {devices[0]}",
+            remedy=f"sudo usermod --append --groups render $USER  # and log in again; in Docker: --device {devices[0]}",
         )
 
 

@@ -36,6 +36,18 @@ class PluginError(RuntimeError):
         """Return the fix, as the end of a line; empty if none is known."""
         return f". To fix it: {self.remedy}" if self.remedy else ""
 
+    def add_way_out(self, variable: str) -> None:
+        """Name in the last line of a refusal the variable with which JAX goes on without the plugin.
+
+        JAX itself advises to set JAX_PLATFORMS=cpu, which does not help where the refused platform is the CPU.
+        """
+        if self.effect != "refused":
+            return
+        without = f"{variable}=1 lets JAX go on without this plugin"
+        last = f"{self.remedy}{'; ' if '  #' in self.remedy else '  # '}{without}" if self.remedy else without
+        lines = (f"{type(self).__name__}: {self.what}", self.cause, last)
+        self.args = ("\n".join(line for line in lines if line),)
+
 
 class InterpreterError(PluginError):
     """This Python cannot load the plugin, whatever else is installed."""

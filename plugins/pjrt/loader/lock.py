@@ -86,8 +86,8 @@ def read_installed(distribution: str, location: Path | None) -> Installed:
 def install_command(distribution: str, version: str) -> str:
     """Return the command that installs a matching pair."""
     return (
-        f"pip install --force-reinstall --no-deps jaxlib=={version} {distribution}=={version} "
-        "(with the --find-links or --index-url that both wheels came from)"
+        f"pip install --force-reinstall --no-deps jaxlib=={version} {distribution}=={version}"
+        "  # with the --find-links or --index-url that both wheels came from"
     )
 
 
@@ -115,11 +115,10 @@ def check_locks(distribution: str, plugin: Lock, jaxlib: Lock, *, own: bool = Tr
         raise OtherSetError(
             f"{distribution} {plugin.version} was built for another jaxlib than the installed {jaxlib.version}",
             cause=f"it has the lock {plugin.lock_id}, jaxlib has {jaxlib.lock_id}",
-            remedy=f"install its build for jaxlib {jaxlib.version}: pip install --force-reinstall --no-deps "
-            f"{distribution}=={jaxlib.version} (with the --find-links or --index-url that it came from), "
-            f"or remove it: pip uninstall {distribution}",
+            remedy=f"pip install --force-reinstall --no-deps {distribution}=={jaxlib.version}"
+            f"  # with the --find-links or --index-url that it came from; or remove it: pip uninstall {distribution}",
         )
-    remedy = f"install a matching pair: {install_command(distribution, plugin.version)}"
+    remedy = install_command(distribution, plugin.version)
     if plugin.release != jaxlib.release:
         raise VersionMismatchError(
             f"{distribution} {plugin.version} cannot run with jaxlib {jaxlib.version}",
@@ -161,18 +160,18 @@ def check_release(distribution: str, package: Path, jaxlib: Path | None) -> Lock
     check_interpreter(distribution)
     command = install_command(distribution, installed_version(distribution) or "VERSION")
     incomplete = "the installation is incomplete"
-    plugin = _require_lock(distribution, package, incomplete, f"install a matching pair: {command}")
+    plugin = _require_lock(distribution, package, incomplete, command)
     command = install_command(distribution, plugin.version)
     if jaxlib is None:
         raise JaxlibMissingError(
             f"{distribution} {plugin.version} needs jaxlib {plugin.version}, which is not installed",
-            remedy=f"install it: {command}",
+            remedy=command,
         )
     other = installed_version("jaxlib")
     if other is not None and other != plugin.release and not (jaxlib / LOCK_FILENAME).exists():
         check_locks(distribution, plugin, Lock(other, 0, "", "", other))
     foreign = "this jaxlib was not built together with the plugin; the one of the package index carries no lock"
-    found = _require_lock("jaxlib", jaxlib, foreign, f"install a matching pair: {command}")
+    found = _require_lock("jaxlib", jaxlib, foreign, command)
     plugins = find_own_plugins()
     check_locks(distribution, plugin, found, own=plugins is None or distribution in plugins)
     return plugin

@@ -60,7 +60,7 @@ def check_plugin(plugin: Plugin) -> Lock:
         PluginError: The plugin must not be used; which leaf says why.
     """
     lock = check_release(plugin.distribution, plugin.package, package_directory("jaxlib"))
-    remedy = f"install it again: {install_command(plugin.distribution, lock.version)}"
+    remedy = install_command(plugin.distribution, lock.version)
     check_library(plugin.package / plugin.library, platform.machine(), remedy)
     check_extension(plugin.distribution, remedy)
     return lock
@@ -102,7 +102,7 @@ def open_plugin(plugin: Plugin) -> OpenedPlugin:
     """
     lock = check_plugin(plugin)
     path = plugin.package / plugin.library
-    remedy = f"install it again: {install_command(plugin.distribution, lock.version)}"
+    remedy = install_command(plugin.distribution, lock.version)
     return OpenedPlugin(path, load_library(path, remedy))
 
 
@@ -129,7 +129,7 @@ def unfit(plugin: Plugin, error: Exception) -> TakeOverError:
     return TakeOverError(
         f"{plugin.distribution} cannot serve this JAX: {type(error).__name__}: {error}",
         cause="it needs the JAX release that it was made for",
-        remedy=f"install it: pip install jax{pin(plugin.package)}",
+        remedy=f"pip install jax{pin(plugin.package)}",
     )
 
 
@@ -140,10 +140,12 @@ def refuse(plugin: Plugin, error: PluginError, priority: int, *, quiet: bool = F
     the error is raised where JAX lets it through; if it is to be `quiet`, only where the platform is named by the user.
     A plugin of another set of wheels is quiet, with one line; a platform that JAX has itself stays as it is then.
     """
+    builtin, platforms = private.has_platform(plugin.name), private.asked_platforms()
+    goes_on = builtin or goes_on_without(plugin.name, platforms, private.expand_alias, passed_over=False)
+    if goes_on:
+        error.add_way_out(plugin.disable_variable)
     if isinstance(error, OtherSetError):
-        quiet, builtin = True, private.has_platform(plugin.name)
-        platforms = private.asked_platforms()
-        goes_on = builtin or goes_on_without(plugin.name, platforms, private.expand_alias, passed_over=False)
+        quiet = True
         if is_asked_for(plugin.name, platforms, private.expand_alias):
             log_refusal(plugin.distribution, error, goes_on=goes_on)
         if builtin:

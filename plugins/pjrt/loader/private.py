@@ -132,7 +132,7 @@ def _require(module: str, name: str) -> Any:
         raise TakeOverError(
             f"this JAX has no jax._src.{module}.{name}, without which the plugin cannot serve",
             cause="it needs the JAX release that it was made for",
-            remedy=f"install it: pip install jax{f'=={release}' if release else ''}",
+            remedy=f"pip install jax{f'=={release}' if release else ''}",
         )
     return found
 

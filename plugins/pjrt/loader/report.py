@@ -114,11 +114,16 @@ class Report:
         return not self.problems
 
     def verdict(self) -> str:
-        """Return whether the plugin fits here, and the fix if not."""
+        """Return what JAX does with the plugin here, and the fix where it does not do all that it could."""
         distribution = self.plugin.distribution
-        if self.problems:
-            fix = next((problem.fix() for problem in self.problems if problem.remedy), "")
-            return f"{distribution} does not fit here{fix or f': {self.problems[0].what}'}"
+        if self.settings.disabled:
+            variable = self.settings.disable_variable
+            return f"{distribution} is switched off: {variable} is set. To use it: unset {variable}"
+        refusals = [problem for problem in self.problems if problem.effect != "degraded"]
+        if problems := refusals or self.problems:
+            judged = "does not fit here" if refusals else "does not run all programs here"
+            fix = next((problem.fix() for problem in problems if problem.remedy), "")
+            return f"{distribution} {judged}{fix or f': {problems[0].what}'}"
         if self.absence is not None:
             return f"{distribution} fits, but JAX cannot use it here: {self.absence.what}{self.absence.fix()}"
         return f"{distribution} fits here: JAX uses it for its platform {self.plugin.name!r}"
@@ -180,9 +185,11 @@ def to_text(report: Report) -> list[str]:
     lines += _vendor_rows(report.vendor) if report.vendor is not None else []
     if report.absence is not None and report.problems:
         lines.append(_row("hardware", report.absence.what))
+    verdict = report.verdict()
     for problem in report.problems:
-        lines += _rows("problem", problem.sentences().splitlines())
-    return [*lines, report.verdict()]
+        said = [text for text in (problem.what, problem.cause, problem.remedy) if text and not verdict.endswith(text)]
+        lines += _rows("problem", [line for text in said for line in text.splitlines()])
+    return [*lines, verdict]
 
 
 def _row(label: str, text: str) -> str:
@@ -207,10 +214,9 @@ def _title(report: Report) -> str:
 
 
 def _surroundings(report: Report) -> str:
-    versions = [
-        f"{name} {found.version or 'not installed'}" for name, found in (("jaxlib", report.jaxlib), ("jax", report.jax))
-    ]
-    return ", ".join([f"Python {report.python.version}", *versions])
+    jaxlib, jax = (found.version or "not installed" for found in (report.jaxlib, report.jax))
+    whose = " (ours)" if report.jaxlib.lock is not None else " (upstream's)"
+    return f"Python {report.python.version}, jaxlib {jaxlib}{whose if report.jaxlib.version else ''}, jax {jax}"
 
 
 def _rival_rows(report: Report) -> list[str]:

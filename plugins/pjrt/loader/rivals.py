@@ -119,7 +119,7 @@ def describe_yielding(distribution: str, platform: str, rivals: Iterable[str]) -
     return RivalError(
         f"{distribution} is not used: {' and '.join(others)} {verb} for JAX's platform {platform!r} as well, "
         "and JAX can take only one",
-        remedy=f"keep one of them: pip uninstall {removal}, or: pip uninstall {distribution}",
+        remedy=f"pip uninstall {removal}  # or keep what this removes: pip uninstall {distribution}",
     )
 
 

@@ -145,10 +145,15 @@ class Platform:
         Raises:
             PluginError: The accelerator cannot be used.
         """
-        if self.absence is not None:
-            raise self.absence.with_traceback(None)
-        self.open()
-        self.accelerator.check()
+        try:
+            if self.absence is not None:
+                raise self.absence.with_traceback(None)
+            self.open()
+            self.accelerator.check()
+        except PluginError as error:
+            if _goes_on(self.accelerator):
+                error.add_way_out(self.accelerator.plugin.disable_variable)
+            raise
         return private.make_client(self.accelerator.plugin.name, self.options)
 
     def options(self) -> dict[str, Any]:

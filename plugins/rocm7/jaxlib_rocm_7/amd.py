@@ -84,7 +84,7 @@ def find_device() -> None:
         raise DriverError(
             f"there is an AMD GPU, but /{KFD} may not be opened",
             cause="this user is not in the group it belongs to",
-            remedy=f"sudo usermod --append --groups render,video $USER, and log in again (see ls -l /{KFD})",
+            remedy=f"sudo usermod --append --groups render,video $USER  # and log in again; see ls -l /{KFD}",
         )
 
 

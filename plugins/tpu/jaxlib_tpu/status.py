@@ -36,7 +36,7 @@ def _check_plugin(plugin: Plugin) -> Path:
     """
     lock = check_release(plugin.distribution, plugin.package, package_directory("jaxlib"))
     check_libtpu(plugin, os.environ)
-    check_extension(plugin.distribution, f"install it again: {install_command(plugin.distribution, lock.version)}")
+    check_extension(plugin.distribution, install_command(plugin.distribution, lock.version))
     path = library_path(os.environ)
     check_library(path, platform.machine(), describe_remedy(plugin))
     return path

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -20,18 +19,20 @@ from jaxlib_select.apply.plan import has_foreign_jaxlib, is_ours
 from jaxlib_select.apply.pylock import Table
 from jaxlib_select.errors import UsageError
 from jaxlib_select.installed.environment import Environment
-from jaxlib_select.names import normalize
+from jaxlib_select.names import normalize, squeeze
 from jaxlib_select.versions import read_version
 
 # The first version of pip that takes a dependency group from pylock.toml.
 _PIP_WITH_GROUPS = (26, 3)
+_SCRATCH = "jaxlib-select-"  # how the name of a folder begins that lasts as long as an installation
 
 
 def choose_group(lock: LockFile, asked: str | None) -> str:
     """Return the group to install; a `UsageError` if the lock has none of that name."""
-    group = asked if asked is not None else lock.default
-    if group not in lock.groups:
-        raise UsageError(f"{lock.path} has no group {group!r}", remedy=f"it has: {', '.join(lock.groups)}")
+    wanted = asked if asked is not None else lock.default
+    group = next((name for name in lock.groups if squeeze(name) == squeeze(wanted)), None)
+    if group is None:
+        raise UsageError(f"{lock.path} has no group {wanted!r}", remedy=f"it has: {', '.join(lock.groups)}")
     return group
 
 
@@ -50,10 +51,8 @@ def apply_lock(
     environment: Environment,
     installer: Installer,
     options: Sequence[str],
-    *,
-    keep: bool = False,
 ) -> Iterator[tuple[tuple[str, ...], ...]]:
-    """Return the commands that install a group; what they need is there as long as the block lasts, or is kept."""
+    """Return the commands that install a group; what they need is there as long as the block lasts."""
     versions = versions_of(lock, group)
     again = any(map(is_ours, versions)) and has_foreign_jaxlib(environment, versions.get("jaxlib", ""))
     if installer.kind == "uv":
@@ -61,9 +60,16 @@ def apply_lock(
         forced = ("--reinstall-package", "jaxlib") if again else ()
         yield (installer.install(("-r", str(lock.path), *named), options=(*forced, *options)),)
         return
-    with _scratch(keep=keep) as folder:
+    with tempfile.TemporaryDirectory(prefix=_SCRATCH) as name:
+        folder = Path(name)
         plain = _with_pip(lock, group, environment, installer, options, folder)
         yield (_exchange_jaxlib(lock, group, installer, options, folder), plain) if again else (plain,)
+
+
+def made_files(commands: Sequence[Sequence[str]]) -> tuple[str, ...]:
+    """Return which files that commands read are there only as long as the block of `apply_lock` lasts."""
+    words = dict.fromkeys(word for command in commands for word in command)
+    return tuple(word for word in words if Path(word).parent.name.startswith(_SCRATCH))
 
 
 def _with_pip(
@@ -97,17 +103,6 @@ def _as_requirements(lock: LockFile, group: str, options: Sequence[str]) -> str:
     found = [*(options or sources_in(lock.evidence.arguments)), *_link_options(packages, lock.path.absolute().parent)]
     plain = [{key: value for key, value in package.items() if key != "marker"} for package in packages]
     return write_requirements(replace(lock.groups[group], packages=tuple(plain)), None, found)
-
-
-@contextlib.contextmanager
-def _scratch(*, keep: bool) -> Iterator[Path]:
-    """Make a folder for as long as the block lasts, or for longer if something in it is to be kept."""
-    folder = Path(tempfile.mkdtemp(prefix="jaxlib-select-"))
-    try:
-        yield folder
-    finally:
-        if not (keep and any(folder.iterdir())):
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _link_options(packages: Sequence[Table], home: Path) -> list[str]:

@@ -18,11 +18,13 @@ class Candidate:
         backend: Its name, such as `cuda12`.
         chosen: Whether it is the one.
         reason: Why, or why not, in one sentence.
+        absent: Whether there is nothing of its hardware here; the reason may be another one, such as a missing wheel.
     """
 
     backend: str
     chosen: bool
     reason: str
+    absent: bool = False
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,9 @@ class Decision:
         """Return the documented JSON form."""
         found: dict[str, object] = tables.write(self)
         del found["bounds"]
-        found["candidates"] = found.pop("candidates")  # they are many: at the end
-        return found
+        del found["candidates"]  # they are many: at the end
+        documented = ("backend", "chosen", "reason")
+        return found | {"candidates": [{key: getattr(entry, key) for key in documented} for entry in self.candidates]}
 
 
 def fault_of(answer: object) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 
 from jaxlib_select import variables
 from jaxlib_select.errors import UsageError
-from jaxlib_select.names import normalize
+from jaxlib_select.names import normalize, squeeze
 
 AUTO = "auto"
 CPU = "cpu"
@@ -84,7 +84,7 @@ def from_arguments(arguments: Sequence[str]) -> PolicySource:
         if not backend.strip() or bool(equals) != bool(package.strip()):
             raise UsageError(f"--backend {argument!r} is incomplete", remedy="expected BACKEND or PACKAGE=BACKEND")
         key = normalize(package.strip())
-        if found.setdefault(key, backend).lower() != backend.lower():
+        if squeeze(found.setdefault(key, backend)) != squeeze(backend):
             whom = f" for {key}" if key else ""
             raise UsageError(
                 f"--backend says both {found[key]!r} and {backend!r}{whom}", remedy="give one, or PACKAGE=BACKEND each"
@@ -152,9 +152,8 @@ def _source(found: Mapping[str, str], origin: Callable[[str], str], *, lasting: 
 def find_name(choice: Choice, known: Sequence[str]) -> str | None:
     """Return a choice as the package spells it, in whatever letters it was written; nothing if it has no such backend.
 
-    >>> find_name(Choice("CUDA12"), ("cuda12", "cuda13")), find_name(Choice("gpu"), ())
+    >>> find_name(Choice("CUDA_12"), ("cuda12", "cuda13")), find_name(Choice("gpu"), ())
     ('cuda12', 'require-gpu')
     """
-    wanted = choice.backend.lower()
-    wanted = ALIASES.get(wanted, wanted)
-    return next((name for name in (*GENERAL, *known) if name.lower() == wanted), None)
+    wanted = squeeze(ALIASES.get(choice.backend.lower(), choice.backend))
+    return next((name for name in (*GENERAL, *known) if squeeze(name) == wanted), None)

@@ -91,7 +91,10 @@ def rank(machine: Machine, backends: Sequence[Backend], asked: str, elsewhere: S
         backend=chosen,
         variant=variant or default,
         verdict=verdicts[chosen.name],
-        candidates=tuple(Candidate(backend.name, backend is chosen, reasons[backend.name]) for backend in order),
+        candidates=tuple(
+            Candidate(backend.name, backend is chosen, reasons[backend.name], verdicts[backend.name].absent)
+            for backend in order
+        ),
         warnings=(*machine.notes, *_warnings_about(machine, chosen, order, verdicts, asked)),
     )
 

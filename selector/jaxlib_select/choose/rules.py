@@ -40,6 +40,7 @@ class Verdict:
         warnings: What the user should know if it is taken.
         environment: Variables that hide the devices that are not served, which `hidden` lists.
         offered: Whether it is another release that has the wheel, which the advice names.
+        absent: Whether nothing of the kind was seen, not even a device that does not count.
     """
 
     fit: Fit
@@ -53,6 +54,7 @@ class Verdict:
     environment: Mapping[str, str] = field(default_factory=dict)
     hidden: tuple[str, ...] = ()
     offered: bool = False
+    absent: bool = False
 
 
 def matching(found: Iterable[str], wanted: Sequence[str]) -> list[str]:

@@ -45,7 +45,9 @@ def execute(args: argparse.Namespace) -> int:
 
 def _format_decision(decision: Decision) -> list[str]:
     """Return what a person wants to read about a decision: what to install, and a reason per backend."""
-    width = max(len(candidate.backend) for candidate in decision.candidates)
+    shown = [entry for entry in decision.candidates if entry.chosen or not entry.absent]
+    absent = ", ".join(entry.backend for entry in decision.candidates if entry not in shown)
+    width = max(len(candidate.backend) for candidate in shown)
     return [
         *(f"install     {requirement}" for requirement in decision.requirements),
         *(f"constraint  {constraint}" for constraint in decision.constraints),
@@ -53,6 +55,7 @@ def _format_decision(decision: Decision) -> list[str]:
         *(f"set         {name}={value}" for name, value in decision.environment.items()),
         *(
             f"{'chosen' if candidate.chosen else 'rejected':<12}{candidate.backend:<{width}}  {candidate.reason}"
-            for candidate in decision.candidates
+            for candidate in shown
         ),
+        *([f"rejected    {absent}: no such hardware was found"] if absent else []),
     ]

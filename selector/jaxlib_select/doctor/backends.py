@@ -23,6 +23,7 @@ from jaxlib_select.facts import Facts
 from jaxlib_select.installed.environment import Distribution, Environment, this_environment
 from jaxlib_select.installed.plugins import find_plugins
 from jaxlib_select.machine.model import Machine
+from jaxlib_select.names import squeeze
 
 
 def platforms_of(backend: str) -> tuple[str, ...]:
@@ -31,14 +32,15 @@ def platforms_of(backend: str) -> tuple[str, ...]:
     Raises:
         BackendError: Nobody knows the name; the message lists those there are.
     """
-    if backend in ALIASES:
-        return ALIASES[backend]
+    if squeeze(backend) in ALIASES:
+        return ALIASES[squeeze(backend)]
     facts = facts_for(_light_environment())
     families = {name: entry.family for entry in facts.backends for name in (entry.name, *entry.variants)}
     known = {**families, **{entry.family: entry.family for entry in facts.backends}}
     known.update({name: name for name in (*BUILT_IN, *ALIASES["gpu"])})
-    if backend in known:
-        return (known[backend],)
+    found = next((platform for name, platform in known.items() if squeeze(name) == squeeze(backend)), None)
+    if found is not None:
+        return (found,)
     if backend in {plugin.platform for plugin in find_plugins(this_environment(), os.environ, facts)}:
         return (backend,)
     names = ", ".join(sorted({*known, *ALIASES}))
@@ -53,7 +55,7 @@ def distributions_of(backend: str) -> tuple[str, ...]:
     return tuple(
         name
         for entry in facts.backends
-        if backend in (entry.name, *entry.variants)
+        if squeeze(backend) in map(squeeze, (entry.name, *entry.variants))
         for name in (entry.distribution, upstream_name(entry.name))
     )
 
@@ -112,8 +114,8 @@ def _find_offer(machine: Machine, facts: Facts, backend: str) -> Elsewhere | Non
     if decision is not None and decision.backend != "cpu":
         return None
     found = offers(machine, find_elsewhere("jax", machine, facts))
-    wanted = ALIASES.get(backend, (backend,))
-    return next((other for other in found if {*wanted} & {*known_names([other.backend])}), None)
+    wanted = {*map(squeeze, ALIASES.get(backend, (backend,)))}
+    return next((other for other in found if wanted & {*map(squeeze, known_names([other.backend]))}), None)
 
 
 def _light_environment() -> Environment:

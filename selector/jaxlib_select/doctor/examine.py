@@ -98,6 +98,7 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
         findings=sort_findings([*find_problems(exam), *judge_choice(exam, around)]),
         silent_cpu=silent,
         renewal=exam.renew(),
+        jaxlib_origin=("ours" if jaxlib is not None else "upstream") if environment.version_of("jaxlib") else None,
     )
 
 

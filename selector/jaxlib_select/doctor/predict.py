@@ -58,7 +58,7 @@ class Platform:
         provider: Distribution or module that registers it; `jaxlib` for what JAX brings itself.
         priority: The platform with the highest becomes the default.
         outcome: `serves`, `absent` (JAX goes on without it) or `fails` (the first use of JAX raises an error).
-        reason: Why it does not serve; empty if it does.
+        reason: Why it does not serve, or not all programs; empty if it does.
     """
 
     platform: str
@@ -155,6 +155,10 @@ def _platform(plugin: Plugin, conditions: Conditions) -> Platform:
         quiet = bool(absent) or (name == "cuda" and not (conditions.nvidia_nodes and conditions.nvidia_driver))
     reason = absent or (refused.what if refused is not None else unfit)
     outcome = SERVES if not reason else ABSENT if quiet else FAILS
+    if absent and refused is not None and refused.code == answers.VENDOR_LIBRARY:  # as the plugin itself says
+        reason = f"{absent}; on one its first use would fail: {refused.what}"
+    degraded = answer.find(effect=answers.DEGRADED)
+    reason = degraded.what if outcome == SERVES and degraded is not None else reason
     priority = plugin.priority
     if priority is None:
         priority = BUILT_IN.get(name, _PRIORITY["ours" if plugin.ours else "foreign"])

@@ -186,6 +186,14 @@ def _doubled_backends(exam: Examination) -> Iterator[Finding]:
         yield Finding(NOTE, "several-backends", f"plugins for several accelerators are installed: {names}")
 
 
+def _unnamed_platforms(exam: Examination) -> Iterator[Finding]:
+    """Plugins of vendors that nobody here knows, whose source computes the platform's name: only JAX can tell."""
+    for plugin in exam.plugins:
+        if plugin.platform is None and plugin.location is not None and not plugin.refused:
+            what = f"{plugin.label} registers a platform that its source does not name: doctor --import asks JAX"
+            yield Finding(NOTE, "platform-unknown", what)
+
+
 def _variables(exam: Examination) -> Iterator[Finding]:
     """Variables that ask JAX for what is not there, or leave something out."""
     for plugin in exam.plugins:
@@ -239,6 +247,7 @@ _RULES: Sequence[Callable[[Examination], Iterator[Finding]]] = (
     _unusable_plugins,
     _doubled_backends,
     stale_kernels,
+    _unnamed_platforms,
     _variables,
     _unfit_platforms,
     _library_path,

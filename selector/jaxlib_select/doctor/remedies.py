@@ -111,7 +111,8 @@ class Examination:
 
     def removal(self, remedy: str) -> str:
         """Return a plugin's remedy that removes others as a command of this installer; empty if it is another one."""
-        return self.uninstall(remedy.removeprefix(_REMOVAL).split()) if remedy.startswith(_REMOVAL) else ""
+        command = remedy.partition("  #")[0]  # behind which is what else would help
+        return self.uninstall(command.removeprefix(_REMOVAL).split()) if command.startswith(_REMOVAL) else ""
 
     def restore(self) -> str:
         """Return the command after which JAX, jaxlib and our plugins are of one release and one build.

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from jaxlib_select.doctor.predict import Prediction
+from jaxlib_select.doctor.predict import SERVES, Prediction
 from jaxlib_select.installed.answers import VendorLibrary
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.installed.plugins import Plugin
@@ -47,6 +47,7 @@ class Report:
         findings: What is wrong, the worst first.
         silent_cpu: Whether JAX would run on the CPU, without a word from the user, though there is an accelerator.
         renewal: The command that installs JAX, jaxlib and the plugins again, as they are.
+        jaxlib_origin: Whose jaxlib is installed: `ours`, which has a lock, or `upstream`; nothing without any.
     """
 
     environment: Environment
@@ -57,6 +58,7 @@ class Report:
     findings: tuple[Finding, ...]
     silent_cpu: bool
     renewal: str = ""
+    jaxlib_origin: str | None = None
 
     @property
     def exit_code(self) -> int:
@@ -74,6 +76,7 @@ class Report:
         return {
             "python": str(self.environment.python),
             "versions": dict(self.versions),
+            "jaxlib_origin": self.jaxlib_origin,
             "hardware": list(self.hardware),
             "default": self.prediction.default,
             "error": self.prediction.error or None,
@@ -87,12 +90,13 @@ class Report:
     def to_text(self) -> str:
         """Return the answer for people."""
         lines = [f"Python     {'.'.join(map(str, self.environment.version))}, {self.environment.python}"]
-        lines += [f"Installed  {' '.join(f'{name} {version}' for name, version in self.versions.items()) or 'no JAX'}"]
+        lines += [f"Installed  {' '.join(map(self._installed, self.versions)) or 'no JAX'}"]
         lines += [f"Hardware   {line}" for line in self.hardware or ("no accelerator",)]
         lines += [f"Plugin     {_plugin_line(plugin)}" for plugin in self.plugins]
         for entry in self.prediction.platforms:
             by = "" if entry.provider == "jaxlib" else f" by {entry.provider}"
-            because = f": {entry.reason}" if entry.reason else ""
+            serving = ", but not all programs" if entry.reason and entry.outcome == SERVES else ""
+            because = f"{serving}: {entry.reason}" if entry.reason else ""
             lines.append(f"Platform   {entry.platform}{by}, priority {entry.priority}, {entry.outcome}{because}")
         for label, entries in self.libraries.items():
             found = [entry for entry in entries if entry.path is not None]
@@ -103,6 +107,11 @@ class Report:
         for finding in self.findings:
             lines += [f"{finding.level}: {finding.what}", *([f"  {finding.remedy}"] if finding.remedy else [])]
         return "\n".join(lines)
+
+    def _installed(self, name: str) -> str:
+        """Return a distribution with its version; of jaxlib, which both publish in one version, also whose it is."""
+        whose = {"ours": " (ours)", "upstream": " (upstream's)"}.get(self.jaxlib_origin or "", "")
+        return f"{name} {self.versions[name]}{whose if name == 'jaxlib' else ''}"
 
 
 def sort_findings(findings: list[Finding]) -> tuple[Finding, ...]:

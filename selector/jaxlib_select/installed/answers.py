@@ -13,10 +13,13 @@ from jaxlib_select.tables import TableError, read
 SCHEMA = 1
 
 # What becomes of a plugin's platform because of a problem, as the wheels say it.
-UNUSED, ABSENT, REFUSED = "unused", "absent", "refused"  # "degraded": it serves
+UNUSED, ABSENT, REFUSED, DEGRADED = "unused", "absent", "refused", "degraded"  # which serves, but not all programs
 
 # Problems of the machine, and not of the environment.
 _HARDWARE = ("NoDeviceError", "DriverError", "GpuCodeError", "Crash")
+
+# A library of the vendor is missing, too old or known to be broken; hardware or not.
+VENDOR_LIBRARY = "VendorLibraryError"
 
 # Codes of our own, for plugins that do not answer.
 NOT_IMPORTED, SILENT, CRASH = "NotImported", "Silent", "Crash"

@@ -78,7 +78,7 @@ def test_the_status_where_only_the_hardware_is_absent(
             {"FAKE_GPUS": "61"},
             1,
             (
-                "jaxlib-cuda-13 does not fit here. To fix it: use the wheel for CUDA 12, "
+                "jaxlib-cuda-13 does not run all programs here. To fix it: use the wheel for CUDA 12, "
                 "or leave these GPUs out of CUDA_VISIBLE_DEVICES"
             ),
         ),
@@ -86,8 +86,8 @@ def test_the_status_where_only_the_hardware_is_absent(
             {"FAKE_GPUS": "90 90"},
             1,
             (
-                "jaxlib-cuda-13 does not fit here. To fix it: pip install --upgrade nvidia-nccl-cu13 "
-                f"(or all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'); "
+                "jaxlib-cuda-13 does not run all programs here. To fix it: pip install --upgrade nvidia-nccl-cu13 "
+                f" # or all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'; "
                 "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 tries it as it is"
             ),
         ),

@@ -39,17 +39,17 @@ def truncated_library(package: Path, plugin: str) -> str:
 
 
 AGAIN = (
-    f"pip install --force-reinstall --no-deps jaxlib=={VERSION} {{plugin}}=={VERSION} "
-    "(with the --find-links or --index-url that both wheels came from)"
+    f"pip install --force-reinstall --no-deps jaxlib=={VERSION} {{plugin}}=={VERSION}"
+    "  # with the --find-links or --index-url that both wheels came from"
 )
 
 
 @pytest.mark.parametrize(
-    ("name", "damage", "remedy", "error"),
+    ("name", "damage", "error"),
     [
-        ("cuda13", wrong_lock, "install a matching pair", "LockMismatchError"),
-        ("cuda13", truncated_library, "install it again", "LibraryDamagedError"),
-        ("tpu", wrong_lock, "install a matching pair", "LockMismatchError"),
+        ("cuda13", wrong_lock, "LockMismatchError"),
+        ("cuda13", truncated_library, "LibraryDamagedError"),
+        ("tpu", wrong_lock, "LockMismatchError"),
     ],
 )
 def test_a_wrong_wheel_is_named_and_not_used(
@@ -58,13 +58,12 @@ def test_a_wrong_wheel_is_named_and_not_used(
     tmp_path: Path,
     name: str,
     damage: Callable[[Path, str], str],
-    remedy: str,
     error: str,
 ) -> None:
     """On a machine without the hardware it is one line in the log, and an error to who wants the platform."""
     plugin, backend = changed(name, tmp_path / "plugin")
     line = damage(plugin / backend.package, backend.distribution)
-    fix = f"{remedy}: {AGAIN.format(plugin=backend.distribution)}"
+    fix = AGAIN.format(plugin=backend.distribution)
     result = run(USE_JAX, plugin)
     assert (result.returncode, result.stdout) == (0, USED), result.stderr
     assert said(result) == [f"{line}. To fix it: {fix}"]
@@ -82,7 +81,7 @@ def test_a_wrong_wheel_that_was_asked_for_stops_jax(
     """The line says so, and what to set; a topology fails with all that is to be said."""
     plugin, backend = changed("cuda13", tmp_path / "plugin")
     what = wrong_lock(plugin / backend.package, backend.distribution).partition("; ")[0]
-    fix = f"install a matching pair: {AGAIN.format(plugin=backend.distribution)}"
+    fix = AGAIN.format(plugin=backend.distribution)
     line, *_ = said(run(USE_JAX, plugin, JAX_PLATFORMS="cuda"))
     assert line == f"{what}; {STOPS.format('cuda')}. To fix it: {fix}"
     result = run(TOPOLOGY, plugin)
@@ -90,7 +89,7 @@ def test_a_wrong_wheel_that_was_asked_for_stops_jax(
     assert result.stderr.splitlines()[-3:] == [
         f"jaxlib_cuda_13.pjrt.errors.LockMismatchError: LockMismatchError: {what}",
         "the versions are equal, but the two wheels were built from different inputs",
-        fix,
+        f"{fix}; {backend.disable}=1 lets JAX go on without this plugin",
     ]
 
 

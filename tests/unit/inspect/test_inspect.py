@@ -23,7 +23,8 @@ from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.inspect import Inspection, inspect_wheel, lookup
 from pjrtwheel.inspect.lookup import make_finder
 from pjrtwheel.inspect.model import PluginDescription
-from pjrtwheel.inspect.terminal import fold_names, render_inspection
+from pjrtwheel.inspect.pythons import fold_names
+from pjrtwheel.inspect.terminal import render_inspection
 from pjrtwheel.verify.findings import Finding
 from pjrtwheel.wheel.record import Member
 

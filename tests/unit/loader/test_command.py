@@ -151,9 +151,9 @@ def test_a_library_that_is_missing(status: Status, backend: Backend) -> None:
     assert (code, problems(lines)) == (1, [f"cannot read the plugin library {library}: No such file or directory"])
     assert lines[0] == f"{backend.distribution} 1.2.3, build 1, lock {'a' * 32}, prebuilt"
     assert lines[-1] == (
-        f"{backend.distribution} does not fit here. To fix it: install it again: pip install --force-reinstall "
-        f"--no-deps jaxlib==1.2.3 {backend.distribution}==1.2.3 (with the --find-links or --index-url that both "
-        "wheels came from)"
+        f"{backend.distribution} does not fit here. To fix it: pip install --force-reinstall "
+        f"--no-deps jaxlib==1.2.3 {backend.distribution}==1.2.3  # with the --find-links or --index-url that both "
+        "wheels came from"
     )
 
 
@@ -199,7 +199,10 @@ def test_what_is_wrong_is_reported_at_once(status: Status, make_elf: Callable[..
     names = "CUDA runtime, cuBLAS, CUPTI, cuSPARSE, cuFFT, cuDNN, nvrtc, nvJitLink, cublasLt, cusolver"
     # Those of which this machine has a file cannot be opened, the others are missing.
     assert re.findall(r"(\w[\w ]*) (?:is missing|cannot be opened)", libraries) == names.split(", ")
-    assert lines[-1] == "jaxlib-cuda-13 does not fit here. To fix it: unset JAXLIB_CUDA_13_DISABLE"
+    assert (
+        lines[-1]
+        == "jaxlib-cuda-13 is switched off: JAXLIB_CUDA_13_DISABLE is set. To use it: unset JAXLIB_CUDA_13_DISABLE"
+    )
 
 
 @pytest.mark.parametrize(
@@ -226,10 +229,12 @@ def test_others_of_another_version(
 
 def test_a_jaxlib_of_another_build(install: Install, make_elf: Callable[..., bytes]) -> None:
     """Reported without the name of the error's class, and nothing is opened."""
-    site, backend = install(BACKENDS["cuda13"], make_elf(), TALKING), BACKENDS["cuda13"]
+    site, backend = install(BACKENDS["cuda13"], make_elf(), TALKING, jaxlib="1.2.3"), BACKENDS["cuda13"]
     (site / "jaxlib/release_lock.json").write_text(json.dumps(LOCK | {"lock_id": "b" * 32}), "utf-8")
     result = call(site, backend)
     (problem,) = problems(result.stdout.splitlines())
+    (surroundings,) = (line for line in result.stdout.splitlines() if line.startswith("runs with"))
+    assert "jaxlib 1.2.3 (ours), jax 1.2.3" in surroundings
     assert (result.returncode, problem) == (
         1,
         (
@@ -265,7 +270,8 @@ def test_other_plugins_for_the_platform(
     other = rival if yields != rival else BACKENDS[backend].distribution
     text = f"{yields} is not used: {other} is for JAX's platform 'cuda' as well, and JAX can take only one"
     assert f"{label:<11} {text}" in lines
-    assert lines[lines.index(f"{label:<11} {text}") + 1].startswith("            keep one of them: pip uninstall ")
+    (remedy,) = (line for line in lines if "pip uninstall " in line)
+    assert remedy == (lines[-1] if label == "problem" else lines[lines.index(f"{label:<11} {text}") + 1])
 
 
 def test_a_text_in_the_place_of_a_vendors_library(
@@ -302,12 +308,31 @@ def test_a_text_in_the_place_of_a_vendors_library(
         ),
         ([("DriverError", "it is silent", {})], 1, "jaxlib-cuda-13 does not fit here: it is silent"),
         (
+            [("VendorLibraryGapError", "no solver", {"remedy": "get it"})],
+            1,
+            "jaxlib-cuda-13 does not run all programs here. To fix it: get it",
+        ),
+        (
+            [("KernelsMissingError", "no kernels", {"remedy": "a"}), ("DriverError", "too old", {"remedy": "b"})],
+            2,
+            "jaxlib-cuda-13 does not fit here. To fix it: b",
+        ),
+        (
             [("DriverError", "a", {}), ("LockMismatchError", "b", {"remedy": "c"}), ("DriverError", "a", {})],
             2,
             "jaxlib-cuda-13 does not fit here. To fix it: c",
         ),
     ],
-    ids=["all well", "absent", "absent with a hint", "hidden", "no remedy", "several"],
+    ids=[
+        "all well",
+        "absent",
+        "absent with a hint",
+        "hidden",
+        "no remedy",
+        "degraded",
+        "degraded and worse",
+        "several",
+    ],
 )
 def test_the_last_line_says_whether_it_fits(
     load_module: Loader, raised: list[tuple[str, str, dict[str, object]]], misfits: int, verdict: str

@@ -75,7 +75,7 @@ def test_no_client_without_a_way_to_make_it(
     assert str(caught.value).splitlines() == [
         f"TakeOverError: this JAX has no jax._src.xla_bridge.{name}, without which the plugin cannot serve",
         "it needs the JAX release that it was made for",
-        "install it: pip install jax==1.2.3",
+        "pip install jax==1.2.3",
     ]
 
 

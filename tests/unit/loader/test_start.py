@@ -170,8 +170,9 @@ def test_text_of_an_exception_without_frames(cpu_loader: Loader) -> None:
 
 LOCK = {"schema": 1, "release": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
 REMEDY = (
-    "install it again: pip install --force-reinstall --no-deps jaxlib==1.2.3 jaxlib-cpu==1.2.3 "
-    "(with the --find-links or --index-url that both wheels came from)"
+    "pip install --force-reinstall --no-deps jaxlib==1.2.3 jaxlib-cpu==1.2.3"
+    "  # with the --find-links or --index-url that both wheels came from"
+    "; JAXLIB_CPU_DISABLE=1 lets JAX go on without this plugin"
 )
 
 # Stands for JAX's own, which keeps what a plugin registers and calls it at the first use of the platform.
@@ -205,7 +206,7 @@ except RuntimeError as error:
                     "TypeError: unsupported operand type(s) for /: 'PosixPath' and 'int'"
                 ),
                 "it needs the JAX release that it was made for",
-                "install it: pip install jax==1.2.3",
+                "pip install jax==1.2.3  # JAXLIB_CPU_DISABLE=1 lets JAX go on without this plugin",
             ],
         ),
         (
@@ -267,7 +268,7 @@ except RuntimeError as error:
             "True",
             (
                 "jaxlib-tpu cannot serve this JAX: ZeroDivisionError: division by zero; "
-                "JAX goes on without jaxlib-tpu. To fix it: install it: pip install jax\n"
+                "JAX goes on without jaxlib-tpu. To fix it: pip install jax\n"
             ),
         ),
     ],

@@ -26,13 +26,15 @@ from pjrtwheel.products.facts import (
     code_of_library,
     code_of_set,
     contents_of,
+    facts_path,
+    find_unknown,
     format_facts,
     make_facts,
     read_old,
     read_select,
     toolkit_of,
 )
-from pjrtwheel.release.known import load_release
+from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import parse_release
 from release_entries import entry_of
 from release_under_test import release_under_test
@@ -303,6 +305,20 @@ def test_the_shipped_facts_are_those_of_the_repository(release: str, root: Path)
     listed = {backend.name for backend in old.backends}
     backends = [backend for backend in load_backends(root).values() if backend.name in listed]
     assert format_facts(make_facts(backends, contents_of(load_release(root, release)), [], old)) == path.read_text()
+
+
+def test_backends_that_nobody_wrote_facts_about_are_found(root: Path, tmp_path: Path) -> None:
+    """As of a vendor who added one and goes on to build it, or of a release that was just pinned."""
+    backends = load_backends(root)
+    version = list_releases(root)[0]
+    assert find_unknown(root, version, backends.values()) == ()
+    document = json.loads(facts_path(root, version).read_text("utf-8"))
+    document["backends"] = [entry for entry in document["backends"] if entry["name"] != "tpu"]
+    path = facts_path(tmp_path, version)
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(document), "utf-8")
+    assert find_unknown(tmp_path, version, backends.values()) == ("tpu",)
+    assert find_unknown(tmp_path, "0.0.1", [backends["cpu"]]) == ("cpu",)
 
 
 def test_the_selector_reads_what_the_build_writes(root: Path, tmp_path: Path) -> None:

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from github_places import COMMIT, SERVER, TAG
+from github_places import SERVER, TAG
 from github_stand_in import REPOSITORY, TOKEN, GithubStandIn, serve_github
 from pjrtwheel import cli
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.publish import run, upload_api
-from release_folders import write_pure_release
+from release_folders import COMMIT, write_pure_release
 from upload_server import PASSWORD, USERNAME, UploadServer, run_server
 
 

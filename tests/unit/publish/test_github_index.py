@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from github_places import COMMIT, PROJECTS, WHEEL, open_at, read_page
+from github_places import PROJECTS, WHEEL, open_at, read_page
 from github_stand_in import Asset, GithubStandIn
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME
 from pjrtwheel.errors import PublishError
-from release_folders import send, write_pure_release
+from release_folders import COMMIT, send, write_pure_release
 
 
 def lists_another_wheel(assets: dict[str, Asset]) -> None:

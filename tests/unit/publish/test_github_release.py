@@ -8,17 +8,27 @@ import hashlib
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
-from github_places import COMMIT, PROJECTS, SERVER, TAG, WAITS, WHEEL, open_at, read_page
+from github_places import PROJECTS, SERVER, TAG, WAITS, WHEEL, open_at, read_page
 from github_stand_in import REPOSITORY, TOKEN, GithubStandIn
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.errors import PublishError, UsageError
 from pjrtwheel.files import hash_file
-from release_folders import send
+from release_folders import COMMIT, send
 from small_wheels import build_wheel
+
+OTHER = "2" * 40
+Command = Callable[..., Any]
+
+
+@pytest.fixture
+def folder(release: ReleaseFolder) -> Path:
+    """Return the folder of a release."""
+    return release.path
 
 
 def all_names(release: ReleaseFolder) -> set[str]:
@@ -226,6 +236,53 @@ def test_files_come_back_as_they_were_sent(github: GithubStandIn, release: Relea
         place.download(found, tmp_path / "back.whl")
 
 
+def test_a_tag_at_the_commit_of_the_wheels_is_taken(github: GithubStandIn, command: Command, folder: Path) -> None:
+    """An annotated tag has an object of its own, and may be of another tag; others that begin like it are not asked."""
+    github.tags = {TAG: "a" * 40, f"{TAG}0": OTHER}
+    github.tag_objects = {"a" * 40: "b" * 40, "b" * 40: COMMIT}
+    done = command("publish", "github", folder)
+    assert (done.status, done.err) == (0, "")
+    assert list(github.files) == [TAG]
+
+
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
+@pytest.mark.parametrize("annotated", [False, True])
+def test_a_tag_at_another_commit_is_refused(
+    github: GithubStandIn, command: Command, folder: Path, options: tuple[str, ...], *, annotated: bool
+) -> None:
+    """Its release would say that the wheels were built from there."""
+    github.tags = {TAG: "a" * 40 if annotated else OTHER}
+    github.tag_objects = {"a" * 40: OTHER} if annotated else {}
+    done = command("publish", "github", folder, *options)
+    assert (done.status, done.lines) == (
+        PublishError.exit_code,
+        [
+            f"{SERVER}/{REPOSITORY} has the tag {TAG} at {OTHER[:12]}",
+            f"       the wheels were built from {COMMIT[:12]}",
+            "       build the wheels at the commit of the tag, or set the tag on theirs",
+        ],
+    )
+    assert github.releases == []
+
+
+def test_a_release_is_not_made_at_another_commit(
+    github: GithubStandIn, command: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A tag that is not there yet would be made at it."""
+    monkeypatch.setenv("GITHUB_SHA", OTHER)
+    done = command("publish", "github", folder, "--dry-run")
+    assert (done.status, done.lines) == (
+        PublishError.exit_code,
+        [
+            f"{TAG} would be made at {OTHER[:12]}",
+            f"       the wheels were built from {COMMIT[:12]}",
+            f"       publish them with --commit {COMMIT}, or build them at the other",
+        ],
+    )
+    assert command("publish", "github", folder, "--commit", COMMIT).status == 0
+    assert [(made.tag, made.commit) for made in github.releases] == [(TAG, COMMIT)]
+
+
 def test_a_place_needs_a_repository_and_a_commit(
     github: GithubStandIn, release: ReleaseFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -248,21 +305,21 @@ def test_what_is_missing_is_said_before_anything_is_sent(
     (tmp_path / "pages/simple").mkdir(parents=True)
     (tmp_path / "pages/simple/mine.html").touch()
     with pytest.raises(UsageError, match="is not an index made here") as caught:
-        open_at(tmp_path / "pages").check_uploads(credentials=False)
+        open_at(tmp_path / "pages").check_uploads(COMMIT, credentials=False)
     assert caught.value.remedy == "move it away, or name another folder with --pages"
     with pytest.raises(UsageError, match="is not an index made here"):
         open_at(tmp_path / "pages").yank([WHEEL], "crashes")
     assert not (tmp_path / "pages/yanked.toml").exists()
     monkeypatch.delenv("GITHUB_TOKEN")
     monkeypatch.delenv("GH_TOKEN", raising=False)
-    open_at().check_uploads(credentials=False)
+    open_at().check_uploads(COMMIT, credentials=False)
     with pytest.raises(PublishError, match="there is no token"):
-        open_at().check_uploads(credentials=True)
+        open_at().check_uploads(COMMIT, credentials=True)
     monkeypatch.delenv("GITHUB_SHA")
     with pytest.raises(UsageError, match="the commit of"):
-        open_at().check_uploads(credentials=False)
+        open_at().check_uploads(COMMIT, credentials=False)
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
     monkeypatch.setenv("GITHUB_SHA", COMMIT)
     send(open_at(), release)
     monkeypatch.delenv("GITHUB_SHA")
-    open_at().check_uploads(credentials=True)
+    open_at().check_uploads(COMMIT, credentials=True)

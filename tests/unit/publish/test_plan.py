@@ -54,7 +54,7 @@ def test_what_is_there_is_not_sent(there: set[LocalFile]) -> None:
         (published(WHEELS[0], "other"), f"{WHEELS[0]} is at there with other bytes"),
         (published("SHA256SUMS", "other"), "SHA256SUMS is at there with other bytes"),
         (published(WHEELS[0], yanked="bad"), f"{WHEELS[0]} was yanked at there: bad"),
-        (published(WHEELS[0], yanked="\x1b[2Jbad\n"), f"{WHEELS[0]} was yanked at there: [2Jbad"),
+        (published(WHEELS[0], yanked="\x1b[2Jbad\n"), f"{WHEELS[0]} was yanked at there: \\x1b[2Jbad"),
         (published(WHEELS[0], yanked=""), f"{WHEELS[0]} was yanked at there"),
         (published(WHEELS[0].replace("cp312", "cp314")), "{} is at there, and not in this release"),
     ],

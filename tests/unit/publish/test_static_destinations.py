@@ -22,6 +22,7 @@ from pjrtwheel.publish.github_release import GithubRelease
 from pjrtwheel.publish.places import open_place
 from pjrtwheel.publish.static_folder import StaticFolder
 from pjrtwheel.publish.yanked import read_yanked
+from release_folders import COMMIT
 from small_wheels import build_wheel, describe_wheel
 
 TAG = "v1.2.3+split.1"
@@ -34,7 +35,7 @@ def destination(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     with serve_github() as stand_in:
         monkeypatch.setenv("GITHUB_API_URL", stand_in.url)
         monkeypatch.setenv("GITHUB_REPOSITORY", REPOSITORY)
-        monkeypatch.setenv("GITHUB_SHA", "0" * 40)
+        monkeypatch.setenv("GITHUB_SHA", COMMIT)
         monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
         monkeypatch.setattr(github_assets, "RETRY_WAITS_S", (0.0, 0.0))
         yield str(request.param)

@@ -39,7 +39,7 @@ class Shelf:
             self.files[name] = replace(self.files[name], yanked=reason)
         return "tell everybody"
 
-    def check_uploads(self, *, credentials: bool) -> None:
+    def check_uploads(self, commit: str, *, credentials: bool) -> None:
         """Know nothing of uploads."""
         raise NotImplementedError
 

@@ -83,6 +83,21 @@ def test_a_contradiction_is_refused(arguments: list[str]) -> None:
         read_policy(arguments, {}, None)
 
 
+@pytest.mark.parametrize("name", ["cuda13", "cuda-13", "cuda_13", "CUDA13"])
+def test_a_backend_is_found_however_its_name_is_written(name: str) -> None:
+    """Its package, its module and its extra spell it in three ways; so may the command line and the environment."""
+    variable = {"JAXLIB_SELECT_BACKEND_JAX": name}
+    assert {resolve("jax", H100, policy).backend for policy in policies(name, variable)} == {"cuda13"}
+    local = read_policy([f"{name}-local"], {}, None)
+    assert resolve("jax", H100, local).requirements[-1].partition("==")[0] == "jaxlib-cuda-13"
+    read_policy([f"jax={name}", "jax=cuda13"], {}, None)  # no contradiction
+
+
+def policies(argument: str, environ: dict[str, str]) -> tuple[Policy, ...]:
+    """Return what is asked for by an option alone, and by the environment alone."""
+    return read_policy([argument], {}, None), read_policy([], environ, None)
+
+
 def test_an_unknown_value_lists_the_known_ones() -> None:
     """The message says who asked, for what, and what there is."""
     with pytest.raises(UsageError) as caught:

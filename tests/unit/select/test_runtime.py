@@ -84,7 +84,7 @@ def test_a_package_that_serves_is_taken(install: Install) -> None:
     """By its own name, by that of its packaging, and by that of its platform."""
     install("cuda12")
     assert runtime.available() == ("cuda", "cpu")
-    for name in ("cuda12", "cuda12-local", "cuda", "gpu"):
+    for name in ("cuda12", "cuda-12", "cuda_12", "CUDA12", "cuda12-local", "cuda", "gpu"):
         assert runtime.require(name, initialize=False) == "cuda"
 
 
@@ -105,6 +105,8 @@ def test_a_package_that_is_not_installed_is_named_with_its_command(install: Inst
     install("cuda13")
     with pytest.raises(BackendError, match="jaxlib-cuda-12 is not installed"):
         runtime.require("cuda12", initialize=False)
+    with pytest.raises(BackendError, match="jaxlib-cuda-12 is not installed"):
+        runtime.require("cuda_12", initialize=False)
 
 
 @pytest.mark.parametrize("backend", ["oneapi", "gpu"])

@@ -42,4 +42,4 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
         return Verdict(Fit.NONE, f"accelerators of {vendor!r} cannot be detected; --backend {backend.name} takes it")
     verdict = judge_vendor(machine, backend)
     problem = platform_problem(machine, backend)
-    return Verdict(Fit.NONE, problem, present=verdict.present) if problem else verdict
+    return Verdict(Fit.NONE, problem, present=verdict.present, absent=verdict.absent) if problem else verdict

@@ -22,7 +22,7 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
     gpus = machine.amd.gpus
     select = backend.select or Select("amd")
     if not gpus:
-        return Verdict(Fit.NONE, "no AMD GPU was found")
+        return Verdict(Fit.NONE, "no AMD GPU was found", absent=True)
     discrete = [index for index, gpu in enumerate(gpus) if gpu not in select.integrated]
     wanted = discrete or list(range(len(gpus)))
     code = backend.code.get(machine.platform, ())

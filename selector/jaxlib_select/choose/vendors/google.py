@@ -13,7 +13,7 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
     """Say whether a backend runs on the TPUs of a machine."""
     select = backend.select or Select("google")
     if not machine.tpu.pci:
-        return Verdict(Fit.NONE, "no TPU was found")
+        return Verdict(Fit.NONE, "no TPU was found", absent=True)
     chips = matching(machine.tpu.pci, select.devices)
     if not chips:
         shown = ", ".join(sorted(set(machine.tpu.pci)))

@@ -14,7 +14,7 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
     select = backend.select or Select("intel")
     display = machine.intel.pci
     if not display:
-        return Verdict(Fit.NONE, "no Intel GPU was found")
+        return Verdict(Fit.NONE, "no Intel GPU was found", absent=True)
     discrete = matching(display, select.devices)
     if not discrete:
         shown = ", ".join(sorted(set(display)))

@@ -47,7 +47,7 @@ def _fit(machine: Machine, select: Select, covered: Sequence[int]) -> Verdict:
     if problem:
         present = present or problem.hardware
         fit = Fit.DOUBT if problem.doubtful and covered else Fit.NONE
-        return Verdict(fit, problem.reason, problem.advice if present else "", present)
+        return Verdict(fit, problem.reason, problem.advice if present else "", present, absent=not present)
     if not covered:
         return Verdict(Fit.NONE, _no_code(machine, select), present=present)
     oldest, cuda = select.driver, machine.nvidia.cuda or ()

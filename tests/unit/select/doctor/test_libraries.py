@@ -132,7 +132,12 @@ def test_a_plugin_without_its_vendors_libraries(site: Site) -> None:
     report = site.examine(H100, decision=CUDA13)
     assert [(finding.code, finding.remedy) for finding in report.findings] == [("unfit-backend", INSTALL_CUDA13)]
     assert "cuDNN is missing (libcudnn.so.9)" in report.prediction.error
-    assert codes(site.examine()) == []
+    elsewhere = site.examine()
+    assert (codes(elsewhere), elsewhere.prediction.default) == ([], "cpu")
+    # `python -m jaxlib_cuda_13` says there as well that it does not fit.
+    (reason,) = (entry.reason for entry in elsewhere.prediction.platforms if entry.platform == "cuda")
+    assert reason.startswith("no NVIDIA GPU was found; on one its first use would fail: ")
+    assert "cuDNN is missing (libcudnn.so.9)" in reason
 
 
 def test_a_plugin_without_some_of_its_vendors_libraries(site: Site) -> None:
@@ -142,3 +147,10 @@ def test_a_plugin_without_some_of_its_vendors_libraries(site: Site) -> None:
     (finding,) = site.examine(H100, decision=CUDA13).findings
     assert (finding.level, finding.code, finding.remedy) == ("warning", "library-not-found", INSTALL_CUDA13)
     assert "cusolver is missing (libcusolver.so.12)" in finding.what
+    # As the plugin itself says it: its loader alone knows which libraries it needs.
+    report = site.examine(H100, decision=CUDA13)
+    (line,) = (line for line in report.to_text().splitlines() if line.startswith("Platform   cuda"))
+    missing = "cusolver is missing (libcusolver.so.12)"
+    assert line == f"Platform   cuda by jaxlib-cuda-13, priority 500, serves, but not all programs: {missing}"
+    (problem,) = (entry for plugin in report.plugins for entry in plugin.answer.problems if entry.effect == "degraded")
+    assert problem.what == missing

@@ -47,6 +47,47 @@ def test_a_good_gpu_environment_runs_on_the_gpu(site: Site) -> None:
     ]
 
 
+@pytest.mark.parametrize(("lock", "origin", "shown"), [("1" * 32, "ours", "ours"), ("", "upstream", "upstream's")])
+def test_whose_jaxlib_is_installed_is_shown(site: Site, lock: str, origin: str, shown: str) -> None:
+    """Both publish it in one version, and plugins serve with their own alone."""
+    report = site.jax(lock=lock).examine()
+    assert (report.jaxlib_origin, report.to_json()["jaxlib_origin"]) == (origin, origin)
+    assert f"Installed  jax 1.2.3 jaxlib 1.2.3 ({shown})" in report.to_text().splitlines()
+
+
+def test_no_jaxlib_is_nobodys(site: Site) -> None:
+    """There is nothing to be shown."""
+    site.distribution("jax")
+    report = site.examine()
+    assert report.jaxlib_origin is None
+    assert "Installed  jax 1.2.3" in report.to_text().splitlines()
+
+
+def test_a_vendor_that_nobody_here_knows(site: Site) -> None:
+    """Its platform is shown by the name that its source has; where it has none, a note says that there is one."""
+    site.jax(lock="").upstream("abacus", "abacus")
+    known = site.examine()
+    assert (known.prediction.default, codes(known)) == ("abacus", [])
+    assert "Platform   abacus by jax-abacus-pjrt, priority 500, serves" in known.to_text().splitlines()
+    module = "def initialize():\n    xb.register_plugin(read_name(), priority=500)\n"
+    site.write("jax_plugins/xla_abacus/__init__.py", module)
+    (finding,) = site.examine().findings
+    assert (finding.level, finding.code, finding.remedy) == ("note", "platform-unknown", "")
+    assert (
+        finding.what == "jax-abacus-pjrt registers a platform that its source does not name: doctor --import asks JAX"
+    )
+
+
+@pytest.mark.parametrize("backend", ["cpu", "oneapi"])
+def test_a_backend_of_which_there_are_no_facts(site: Site, backend: str) -> None:
+    """A vendor who forgot them, or another release: the plugin itself says what its platform is."""
+    site.facts = replace(site.facts, backends=tuple(entry for entry in site.facts.backends if entry.name != backend))
+    report = site.jax().ours(backend).examine()
+    found = report.prediction.find(backend)
+    assert found is not None
+    assert (found.provider, found.outcome) == (f"jaxlib-{backend}", "serves")
+
+
 def test_a_gpu_without_its_package_is_silent_cpu(site: Site) -> None:
     """Exit status 1, and the command that installs what belongs here."""
     report = site.jax().node().examine(H100, decision=CUDA13)

@@ -5,8 +5,8 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -82,19 +82,36 @@ def test_an_old_pip_gets_a_requirements_file(make_lock: Callable[..., Path]) -> 
         lines = [line for line in file.read_text().splitlines() if not line.startswith(("#", " "))]
     assert lines == ["--find-links file:///folder", "cudnn==9.10 \\", "jax==1.0 \\", "jaxlib-cuda-12==1.0 \\"]
     assert command[-3:-1] == ("--no-deps", "-r")
-    assert not file.exists()
-    with apply_lock(read_lock(path), "cuda12", environment("23.2.1"), pip_installer(PYTHON), [], keep=True) as (
-        command,
-    ):
-        pass
-    assert Path(command[-1]).is_file()  # as long as somebody may want to run what was printed
-    shutil.rmtree(Path(command[-1]).parent)
+    assert not file.parent.exists()
+
+
+def test_a_dry_run_leaves_nothing_behind(
+    make_lock: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the command reads would be written when it runs, and is said to be so."""
+    here, path = read_lock_environment(Path(sys.executable)), make_lock()
+    path = make_lock(
+        (f'platform = "{HERE.platform}"', f'platform = "{here.platform}"'),
+        (f'\npython = "{HERE.python}"', f'\npython = "{here.python}"'),
+    )
+    temporary = tmp_path / "temporary"
+    temporary.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setattr("jaxlib_select.cli.apply.environment_from", lambda _: environment("23.2.1"))
+    monkeypatch.setattr("jaxlib_select.cli.apply.read_lock_environment", lambda _: here)
+    monkeypatch.setattr("jaxlib_select.cli.apply.find_installer", lambda *_, **__: pip_installer(PYTHON))
+    assert main(["apply", str(path), "--group", "cuda12", "--dry-run", "--force"]) == 0
+    command, remark = capsys.readouterr().out.splitlines()
+    file = command.rpartition(" ")[2]
+    assert remark == f"# {file} is made from {path} when this runs, and removed after it"
+    assert list(temporary.iterdir()) == []
 
 
 def test_a_group_that_the_lock_has_not(make_lock: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
     """The message lists those there are."""
     path = make_lock()
     assert choose_group(read_lock(path), None) == "cuda13"
+    assert [choose_group(read_lock(path), name) for name in ("cuda12", "cuda-12", "cuda_12")] == ["cuda12"] * 3
     assert main(["apply", str(path), "--group", "rocm7"]) == 2
     assert capsys.readouterr().err.splitlines() == [
         f"error: {path} has no group 'rocm7'",

@@ -1,0 +1,148 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`release`: all wheels of a release, `jaxlib-select`, `jaxlib-auto` and the index, with the plan first."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pjrtwheel.cli import PROGRAM, add_options, check_repository
+from pjrtwheel.errors import PjrtWheelError
+from pjrtwheel.program import CommandParser, require_text
+
+if TYPE_CHECKING:
+    from pjrtwheel.release_plan import ReleasePlan
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One command of the tooling.
+
+    Attributes:
+        session: The session that runs it alone.
+        what: What it makes, such as `linux_x86_64`.
+        command: Name of the subcommand.
+        arguments: Its arguments, but for those that all steps have.
+    """
+
+    session: str
+    what: str
+    command: str
+    arguments: tuple[str, ...] = ()
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.epilog = "Run again after a failure, it goes on: what is done is found in the cache."
+    parser.add_argument("version", type=require_text, metavar="VERSION", help="JAX release, such as 0.11.2")
+    add_options(parser, "--root", "--dist")
+    parser.add_argument("--no-smoke", action="store_true", help="do not prove the wheels in clean environments")
+    parser.add_argument("--dry-run", action="store_true", help="print the plan, and build nothing")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Print the plan and, unless that is all, follow it step by step; the first that fails ends it."""
+    check_repository(args.root)
+    root = args.root.resolve()
+    dist = (args.dist or (root if os.access(root, os.W_OK) else Path.cwd()) / "dist").resolve()
+    plan = _make_plan(root, dist, args)
+    print("\n".join(plan.lines()), flush=True)
+    if args.dry_run:
+        print("nothing was built: this is a dry run")
+        return 0
+    run_steps(list_steps(plan, smoke_tests=not args.no_smoke), root, dist)
+    return 0
+
+
+def _make_plan(root: Path, dist: Path, args: argparse.Namespace) -> ReleasePlan:
+    from jaxlib_select.machine.detect import detect
+    from pjrtwheel.backend import check_files, load_backends
+    from pjrtwheel.build import check_writable
+    from pjrtwheel.environment.interpreters import find_interpreters
+    from pjrtwheel.fetch.cache import cache_root
+    from pjrtwheel.platforms import host_platform
+    from pjrtwheel.release.known import load_release
+    from pjrtwheel.release_plan import plan_release
+
+    release, backends, cache, host = (
+        load_release(root, args.version),
+        load_backends(root),
+        cache_root(os.environ),
+        host_platform(),
+    )
+    for backend in backends.values():
+        check_files(backend)
+    for folder in (dist, cache):
+        check_writable(folder)
+    found = find_interpreters(release.pythons(host.name))
+    return plan_release(
+        root,
+        release,
+        tuple(backends.values()),
+        dist=dist,
+        cache=cache,
+        host=host,
+        machine=detect(),
+        pythons=[tag for tag, interpreter in found.items() if interpreter],
+        smoke_tests=not args.no_smoke,
+    )
+
+
+def list_steps(plan: ReleasePlan, *, smoke_tests: bool) -> Iterator[Step]:
+    """Yield the commands that make a release: wheels, then what is made of them, and the index of all."""
+    version = ("--release", plan.release.version)
+    proofs = () if smoke_tests else ("--no-smoke",)
+    for build in plan.builds:
+        session, which = ("build_all", "--all") if build.backends else ("build_jaxlib", "--bindings-only")
+        options = (*version, "--platform", build.platform, *proofs)
+        yield Step(session, build.platform, "build", (which, *options))
+    yield Step("build_select", "jaxlib-select", "select")
+    yield Step("build_auto", "jaxlib-auto", "auto", version)
+    yield Step("index", "index", "index")
+
+
+def run_steps(steps: Iterator[Step] | Sequence[Step], root: Path, dist: Path) -> None:
+    """Run the steps one after the other.
+
+    Raises:
+        PjrtWheelError: One failed, with its own exit status; the message says what is done and how to go on.
+    """
+    planned = list(steps)
+    done: list[Step] = []
+    for number, step in enumerate(planned, 1):
+        print(f"step {number} of {len(planned)}: {step.what} (./noxw -s {step.session})", flush=True)
+        start = time.monotonic()
+        try:
+            _run(step, root, dist)
+        except PjrtWheelError as error:
+            raise _explain(error, step, [entry.what for entry in done], len(planned)) from error
+        print(f"step {number} of {len(planned)}: {step.what} is done, {time.monotonic() - start:.0f} s", flush=True)
+        done.append(step)
+    print(f"all of it is in {dist}")
+
+
+def _run(step: Step, root: Path, dist: Path) -> None:
+    module = importlib.import_module(f"pjrtwheel.cli.{step.command}")
+    parser = CommandParser(prog=f"{PROGRAM} {step.command}")
+    module.configure_parser(parser)
+    module.execute(parser.parse_all([*step.arguments, "--root", str(root), "--dist", str(dist)]))
+
+
+def _explain(error: PjrtWheelError, step: Step, done: Sequence[str], total: int) -> PjrtWheelError:
+    """Return the error of a step that also says what is done, and how to go on."""
+    finished = f"done: {', '.join(done)}" if done else "nothing is done"
+    resume = f"{finished} ({len(done)} of {total}); to go on, run the same command again, which finds that in the cache"
+    explained = PjrtWheelError(
+        f"{step.what}: {error.what}",
+        cause=error.cause,
+        remedy=f"{error.remedy}; {resume}" if error.remedy else resume,
+    )
+    explained.exit_code = error.exit_code
+    return explained

@@ -1,0 +1,203 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Compare two wheels by what inspection found in them: what differs, and what is equal.
+
+Libraries are compared by their file names, as wheels of two projects have them in different folders, and those for
+several Pythons at once.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+from pjrtwheel.elf.repair import describe_size
+from pjrtwheel.inspect.model import Inspection
+from pjrtwheel.inspect.pythons import fold_names
+from pjrtwheel.tables import write
+from pjrtwheel.verify.library import Library
+from pjrtwheel.wheel.record import Member
+
+# Subject → what there is of it; the order of values counts for none.
+_Facts = Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Something in which two wheels differ.
+
+    Attributes:
+        about: What it is, such as `requires` or `exports`.
+        library: Of which library, by its file name; empty for the wheel as a whole.
+        only_a: What the first wheel alone has of it.
+        only_b: What the second one alone has.
+    """
+
+    about: str
+    library: str
+    only_a: tuple[str, ...]
+    only_b: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedWheel:
+    """One of the two wheels: its file name, digest, size in bytes, packed and installed, and number of findings."""
+
+    wheel: str
+    sha256: str
+    size: int
+    installed_size: int
+    findings: int
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two wheels, side by side.
+
+    Attributes:
+        a: The first wheel.
+        b: The second one.
+        differences: What differs, of the wheel as a whole first; libraries in order of how far their sizes are apart.
+        equal: What is equal in both, of the wheel as a whole, and of all libraries that both have.
+        equal_libraries: The libraries in which nothing differs.
+    """
+
+    a: ComparedWheel
+    b: ComparedWheel
+    differences: tuple[Difference, ...]
+    equal: tuple[str, ...]
+    equal_libraries: tuple[str, ...]
+    schema: Literal[1] = 1
+
+    @property
+    def same_bytes(self) -> bool:
+        """Whether both are one wheel, under one name or two."""
+        return self.a.sha256 == self.b.sha256
+
+    def to_json(self) -> dict[str, Any]:
+        """Return all of it as JSON values."""
+        table: dict[str, Any] = write(self)
+        return {**table, "same_bytes": self.same_bytes}
+
+
+def compare_wheels(a: Inspection, b: Inspection) -> Comparison:
+    """Compare two wheels."""
+    whole = tuple(_compare("", _describe_wheel(a), _describe_wheel(b)))
+    first, second = _by_name(a.libraries), _by_name(b.libraries)
+    both = [name for name in first if name in second]
+    libraries = {
+        name: tuple(
+            _compare(name, _describe_libraries(first[name], a.files), _describe_libraries(second[name], b.files))
+        )
+        for name in both
+    }
+    order = sorted(both, key=lambda name: -abs(_size(first[name], a.files) - _size(second[name], b.files)))
+    kept = {difference.about for name in both for difference in _changed(libraries[name])}
+    known = dict.fromkeys(entry.about for name in both for entry in libraries[name])
+    return Comparison(
+        _summarize(a),
+        _summarize(b),
+        (
+            *_changed(whole),
+            *_changed(_compare("", {"libraries": list(first)}, {"libraries": list(second)})),
+            *(difference for name in order for difference in _changed(libraries[name])),
+        ),
+        (
+            *(entry.about for entry in whole if entry not in _changed(whole)),
+            *(f"{about} of libraries" for about in known if about not in kept),
+        ),
+        tuple(name for name in both if not _changed(libraries[name])),
+    )
+
+
+def _summarize(inspection: Inspection) -> ComparedWheel:
+    return ComparedWheel(
+        inspection.wheel, inspection.sha256, inspection.size, inspection.installed_size, len(inspection.findings)
+    )
+
+
+def _compare(library: str, a: _Facts, b: _Facts) -> Iterator[Difference]:
+    """Yield what each side alone has of every subject; nothing on both sides where they are equal."""
+    for about in a:
+        before, after = Counter(a[about]), Counter(b[about])
+        only_a, only_b = ((left - right).elements() for left, right in ((before, after), (after, before)))
+        yield Difference(about, library, tuple(only_a), tuple(only_b))
+
+
+def _changed(differences: Iterable[Difference]) -> list[Difference]:
+    return [entry for entry in differences if entry.only_a or entry.only_b]
+
+
+def _describe_wheel(inspection: Inspection) -> _Facts:
+    lock = inspection.lock or {}
+    files = fold_names(PurePosixPath(path).name for path in inspection.files)
+    return {
+        "project": [f"{inspection.name} {inspection.version}"],
+        "tags": inspection.tags,
+        "build tag": [inspection.build] if inspection.build else [],
+        "Python": [inspection.requires_python or "any"],
+        "requires": inspection.requires,
+        "extras": inspection.extras,
+        "entry points": inspection.entry_points,
+        "lock": [str(lock["lock_id"])] if "lock_id" in lock else [],
+        "licence": [inspection.license or "not said"],
+        "SBOM": [str(len(inspection.sboms))] if inspection.sboms else [],
+        "needs": [f"{family} {version}" for family, version in inspection.floors().items()],
+        "GPU code": inspection.gpu_code().names(),
+        "files": list(files),
+        "findings": [_summarize_findings(code, number) for code, number in _count_findings(inspection).items()],
+        "attributes": [
+            f"{name} {json.dumps(value)}"
+            for plugin in inspection.plugins.values()
+            for name, value in (plugin.attributes or {}).items()
+        ],
+    }
+
+
+def _count_findings(inspection: Inspection) -> Counter[str]:
+    return Counter(finding.code for finding in inspection.findings)
+
+
+def _summarize_findings(code: str, number: int) -> str:
+    return code if number == 1 else f"{code} ({number})"
+
+
+def _by_name(libraries: Iterable[Library]) -> dict[str, list[Library]]:
+    """Return libraries by file name, plugins first; the modules of several Pythons have one name."""
+    ordered = sorted(libraries, key=lambda library: (not library.is_plugin, library.member))
+    members = {library.member: library for library in ordered}
+    named: dict[str, list[Library]] = {}
+    for folded, several in fold_names(members).items():
+        # Of another number of Pythons they are the same modules.
+        name = PurePosixPath(folded if len(several) == 1 and "" in several else folded.partition(".cpython-")[0]).name
+        named.setdefault(name, []).extend(members[member] for member in several.values())
+    return named
+
+
+def _describe_libraries(libraries: Sequence[Library], files: Mapping[str, Member]) -> _Facts:
+    """Return what there is of a library, or of the modules of several Pythons together."""
+    first = libraries[0]
+    return {
+        "size": [describe_size(_size(libraries, files))],
+        "unneeded": [describe_size(unneeded)] if (unneeded := sum(entry.unneeded_bytes for entry in libraries)) else [],
+        "machine": sorted({f"{entry.binary_format.value} {entry.machine}" for entry in libraries}),
+        "linked to": _joined(entry.needed for entry in libraries),
+        "RPATH": [f"{entry.search_kind} {path}" for entry in libraries[:1] for path in entry.search_paths],
+        "exports": _joined(entry.exports for entry in libraries),
+        "GPU code": _joined(entry.gpu_code.names() for entry in libraries if entry.gpu_code),
+        "executable stack": ["yes"] if any(entry.executable_stack for entry in libraries) else [],
+        "alignment": [hex(first.alignment)] if first.alignment else [],
+        "signature": [first.signature] if first.signature else [],
+    }
+
+
+def _size(libraries: Iterable[Library], files: Mapping[str, Member]) -> int:
+    return sum(files[library.member].size for library in libraries)
+
+
+def _joined(lists: Iterable[Sequence[str]]) -> list[str]:
+    return list(dict.fromkeys(value for values in lists for value in values))

@@ -1,0 +1,159 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Two wheels side by side, and one in short: what a person sees first, on one screen."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from pjrtwheel import cli
+from pjrtwheel.errors import UsageError
+from pjrtwheel.inspect import Inspection, inspect_wheel
+from pjrtwheel.inspect.compare import Comparison, Difference, compare_wheels
+from pjrtwheel.inspect.one_screen import render_comparison, render_summary
+from small_wheels import describe_wheel
+
+MakeWheel = Callable[..., Path]
+MakeElf = Callable[..., bytes]
+A = "demo-1.0-py3-none-manylinux_2_27_x86_64.whl"
+B = "demo-1.1-cp312-abi3-manylinux_2_27_x86_64.whl"
+SCREEN = 40  # lines
+
+
+@pytest.fixture
+def inspect(make_wheel: MakeWheel) -> Callable[[str, Mapping[str, bytes]], Inspection]:
+    """Return a function: name, files → what is found in a wheel of them."""
+    return lambda name, files: inspect_wheel(make_wheel(files, name=name), find_tool=lambda _: None, exports={})
+
+
+def shown(comparison: Comparison, *, whole: bool = False, width: int = 80) -> list[str]:
+    """Return what is printed about two wheels."""
+    console = Console(file=io.StringIO(), record=True, width=width)
+    render_comparison(comparison, console, width, whole=whole)
+    return console.export_text().splitlines()
+
+
+def summary(inspection: Inspection) -> list[str]:
+    """Return what is printed about one wheel in short."""
+    console = Console(file=io.StringIO(), record=True, width=80)
+    render_summary(inspection, console)
+    return console.export_text().splitlines()
+
+
+@pytest.fixture
+def two(inspect: Callable[[str, Mapping[str, bytes]], Inspection], make_elf: MakeElf) -> tuple[Inspection, Inspection]:
+    """Return a wheel, and one with a repaired library, another folder and one more module for each Python."""
+    paths = [f"$ORIGIN/{number:060}" for number in range(12)]
+    first = make_elf(exports=["GetPjrtApi", "Leak"], runpath=":".join(paths), needed=["libc.so.6"])
+    second = make_elf(exports=["GetPjrtApi"], runpath=paths[0], symbols=b"", comment=b"", needed=["libc.so.6"])
+    modules = {f"new/_more.cpython-{tag}-x86_64-linux-gnu.so": make_elf(exports=["PyInit__more"]) for tag in (312, 313)}
+    return (
+        inspect(A, {**describe_wheel(A, ["numpy>=2", "scipy"]), "old/plugin.so": first, "old/gone.txt": b"x"}),
+        inspect(B, {**describe_wheel(B, ["numpy>=2", "jaxlib==1.1"]), "new/plugin.so": second, **modules}),
+    )
+
+
+def test_only_what_differs_is_listed(two: tuple[Inspection, Inspection]) -> None:
+    """Libraries are those of one name, in whatever folder; lists have what one side alone has."""
+    a, b = two
+    comparison = compare_wheels(a, b)
+    found = {(entry.library, entry.about): (entry.only_a, entry.only_b) for entry in comparison.differences}
+    assert found["", "project"] == (("demo 1.0",), ("demo 1.1",))
+    assert found["", "requires"] == (("scipy",), ("jaxlib==1.1",))
+    assert found["", "libraries"] == ((), ("_more",))
+    assert found["", "files"] == (("gone.txt",), ("_more.cpython-{312,313}-x86_64-linux-gnu.so",))
+    assert found["plugin.so", "exports"] == (("Leak",), ())
+    assert found["plugin.so", "RPATH"] == (tuple(f"RUNPATH $ORIGIN/{number:060}" for number in range(1, 12)), ())
+    assert ("", "Python") not in found
+    assert {"Python", "extras", "GPU code", "linked to of libraries"} <= set(comparison.equal)
+    assert (comparison.a.size, comparison.b.installed_size) == (a.size, b.installed_size)
+    assert {entry.about for entry in comparison.differences if not entry.library}.isdisjoint(comparison.equal)
+
+
+def test_a_comparison_is_one_screen_and_as_json_whole(two: tuple[Inspection, Inspection]) -> None:
+    """No line is wider than the terminal; what was cut says so, and is in the JSON and with --verbose."""
+    comparison = compare_wheels(*two)
+    lines = shown(comparison)
+    assert lines[:2] == [f"A {A}", f"B {B}"]
+    assert len(lines) < SCREEN
+    assert [line for line in lines if len(line) > 80] == []
+    assert "  requires      scipy -> jaxlib==1.1" in lines
+    assert any(line.startswith("  RPATH         - RUNPATH $ORIGIN/") and line.endswith("...") for line in lines)
+    whole = " ".join(shown(comparison, whole=True))
+    assert all(f"$ORIGIN/{number:060}" in whole for number in range(1, 12))
+    document = json.loads(json.dumps(comparison.to_json()))
+    assert document["same_bytes"] is False
+    assert document["a"]["wheel"], document["b"]["wheel"] == (A, B)
+    assert {entry["about"] for entry in document["differences"] if entry["library"] == "plugin.so"} == {
+        *("size", "unneeded", "RPATH", "exports")
+    }
+
+
+def test_many_libraries_are_no_more_than_one_screen(
+    inspect: Callable[[str, Mapping[str, bytes]], Inspection], make_elf: MakeElf
+) -> None:
+    """The ones whose sizes are furthest apart are shown, the others named."""
+    sizes = dict.fromkeys(range(1, 40), 4800) | {7: 96000, 3: 48000}
+    before = {f"m/l{number}.so": make_elf(symbols=bytes(size)) for number, size in sizes.items()}
+    after = dict.fromkeys(before, make_elf(symbols=b""))
+    lines = shown(
+        compare_wheels(inspect(A, {**describe_wheel(A), **before}), inspect(A, {**describe_wheel(A), **after}))
+    )
+    assert len(lines) < SCREEN
+    assert [line for line in lines if line.startswith("l")] == ["l7.so", "l3.so"]
+    (others,) = (line for line in lines if line.startswith("  also differ"))
+    assert others.endswith(" more")
+
+
+def test_a_wheel_is_the_same_as_itself(
+    inspect: Callable[[str, Mapping[str, bytes]], Inspection], make_elf: MakeElf
+) -> None:
+    """Said in one line, instead of a list of nothing."""
+    wheel = inspect(A, {**describe_wheel(A), "demo/plugin.so": make_elf()})
+    comparison = compare_wheels(wheel, wheel)
+    assert (comparison.differences, comparison.same_bytes, comparison.equal_libraries) == ((), True, ("plugin.so",))
+    assert shown(comparison)[2:] == [f"  the same bytes: {wheel.size / 1000:.1f} kB, sha256 {wheel.sha256}"]
+
+
+def test_a_wheel_in_short_is_one_screen(two: tuple[Inspection, Inspection]) -> None:
+    """The verdict comes first; each kind of finding is one line, and what is left out says how to see it."""
+    for wheel in two:
+        lines = summary(wheel)
+        assert len(lines) < SCREEN
+        assert [line for line in lines if len(line) > 80] == []
+        assert lines[1].startswith(f"  verdict       {len(wheel.findings)} findings: ")
+        assert f"  sha256        {wheel.sha256}" in lines
+        kinds = list(dict.fromkeys(finding.code for finding in wheel.findings))
+        assert [line.split()[0] for line in lines[-2 - min(len(kinds), 6) : -2]] == kinds[:6]
+        assert lines[-2].endswith("--verbose shows all of it, --json for programs")
+
+
+def test_the_command_compares_and_describes(
+    make_wheel: MakeWheel, make_elf: MakeElf, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two wheels, and no other number; all of a wheel with --verbose alone."""
+    a = make_wheel({**describe_wheel(A), "demo/plugin.so": make_elf()}, name=A)
+    b = make_wheel({**describe_wheel(B), "demo/plugin.so": make_elf(exports=["Other"])}, name=B)
+    root = ["--root", str(tmp_path)]
+    assert cli.main(["inspect", "--compare", str(a), str(b), "--json", *root]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert Difference("exports", "plugin.so", ("GetPjrtApi",), ("Other",)) in [
+        Difference(entry["about"], entry["library"], tuple(entry["only_a"]), tuple(entry["only_b"]))
+        for entry in document["differences"]
+    ]
+    assert cli.main(["inspect", "--compare", str(a), *root]) == UsageError.exit_code
+    assert capsys.readouterr().err.splitlines()[0] == "error: --compare takes two wheels, not 1"
+    assert cli.main(["inspect", str(a), *root]) == 0
+    short = capsys.readouterr().out
+    assert cli.main(["inspect", "--verbose", str(a), *root]) == 0
+    whole = capsys.readouterr().out
+    assert ("files (" in short, "files (" in whole) == (False, True)
+    (tmp_path / A).write_bytes(b"x")
+    assert cli.main(["inspect", "--compare", str(tmp_path / A), str(b), *root]) != 0
+    assert capsys.readouterr().out == ""

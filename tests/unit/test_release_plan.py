@@ -1,0 +1,223 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Making a whole release: what the plan says before anything is started, and what is said when a step fails."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from jaxlib_select.machine.model import Machine
+from machines import H100, PLAIN
+from pjrtwheel import cli
+from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.cli import release as command
+from pjrtwheel.cli.release import Step, list_steps, run_steps
+from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
+from pjrtwheel.errors import BazelError, PjrtWheelError, UsageError
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.program import CommandParser
+from pjrtwheel.release.model import Release
+from pjrtwheel.release_plan import ReleasePlan, plan_release
+from pjrtwheel.sets.promised import promised_set
+from release_entries import entry_of
+
+HOST = PLATFORMS["linux_x86_64"]
+Plan = Callable[..., ReleasePlan]
+STEPS = (Step("a", "first", "a"), Step("b", "second", "b"), Step("c", "third", "c"))
+
+
+@pytest.fixture
+def backends(root: Path) -> tuple[Backend, ...]:
+    """Return all backends."""
+    return tuple(load_backends(root).values())
+
+
+@pytest.fixture
+def plan(root: Path, release: Release, backends: tuple[Backend, ...], tmp_path: Path) -> Plan:
+    """Return a function: a machine and options → the plan of the release under test."""
+
+    def make(
+        machine: Machine = PLAIN, *, pythons: tuple[str, ...] = ("cp312", "cp314t"), smoke_tests: bool = True
+    ) -> ReleasePlan:
+        return plan_release(
+            root,
+            release,
+            backends,
+            dist=tmp_path / "dist",
+            cache=tmp_path / "cache",
+            host=HOST,
+            machine=machine,
+            pythons=pythons,
+            smoke_tests=smoke_tests,
+        )
+
+    return make
+
+
+def test_all_wheels_of_a_release_are_planned(plan: Plan, release: Release, backends: tuple[Backend, ...]) -> None:
+    """Each once, this machine's first, and what the release does not have is named with the cause."""
+    made = plan()
+    wheels = [wheel for build in made.builds for wheel in build.wheels]
+    assert sorted(wheels) == sorted(name.filename for name in promised_set(release, backends, HOST))
+    assert made.builds[0].platform == HOST.name
+    missing = {(entry.name, place) for entry in backends for place in entry.tags} - {
+        (name, build.platform) for build in made.builds for name in build.backends
+    }
+    named = {
+        (what.partition(" for ")[0], place) for what in made.absent for place in what.partition(" for ")[2].split(", ")
+    }
+    assert named == missing
+    assert all(made.absent.values())
+
+
+def test_what_is_there_is_counted(plan: Plan) -> None:
+    """By the files and by `release.json`: neither alone will do."""
+    name = plan().builds[0].wheels[0]
+    dist = plan().dist
+    dist.mkdir()
+    (dist / name).touch()
+    (dist / RELEASE_FILENAME).write_text(format_entries({name: entry_of(name)}), "utf-8")
+    assert [build.there for build in plan().builds] == [1, *[0] * (len(plan().builds) - 1)]
+    (dist / name).unlink()
+    assert {build.there for build in plan().builds} == {0}
+
+
+@pytest.mark.parametrize(
+    ("machine", "options", "expected"),
+    [
+        (H100, {}, "device: every program runs"),
+        (PLAIN, {}, "chips: no NVIDIA GPU was found"),
+    ],
+    ids=["device", "without"],
+)
+def test_the_proofs_that_the_machine_allows(
+    plan: Plan, machine: Machine, options: dict[str, object], expected: str
+) -> None:
+    """By its hardware, for the wheels of its own platform."""
+    made = plan(machine, **options)
+    gpus = [name for name in made.builds[0].backends if name.startswith("cuda")]
+    assert gpus
+    assert [made.proofs[name].endswith(expected) for name in gpus] == [True] * len(gpus)
+    assert made.proofs["on Python"] == "3.12, 3.14t"
+    others = [build.platform for build in made.builds if build.platform != HOST.name]
+    assert made.proofs["others"] == f"static: no program runs here for {', '.join(others)}"
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"smoke_tests": False}, "programs are switched off with --no-smoke"),
+        ({"pythons": ()}, "no Python of the release is installed here"),
+    ],
+    ids=["switched off", "no Python"],
+)
+def test_what_no_program_proves(plan: Plan, options: dict[str, object], reason: str) -> None:
+    """The library can be opened all the same."""
+    proofs = plan(H100, **options).proofs
+    assert (list(proofs), proofs[HOST.name]) == ([HOST.name, "others"], f"load at most: {reason}")
+
+
+def test_the_plan_is_one_screen_wide(plan: Plan) -> None:
+    """Every part has a heading, the disk is said, and no line is wider than 80 columns but for paths."""
+    lines = list(plan().lines())
+    assert [line for line in lines if not line.startswith(" ")][1:] == [
+        *("to build", "absent", "proofs on this machine", "disk")
+    ]
+    assert [line for line in lines if len(line) > 80 and "/" not in line] == []
+    assert any(line.startswith("  needs up to ") or "warning: needs up to" in line for line in lines)
+
+
+def test_a_dry_run_shows_the_plan_alone(
+    root: Path, release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is started, and no folder is made."""
+    monkeypatch.setattr(command, "_run", lambda *_: pytest.fail("a step was started"))
+    dist = tmp_path / "dist"
+    assert cli.main(["release", release.version, "--dry-run", "--root", str(root), "--dist", str(dist)]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith(f"release {release.version}: ")
+    assert printed[-1] == "nothing was built: this is a dry run"
+    assert not dist.exists()
+    assert cli.main(["release", "9.9.9", "--dry-run", "--root", str(root)]) == UsageError.exit_code
+    assert capsys.readouterr().err.splitlines()[0] == "error: unknown release: '9.9.9'"
+
+
+def test_the_steps_are_those_of_the_sessions(plan: Plan, root: Path, release: Release) -> None:
+    """Wheels first, what is made of them after that; each could be run alone, by the arguments that it gets."""
+    made = plan()
+    steps = list(list_steps(made, smoke_tests=False))
+    assert [step.what for step in steps] == [
+        *(build.platform for build in made.builds),
+        *("jaxlib-select", "jaxlib-auto", "index"),
+    ]
+    for step, build in zip(steps, made.builds, strict=False):
+        parser = CommandParser()
+        importlib.import_module(f"pjrtwheel.cli.{step.command}").configure_parser(parser)
+        given = parser.parse_all(step.arguments)
+        assert (given.platform, given.release, given.no_smoke) == (build.platform, release.version, True)
+        assert (given.all, given.bindings_only) == (bool(build.backends), not build.backends)
+    known = read_sessions(root)
+    assert {step.session for step in steps} <= known.keys()
+
+
+def test_the_first_failure_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With the status of what failed, what is done, and how to go on; nothing comes after it."""
+    started: list[str] = []
+
+    def run(step: Step, *_: Path) -> None:
+        started.append(step.what)
+        if step.what == "second":
+            raise BazelError("it broke", cause="a worm", remedy="fix it")
+
+    monkeypatch.setattr(command, "_run", run)
+    with pytest.raises(PjrtWheelError) as caught:
+        run_steps(STEPS, tmp_path, tmp_path)
+    assert (started, caught.value.exit_code) == (["first", "second"], BazelError.exit_code)
+    assert str(caught.value).splitlines() == [
+        "second: it broke",
+        "a worm",
+        "fix it; done: first (1 of 3); to go on, run the same command again, which finds that in the cache",
+    ]
+    assert "step 2 of 3: second (./noxw -s b)" in capsys.readouterr().out.splitlines()
+
+
+def test_all_steps_are_run_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The last line says where all of it is."""
+    started: list[str] = []
+    monkeypatch.setattr(command, "_run", lambda step, *_: started.append(step.what))
+    run_steps(STEPS, tmp_path, tmp_path / "dist")
+    assert started == ["first", "second", "third"]
+    assert capsys.readouterr().out.splitlines()[-1] == f"all of it is in {tmp_path / 'dist'}"
+
+
+def read_sessions(root: Path) -> dict[str, tuple[str, str, tuple[str, ...]]]:
+    """Return the table of the sessions that run the tooling: nox itself is not needed for that."""
+    tree = ast.parse((root / "noxfile.py").read_text("utf-8"))
+    (table,) = (
+        node.value for node in tree.body if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "COMMANDS"
+    )
+    names = {"BACKENDS": sorted(load_backends(root))}
+    sessions: dict[str, tuple[str, str, tuple[str, ...]]] = eval(ast.unparse(table), names)  # noqa: S307 - our own
+    return sessions
+
+
+def test_all_sessions_for_wheels_run_through_without_arguments(root: Path) -> None:
+    """`-t wheel`: each builds on those before it, the index comes after all wheels."""
+    sessions = {name: arguments for name, (tag, _, arguments) in read_sessions(root).items() if tag == "wheel"}
+    for name, (subcommand, *arguments) in sessions.items():
+        parser = CommandParser(prog=name)
+        importlib.import_module(f"pjrtwheel.cli.{subcommand}").configure_parser(parser)
+        parser.parse_all(arguments)
+    order = list(sessions)
+    builds = [name for name, (subcommand, *_) in sessions.items() if subcommand == "build"]
+    assert max(map(order.index, builds)) < order.index("build_auto") < order.index("index")
+    assert order.index("build_select") < order.index("index")
