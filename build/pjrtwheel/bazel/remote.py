@@ -109,7 +109,7 @@ def read_remote(environ: Mapping[str, str]) -> Remote | None:
         raise UsageError(
             f"{path} names no server",
             cause=f"{VARIABLE} names it, and no line for `build` has a --remote_cache or a --remote_executor",
-            remedy=f"name one, as docs/remote.md shows, or unset {VARIABLE}",
+            remedy=f"name one, as docs/release/remote.md shows, or unset {VARIABLE}",
         )
     if remote.secrets and mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise UsageError(
