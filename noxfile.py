@@ -47,7 +47,7 @@ BACKENDS = sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml
 def _enter_bundle() -> None:
     """Make the sessions take from the bundle that PJRTWHEEL_BUNDLE names; noxw has done so before it became nox."""
     if os.environ.get("PJRTWHEEL_BUNDLE"):
-        command = [sys.executable, "-B", "-m", "pjrtwheel.bundle.environment"]
+        command = [sys.executable, "-P", "-B", "-m", "pjrtwheel.bundle.environment"]
         environ = os.environ | {"PYTHONPATH": str(ROOT / "build")}
         done = subprocess.run(command, env=environ, stdout=subprocess.PIPE, check=False)
         if done.returncode != 0:

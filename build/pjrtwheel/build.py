@@ -16,11 +16,13 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
-from pjrtwheel.bazel.remote import describe_processes, describe_warnings
-from pjrtwheel.disk import describe_need
+from pjrtwheel.bazel.remote_log import describe_processes, describe_warnings
+from pjrtwheel.bazel.workspace import lock_builds
+from pjrtwheel.disk import describe_need, list_inputs
 from pjrtwheel.dist_folder import Entry, add_wheels, check_space
 from pjrtwheel.elf import check_exports, read_image
 from pjrtwheel.errors import BazelError, UsageError, VerifyError, count
+from pjrtwheel.fetch.bundled import check_bundled
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.prove import explain_level, prove
@@ -112,7 +114,31 @@ def build(
     origin = find_origin(request.root, os.environ)  # at once: while it builds, the repository may move on
     _say(f"building {' '.join(request.targets)} for {request.platform.name}")
     if request.provider != "source":  # XLA needs far more, which nobody knows before
+        check_bundled(list_inputs(request), os.environ)
         _say(describe_need(request, cache, proofs=smoke_tests))
+    with lock_builds(request.root, cache):
+        built = _build_and_check(request, backends, dist, cache, bindings)
+        proofs = []
+        for backend in request.backends or (None,):
+            found = prove(
+                [wheel for wheel in (*built, *bindings) if _is_of(wheel, backend)],
+                root=request.root,
+                release=request.release,
+                backend=backend,
+                origin=origin,
+                smoke_tests=smoke_tests,
+                cache=cache,
+            )
+            if shortfall := explain_level(found):
+                _say(shortfall)
+            proofs.append(found)
+        return add_wheels(built, proofs, origin, dist)
+
+
+def _build_and_check(
+    request: BuildRequest, backends: Sequence[Backend], dist: Path, cache: Path, bindings: Sequence[BuiltWheel]
+) -> tuple[BuiltWheel, ...]:
+    """Return the wheels of a request, each verified and all of one set."""
     result = build_with_bazel(request)
     _say(describe_actions(result))
     if warnings := describe_warnings(result.log.text):
@@ -124,21 +150,7 @@ def build(
         _say(describe_repair(wheel.report))
     _verify_once(built, backends, cache)
     check_set([wheel.report for wheel in (*built, *bindings)])
-    proofs = []
-    for backend in request.backends or (None,):
-        found = prove(
-            [wheel for wheel in (*built, *bindings) if _is_of(wheel, backend)],
-            root=request.root,
-            release=request.release,
-            backend=backend,
-            origin=origin,
-            smoke_tests=smoke_tests,
-            cache=cache,
-        )
-        if shortfall := explain_level(found):
-            _say(shortfall)
-        proofs.append(found)
-    return add_wheels(built, proofs, origin, dist)
+    return built
 
 
 def _is_of(wheel: BuiltWheel, backend: Backend | None) -> bool:

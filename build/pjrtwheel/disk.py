@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from pjrtwheel.bazel.invoke import BuildRequest
+from pjrtwheel.fetch.bundled import bundle_folder
 from pjrtwheel.fetch.cache import wheel_path
 from pjrtwheel.files import free_space
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.release.checks import fetched_pins
+from pjrtwheel.release.model import Pin
 
 # Upper bounds, measured with JAX 0.11.2: libraries are 2.8 to 3.7 times as large as the wheels that they come in.
 _UNPACKED = 4
@@ -18,19 +21,24 @@ _TOOLS = 400_000_000  # the compiler, a Python and Bazel's own files
 _PROOFS = 1_500_000_000  # environments with JAX and the largest plugin, one after the other
 
 
+def list_inputs(request: BuildRequest) -> tuple[Pin, ...]:
+    """Return the pinned inputs that a build takes from the package index, or from the cache or a bundle."""
+    return fetched_pins(request.release, request.backends, request.platform, request.provider, host_platform())
+
+
 def describe_need(request: BuildRequest, cache: Path, *, proofs: bool) -> str:
     """Say in one line what a build from prebuilt libraries may need below the cache, and what is free there.
 
     Wheels in `dist/` are counted here: they are links to Bazel's outputs, which are below the cache.
     """
-    release, host = request.release, host_platform()
-    pins = fetched_pins(release, request.backends, request.platform, request.provider, host)
+    pins = list_inputs(request)
     downloads = sum(pin.size for pin in pins if not wheel_path(cache, pin).is_file())
     unpacked = sum(pin.size for pin in pins if pin.key.startswith(("plugin.", "kernels.")))
     wheels = unpacked + sum(pin.size for pin in pins if pin.key.startswith("bindings."))
     needed = downloads + _UNPACKED * unpacked + wheels + _TOOLS + (_PROOFS if proofs else 0)
     free = free_space(cache)
-    need = f"needs up to {_gigabytes(needed)} below {cache}, {_gigabytes(downloads)} of it downloads"
+    source = "from the bundle" if bundle_folder(os.environ) else "downloads"
+    need = f"needs up to {_gigabytes(needed)} below {cache}, {_gigabytes(downloads)} of it {source}"
     return f"{'' if needed <= free else 'warning: '}{need}; {_gigabytes(free)} are free"
 
 

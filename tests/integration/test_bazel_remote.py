@@ -27,8 +27,8 @@ from http_cache import HttpCache, accept_nothing, run_http_cache
 from index_servers import install_servers
 from justbuild import Executor, NoJustbuildError, provide_justbuild, run_justbuild
 from pjrtwheel.backend import load_backends
-from pjrtwheel.bazel.remote import describe_processes, describe_warnings
 from pjrtwheel.bazel.remote_check import ServerWatch, find_silent_server
+from pjrtwheel.bazel.remote_log import describe_processes, describe_warnings
 from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import cache_root
 from release_under_test import release_under_test
@@ -314,7 +314,6 @@ def test_an_executor_that_fails_in_the_middle(
     expected = clones[1].build(None)
     assert built.wheels == expected.wheels
     said = capsys.readouterr().err
-    print((signal, said, describe_warnings(built.result.log.text)))
     assert (tmp_path / "farm/pid").is_file()
     assert f"{NO_SERVERS}{executor.address.removeprefix('grpc://')}: {expected_reason}\n" in said
 
@@ -322,26 +321,26 @@ def test_an_executor_that_fails_in_the_middle(
 @pytest.fixture
 def farm(
     request: pytest.FixtureRequest, cache: HttpCache, start_executor: StartExecutor, root: Path, tmp_path: Path
-) -> Iterator[tuple[Path, dict[str, str]]]:
+) -> Iterator[tuple[Path, dict[str, set[str]]]]:
     """Return settings for a running server of the kind asked for, and where a second clone's actions then run."""
-    here, hit = "linux-sandbox", "remote cache hit"
+    hit = {"remote cache hit"}
     if request.param == "HTTP cache":
-        yield settings_of(cache), {"AssembleWheel": hit, "CompileExtension": here}
+        yield settings_of(cache), {"AssembleWheel": hit, "CompileExtension": HERE}
     elif request.param == "BuildGrid":
         with run_buildgrid(install_servers(root, cache_root(os.environ), "cache_servers"), tmp_path / "grid") as url:
             settings = write_settings(tmp_path / "a", "build --config=remote_cache", f"build --remote_cache={url}")
-            yield settings, {"AssembleWheel": hit, "CompileExtension": here}
+            yield settings, {"AssembleWheel": hit, "CompileExtension": HERE}
     else:
         with start_executor(tmp_path / "farm") as executor:
             # The executor remembers what it assembled, and compiles whenever it is asked to.
-            yield executor_settings(tmp_path / "a", executor), {"AssembleWheel": hit, "CompileExtension": "remote"}
+            yield executor_settings(tmp_path / "a", executor), {"AssembleWheel": hit, "CompileExtension": {"remote"}}
 
 
 @pytest.mark.skipif("PJRTWHEEL_REMOTE_TEST" not in os.environ, reason="nox -s remote_test builds all wheels")
 @pytest.mark.parametrize("farm", ["HTTP cache", "BuildGrid", "justbuild"], indirect=True)
 def test_all_wheels_of_this_platform(
     make_clone: MakeClone,
-    farm: tuple[Path, dict[str, str]],
+    farm: tuple[Path, dict[str, set[str]]],
     root: Path,
     request: pytest.FixtureRequest,
     capsys: pytest.CaptureFixture[str],
@@ -359,8 +358,9 @@ def test_all_wheels_of_this_platform(
         places.append(built.where)
     assert wheels[1] == wheels[0]
     assert len(wheels[0]) == len(backends) + len(release.pythons(PLATFORM))
-    assert places[1] == {kind: {runner} for kind, runner in expected.items()}
-    if "remote" in expected.values():
+    assert places[1].keys() == expected.keys()
+    assert all(places[1][kind] <= runners for kind, runners in expected.items())
+    if {"remote"} in expected.values():
         assert places[0] == {kind: {"remote"} for kind in WHEEL_ACTIONS}
     with capsys.disabled():
         print(f"\n{name}: {len(wheels[0])} wheels of {', '.join(backends)} in {seconds[0]} s, then {seconds[1]} s")

@@ -64,8 +64,13 @@ class HttpCache:
 
 
 @contextmanager
-def run_http_cache(folder: Path, certificate: tuple[Path, Path] | None = None) -> Iterator[HttpCache]:
-    """Run a cache on loopback, over TLS with a certificate and its key; it ends with everything that waits for it."""
+def run_http_cache(
+    folder: Path, certificate: tuple[Path, Path] | None = None, *, clients: Path | None = None
+) -> Iterator[HttpCache]:
+    """Run a cache on loopback; it ends with everything that waits for it.
+
+    It speaks TLS with a certificate and its key, to those alone who show one that an authority of `clients` signed.
+    """
     cache = HttpCache(folder)
     for kind in ("ac", "cas"):
         (folder / kind).mkdir(parents=True, exist_ok=True)
@@ -73,6 +78,9 @@ def run_http_cache(folder: Path, certificate: tuple[Path, Path] | None = None) -
     if certificate:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(*certificate)
+        if clients:
+            context.load_verify_locations(clients)
+            context.verify_mode = ssl.CERT_REQUIRED
         server.socket = context.wrap_socket(server.socket, server_side=True)
     cache.port = server.server_address[1]
     thread = threading.Thread(target=server.serve_forever, daemon=True)

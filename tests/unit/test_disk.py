@@ -12,7 +12,7 @@ import pytest
 from pjrtwheel import disk
 from pjrtwheel.backend import find_backend
 from pjrtwheel.bazel.invoke import BuildRequest
-from pjrtwheel.disk import describe_need
+from pjrtwheel.disk import describe_need, list_inputs
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.release.checks import fetched_pins
 from pjrtwheel.release.model import Pin, Release
@@ -53,9 +53,32 @@ def test_what_is_not_there_is_downloaded(
     assert rest == pytest.approx(all_of_it - downloads, abs=0.16)
 
 
-def test_proofs_need_room_as_well(root: Path, release: Release, tmp_path: Path) -> None:
-    """And so does each backend."""
+def test_proofs_and_further_backends_need_room_as_well(root: Path, release: Release, tmp_path: Path) -> None:
+    """Proofs once, since one environment is made after the other; of a backend at least what it downloads."""
+    cpu, cuda = find_backend(root, "cpu"), find_backend(root, "cuda13")
+    one, two = (BuildRequest(root, release, backends, PLATFORMS["linux_x86_64"]) for backends in ((cpu,), (cpu, cuda)))
+
+    def need(request: BuildRequest, *, proofs: bool) -> float:
+        line = describe_need(request, tmp_path, proofs=proofs)
+        return float(line.partition("up to ")[2].partition(" GB")[0])
+
+    assert need(two, proofs=True) - need(two, proofs=False) == pytest.approx(
+        need(one, proofs=True) - need(one, proofs=False), abs=0.11
+    )
+    more = sum(pin.size for pin in set(list_inputs(two)) - set(list_inputs(one)))
+    assert need(two, proofs=False) - need(one, proofs=False) > more / 1e9
+
+
+def test_bindings_alone_take_no_headers(root: Path, release: Release) -> None:
+    """Nothing is compiled for them."""
+    request = BuildRequest(root, release, (), PLATFORMS["macos_arm64"])
+    assert {pin.key.rpartition(".")[2] for pin in list_inputs(request)} == {"macos_arm64"}
+
+
+def test_what_a_bundle_has_is_not_downloaded(
+    root: Path, release: Release, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is said where it comes from."""
+    monkeypatch.setenv("PJRTWHEEL_BUNDLE", str(tmp_path))
     request = BuildRequest(root, release, (find_backend(root, "cpu"),), PLATFORMS["linux_x86_64"])
-    lines = [describe_need(request, tmp_path, proofs=proofs) for proofs in (False, True)]
-    amounts = [float(line.partition("up to ")[2].partition(" GB")[0]) for line in lines]
-    assert amounts[1] - amounts[0] == pytest.approx(1.5)
+    assert " GB of it from the bundle; " in describe_need(request, tmp_path, proofs=False)

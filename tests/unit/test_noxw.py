@@ -38,18 +38,16 @@ def test_cache_is_the_toolings(root: Path) -> None:
     assert load(root / "noxw")["cache_directory"]() == cache_root(os.environ)  # type: ignore[operator]
 
 
-LOCKS = {"nox": "nox_requirements.txt", "assemble": "requirements.txt"} | {
-    group: f"locks/{group}.txt" for group in ("build", "docs", "tests", "lint", "bench", "lock", "index_servers")
-}
-
-
-@pytest.mark.parametrize(("group", "name"), LOCKS.items())
-def test_hashed_requirements_are_the_projects(root: Path, group: str, name: str) -> None:
+def test_hashed_requirements_are_the_projects(root: Path) -> None:
     """What wrapper, sessions and Bazel's tools install is what pyproject.toml pins; `nox -s lock_tools` writes it."""
     groups = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
-    locked = {line.split(" ")[0] for line in (root / "build" / name).read_text("utf-8").splitlines()}
-    pinned = map(Requirement, resolve_dependency_groups(groups, group))
-    assert {f"{canonicalize_name(pin.name)}{pin.specifier}" for pin in pinned} - locked == set()
+    locks = {path.stem: path for path in (root / "build" / "locks").glob("*.txt")}
+    assert "cache_servers" in locks
+    locks |= {"nox": root / "build" / "nox_requirements.txt", "assemble": root / "build" / "requirements.txt"}
+    for group, lock in locks.items():
+        locked = {line.split(" ")[0] for line in lock.read_text("utf-8").splitlines()}
+        pinned = map(Requirement, resolve_dependency_groups(groups, group))
+        assert {f"{canonicalize_name(pin.name)}{pin.specifier}" for pin in pinned} - locked == set(), group
 
 
 def test_python_that_cannot_be_used_is_an_error_with_a_remedy(root: Path, tmp_path: Path) -> None:
@@ -97,3 +95,16 @@ def test_environment_of_a_parallel_run_is_not_removed(
             output, _ = waiting.communicate(timeout=30)
     assert output == f"{target}\n"
     assert (target / "bin" / "python").read_text() == "made by the other run"
+
+
+@pytest.mark.parametrize("module", ["ensurepip", "hashlib", "json"])
+def test_modules_of_the_working_directory_are_not_run(root: Path, tmp_path: Path, module: str) -> None:
+    """It may be a bundle that nobody has checked yet, or a folder of downloads."""
+    (tmp_path / f"{module}.py").write_text("import sys\nprint('evil', file=sys.stderr)\nraise SystemExit(99)\n")
+    environ = {**os.environ, "PJRTWHEEL_BUNDLE": str(tmp_path / "none"), "PJRTWHEEL_CACHE": str(tmp_path / "cache")}
+    environ.pop("PYTHONPATH", None)
+    done = subprocess.run(
+        [sys.executable, root / "noxw", "-l"], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 4
+    assert done.stderr.startswith(f"error: no bundle: {tmp_path / 'none'}\n")

@@ -20,7 +20,16 @@ from pjrtwheel.bazel.workspace import prepare_workspace
 from pjrtwheel.errors import ReproduceError
 from pjrtwheel.fetch.cache import cache_root
 
-_OURS = ("PYTHONPATH", "SOURCE_DATE_EPOCH", "PJRTWHEEL_RELEASE", "PJRTWHEEL_PROVIDER", "PJRTWHEEL_LIBRARY")
+# Variables that would change what is built, or have it built by the servers and caches that are to be checked.
+_OURS = (
+    "PYTHONPATH",
+    "SOURCE_DATE_EPOCH",
+    "PJRTWHEEL_RELEASE",
+    "PJRTWHEEL_PROVIDER",
+    "PJRTWHEEL_LIBRARY",
+    "PJRTWHEEL_REMOTE",
+    "PJRTWHEEL_BAZEL_FLAGS",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,12 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run the pinned C compiler inside an action: `python -m pjrtwheel.bazel.compile COMPILER ARGUMENTS...`.
+"""Run the pinned C compiler inside an action, once for each output.
+
+    python -m pjrtwheel.bazel.compile COMPILER ARGUMENTS... {-- OUTPUT OPTIONS...}...
 
 The compiler wants a writable cache; it gets an empty one of its own, so that nothing is left behind and nothing from
-an earlier run, or from the user's home, can get into the result.
+an earlier action, or from the user's home, can get into the result. The outputs of one action share it: most of the
+time of the first passes with the C library's stubs, which are the same for all.
 """
 
 from __future__ import annotations
@@ -15,15 +18,34 @@ from collections.abc import Sequence
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the compiler and return its exit status; what it says goes to stderr."""
-    command = list(sys.argv[1:] if argv is None else argv)
+    """Run the compiler and return its first exit status that is not 0; what it says goes to stderr."""
+    command, *outputs = split_arguments(sys.argv[1:] if argv is None else argv)
     with tempfile.TemporaryDirectory(prefix="pjrtwheel-cc-") as cache:
         variables = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR", "HOME", "TMPDIR"), cache)
-        try:
-            return subprocess.run(command, env={**variables, "PATH": ""}, check=False).returncode
-        except OSError as error:
-            print(f"cannot run the compiler {command[0]}: {error.strerror}", file=sys.stderr)
-            return 127
+        for output, *options in outputs:
+            try:
+                done = subprocess.run([*command, *options, "-o", output], env={**variables, "PATH": ""}, check=False)
+            except OSError as error:
+                print(f"cannot run the compiler {command[0]}: {error.strerror}", file=sys.stderr)
+                return 127
+            if done.returncode:
+                return done.returncode
+    return 0
+
+
+def split_arguments(arguments: Sequence[str]) -> list[list[str]]:
+    """Split at each `--`.
+
+    >>> split_arguments(["cc", "a.c", "--", "a.so", "-DA", "--", "b.so"])
+    [['cc', 'a.c'], ['a.so', '-DA'], ['b.so']]
+    """
+    parts: list[list[str]] = [[]]
+    for argument in arguments:
+        if argument == "--":
+            parts.append([])
+        else:
+            parts[-1].append(argument)
+    return parts
 
 
 if __name__ == "__main__":

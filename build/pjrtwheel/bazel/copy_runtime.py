@@ -38,6 +38,7 @@ _LEFT_OUT = re.compile(
 )
 # What every machine has, and has to fit its kernel and its name services.
 _C_LIBRARY = re.compile(r"(linux-vdso|ld-|lib(c|m|dl|rt|util|pthread|resolv|anl)\.so|libc\.musl)")
+_STATIC = "not a dynamic executable"  # as ldd says, with status 1
 _NEEDED = re.compile(r"^\s*(\S+) => (/\S+) \(", re.MULTILINE)
 
 
@@ -89,13 +90,19 @@ def _libraries(files: Iterable[Path]) -> dict[str, Path]:
 
 def _list_libraries(file: Path) -> str:
     try:
-        done = subprocess.run(["ldd", str(file)], capture_output=True, text=True, check=False)
+        environ = {**os.environ, "LC_ALL": "C"}  # it is read below
+        done = subprocess.run(["ldd", str(file)], env=environ, capture_output=True, text=True, check=False)
     except OSError as error:
         raise BazelError(
             f"cannot run ldd: {error.strerror}",
             cause="it says which libraries the interpreter of the build needs",
             remedy="install it (on Debian: apt-get install libc-bin)",
         ) from error
+    problem = next((line.strip() for line in done.stdout.splitlines() if "not found" in line), "")
+    if not problem and done.returncode and _STATIC not in done.stdout + done.stderr:
+        problem = done.stderr.strip() or f"ldd ended with {done.returncode}"
+    if problem:
+        raise BazelError(f"{file} cannot be copied with all that it needs", cause=problem)
     return done.stdout
 
 

@@ -8,6 +8,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,15 +23,9 @@ from pjrtwheel.bazel.events import BuildLog, read_events
 from pjrtwheel.bazel.failures import explain_failure
 from pjrtwheel.bazel.locate import Bazel, provide_bazel
 from pjrtwheel.bazel.recheck import check_filled, check_results
-from pjrtwheel.bazel.remote import (
-    VARIABLE,
-    Remote,
-    describe_fallback,
-    is_remote_failure,
-    read_remote,
-    remote_startup_flags,
-)
+from pjrtwheel.bazel.remote import VARIABLE, Remote, read_remote, remote_startup_flags
 from pjrtwheel.bazel.remote_check import ServerWatch, find_silent_server
+from pjrtwheel.bazel.remote_log import describe_fallback, find_remote_failure
 from pjrtwheel.bazel.source import check_version, source_files, source_flags
 from pjrtwheel.bazel.workspace import Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError, UsageError
@@ -44,6 +39,7 @@ from pjrtwheel.tables import write
 _EXTRA_FLAGS = "PJRTWHEEL_BAZEL_FLAGS"
 BINDINGS = "//jaxlib:wheels"
 _IDLE_SECONDS = 900
+_BAD_OPTIONS = 2  # Bazel's exit status
 _PROGRESS = re.compile(r"^\[[\d,]+ / [\d,]+\]")
 _WAITING = "Another command "  # of this server, as the client says when it waits
 
@@ -124,8 +120,10 @@ def startup_flags(
     base = output_base(workspace, bazel, request)
     files = source_files(request.from_source, workspace.directory) if request.from_source else ()
     settings = (f"--bazelrc={path}" for path in files)
-    # Of several files the later ones win.
-    return (f"--output_base={base}", f"--max_idle_secs={_IDLE_SECONDS}", *settings, *remote_startup_flags(remote))
+    # Of several files the later ones win. The user's own for all projects is left out: a server named there would
+    # neither be watched nor its credentials hidden.
+    options = ("--nohome_rc", f"--output_base={base}", f"--max_idle_secs={_IDLE_SECONDS}")
+    return (*options, *settings, *remote_startup_flags(remote))
 
 
 def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -157,8 +155,12 @@ def build_environment(request: BuildRequest, bazel: Bazel, environ: Mapping[str,
         UsageError: The library does not exist.
     """
     base = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+    python = environ.get("PJRTWHEEL_PYTHON") or base
+    found = shutil.which(python, path=environ.get("PATH"))
     variables = {
-        "PJRTWHEEL_PYTHON": environ.get("PJRTWHEEL_PYTHON") or base,
+        "PJRTWHEEL_PYTHON": python,
+        # An upgrade leaves the path as it is.
+        "PJRTWHEEL_PYTHON_CHANGED": str(Path(found).stat().st_mtime_ns) if found else "",
         "PJRTWHEEL_RELEASE": request.release.version,
         "PJRTWHEEL_PROVIDER": request.provider,
         # Bazel watches files, and so does not see that a backend was added.
@@ -255,12 +257,16 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None) -> Bu
         _go_on_without(request, silent)
         remote = None
     run = _run(request, bazel, workspace, environ, remote)
-    if remote and run.status != 0 and (problem := run.silent or is_remote_failure(run.status, run.text)):
+    if remote and run.status != 0 and (problem := run.silent or find_remote_failure(run.status, run.text)):
         _go_on_without(request, problem)
         remote = None
         run = _run(request, bazel, workspace, environ, remote)
     if run.status != 0:
-        raise explain_failure(run.status, run.log, run.text)
+        error = explain_failure(run.status, run.log, run.text)
+        if remote and run.status == _BAD_OPTIONS:
+            remedy = f"the options come from {remote.path}, which {VARIABLE} names, and from {_EXTRA_FLAGS}"
+            raise BazelError(error.what, cause=error.cause, remedy=remedy)
+        raise error
     if remote and (fallback := describe_fallback(remote, run.text)):
         print(fallback, file=sys.stderr, flush=True)
     base = output_base(workspace, bazel, request)
@@ -285,6 +291,7 @@ def _run(
     request: BuildRequest, bazel: Bazel, workspace: Workspace, environ: Mapping[str, str], remote: Remote | None
 ) -> BazelRun:
     """Run Bazel once, with remote settings or without."""
+    base = output_base(workspace, bazel, request)
     with tempfile.TemporaryDirectory(prefix="pjrtwheel-bazel-") as temporary:
         events = Path(temporary) / "events.json"
         command = (
@@ -296,12 +303,14 @@ def _run(
             *(*build_flags(request, bazel, environ), *request.targets),
         )
         watch = ServerWatch(remote)
-        status, text = run_bazel(
-            command, workspace.directory, build_environment(request, bazel, environ),
-            progress=request.provider == "source", watch=watch.during,
-        )  # fmt: skip
+        try:
+            status, text = run_bazel(
+                command, workspace.directory, build_environment(request, bazel, environ),
+                progress=request.provider == "source", watch=watch.during,
+            )  # fmt: skip
+        finally:
+            if remote:
+                remote.hide_in_logs(base)
         log = read_events(events)
-    if remote:
-        remote.hide_in_logs(output_base(workspace, bazel, request))
     hide = remote.hide if remote else str
     return BazelRun(status, log.rewrite(hide), hide(text), watch.problem)

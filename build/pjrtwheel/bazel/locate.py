@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.errors import BazelError
+from pjrtwheel.fetch.bundled import BUNDLE_VARIABLE
 
 OLDEST = (4, 2)
 NEWEST_MAJOR = 8  # Bazel 9 has no WORKSPACE any more
@@ -99,6 +100,9 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[str]:
         yield found
         return
     for name in NAMES:
+        # bazelisk takes what it runs from the network, and does not say whether it has it.
+        if name == "bazelisk" and environ.get(BUNDLE_VARIABLE):
+            continue
         if found := shutil.which(name, path=environ.get("PATH")):
             yield found
 
@@ -127,7 +131,7 @@ def _may_install(environ: Mapping[str, str]) -> bool:
 
     Nor where everything is taken from a bundle, which has none.
     """
-    elsewhere = environ.get("BAZEL") or environ.get("PJRTWHEEL_BUNDLE")
+    elsewhere = environ.get("BAZEL") or environ.get(BUNDLE_VARIABLE)
     return os.geteuid() == 0 and Path("/etc/debian_version").exists() and not elsewhere
 
 

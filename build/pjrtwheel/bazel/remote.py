@@ -8,43 +8,42 @@ credentials, keep those out of everything that is printed, and ask first whether
 
 from __future__ import annotations
 
-import itertools
 import os
 import re
 import shlex
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from pjrtwheel.errors import UsageError, count
+from pjrtwheel.errors import UsageError
 
 VARIABLE = "PJRTWHEEL_REMOTE"
 _COMMANDS = frozenset({"always", "build", "common"})
 _SERVERS = ("remote_cache", "remote_executor")
-# Values of these are name=value, and hold what a server knows the user by.
-_HEADERS = frozenset(
-    {"remote_header", "remote_cache_header", "remote_exec_header", "remote_downloader_header", "bes_header"}
+_SCHEMES = ("", "grpc", "grpcs", "http", "https")
+# What the repository's own configurations (ci/bazelrc/remote.bazelrc) take in; a test compares.
+SHIPPED = {"remote_cache_read": "remote_cache", "remote_executor": "remote_cache"}
+# Values of these are name=value as well, but name no user. Any other such value may be a credential: headers have
+# several options, and Bazel prints a misspelt one.
+_NO_CREDENTIALS = frozenset(
+    {
+        "define",
+        "local_resources",
+        "modify_execution_info",
+        "remote_default_exec_properties",
+        "remote_default_platform_properties",
+        "strategy",
+        "strategy_regexp",
+    }
 )
+_LOGIN = re.compile(r"[a-z][a-z0-9+.-]*://([^/\s]+)@", re.IGNORECASE)
 _HIDDEN = "[hidden]"
-# Exit statuses of Bazel for what is its servers' fault, or was lost there.
-_STATUSES = frozenset({32, 34, 36, 38, 39})
-_FAILURE = re.compile(
-    r"\bremote (cache|execution|server)\b|BulkTransfer|CacheNotFound|Missing digest|UNAVAILABLE|DEADLINE_EXCEEDED",
-    re.IGNORECASE,
-)
-_WARNING = re.compile(r"WARNING: (?!Option )(?=.*\b[Rr]emote\b)")
-# At the end Bazel says: INFO: 19 processes: 7 remote cache hit, 9 internal, 3 linux-sandbox.
-_SUMMARY = re.compile(r"^INFO: \d+ process(?:es)?: (.*)$", re.MULTILINE)
-_PROCESS = re.compile(r"(\d+) ([a-z][a-z -]*)")
-_LOCAL = re.compile(r"sandbox|local|worker")
-_PLACES = {
-    "remote cache hit": "from the remote cache",
-    "disk cache hit": "from the disk cache",
-    "remote": "on other machines",
-}
+# A shorter one could be part of any word or path, and so is hidden only where it is a word of its own.
+_SHORT = 8
+_WORD = r"(?<![\w.-])(?<![^/]/){}(?![\w./-])"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +54,7 @@ class Remote:
         path: The file.
         servers: Addresses of cache and executor.
         certificate: File with the authority that signed the servers' certificates; none for those Bazel knows.
+        client: Files with the certificate and the key by which servers know this client; none where they need not.
         is_direct: Whether the servers are reached without a proxy.
         executes: Whether actions are to run there.
         secrets: What must not be printed.
@@ -63,6 +63,7 @@ class Remote:
     path: Path
     servers: tuple[str, ...] = ()
     certificate: Path | None = None
+    client: tuple[Path, Path] | None = None
     is_direct: bool = True
     executes: bool = False
     secrets: tuple[str, ...] = ()
@@ -70,7 +71,7 @@ class Remote:
     def hide(self, text: str) -> str:
         """Return a text without the credentials in the file."""
         for secret in self.secrets:
-            text = text.replace(secret, _HIDDEN)
+            text = re.sub(_pattern(secret), _HIDDEN, text)
         return text
 
     def hide_in_logs(self, output_base: Path) -> None:
@@ -81,10 +82,10 @@ class Remote:
         for path in (output_base / "command.log", *output_base.glob("java.log*")):
             with suppress(FileNotFoundError), path.open("r+b") as log:
                 data = log.read()
-                for secret in map(str.encode, self.secrets):
-                    for match in re.finditer(re.escape(secret), data):
+                for secret in self.secrets:
+                    for match in re.finditer(_pattern(secret).encode(), data):
                         log.seek(match.start())
-                        log.write(b"*" * len(secret))
+                        log.write(b"*" * len(match[0]))
 
 
 def read_remote(environ: Mapping[str, str]) -> Remote | None:
@@ -104,14 +105,21 @@ def read_remote(environ: Mapping[str, str]) -> Remote | None:
             f"cannot read {path}: {reason}", cause=f"{VARIABLE} names it", remedy="give the path of a bazelrc"
         ) from error
     remote = parse_remote(path, text)
+    if not remote.servers:
+        raise UsageError(
+            f"{path} names no server",
+            cause=f"{VARIABLE} names it, and no line for `build` has a --remote_cache or a --remote_executor",
+            remedy=f"name one, as docs/remote.md shows, or unset {VARIABLE}",
+        )
     if remote.secrets and mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise UsageError(
             f"others can read or change {path}",
             cause=f"it holds credentials, and its mode is {stat.S_IMODE(mode):04o}",
             remedy=f"chmod 600 {shlex.quote(str(path))}",
         )
-    if remote.certificate and not remote.certificate.is_file():
-        raise UsageError(f"no such file: {remote.certificate}", cause=f"--tls_certificate in {path} names it")
+    for file in (remote.certificate, *(remote.client or ())):
+        if file and not file.is_file():
+            raise UsageError(f"no such file: {file}", cause=f"an option in {path} names it")
     return remote
 
 
@@ -121,22 +129,29 @@ def parse_remote(path: Path, text: str) -> Remote:
     Raises:
         UsageError: A line cannot be read, or takes in another file, which would escape the checks of this one.
     """
-    options = list(_enabled(_parse_lines(path, text)))
-    values = dict(options)  # as Bazel does, the last one wins
+    lines = list(_parse_lines(path, text))
+    values = dict(_enabled(lines))  # as Bazel does, the last one wins
     certificate = values.get("tls_certificate")
+    client = values.get("tls_client_certificate"), values.get("tls_client_key")
     return Remote(
         path,
-        servers=tuple(dict.fromkeys(values[name] for name in _SERVERS if values.get(name))),
+        servers=tuple(dict.fromkeys(_check_address(path, values[name]) for name in _SERVERS if values.get(name))),
         certificate=Path(certificate) if certificate else None,
+        client=(Path(client[0]), Path(client[1])) if client[0] and client[1] else None,
         is_direct=not values.get("remote_proxy"),
         executes=bool(values.get("remote_executor")),
-        secrets=tuple(sorted({secret for option in options for secret in _secrets(*option)}, key=len, reverse=True)),
+        secrets=_order({secret for _, name, value in lines for secret in _secrets(name, value)}),
     )
+
+
+def _order(secrets: set[str]) -> tuple[str, ...]:
+    """Put longer ones first: they may hold shorter ones."""
+    return tuple(sorted(secrets, key=lambda secret: (-len(secret), secret)))
 
 
 def _parse_lines(path: Path, text: str) -> Iterator[tuple[str, str, str]]:
     """Yield configuration, name and value of every option for builds; the name is without its dashes."""
-    for line in text.replace("\\\n", " ").splitlines():
+    for line in text.replace("\\\n", "").splitlines():  # nothing takes their place in Bazel either
         try:
             command, *arguments = shlex.split(line, comments=True) or [""]
         except ValueError as error:
@@ -169,71 +184,47 @@ def _options(path: Path, arguments: list[str]) -> Iterator[tuple[str, str]]:
         yield option.removeprefix("--"), value
 
 
-def _enabled(options: Iterator[tuple[str, str, str]]) -> Iterator[tuple[str, str]]:
-    """Leave out the options of configurations that the file defines but does not use."""
-    known = list(options)
-    used = {"", *(value for _, name, value in known if name == "config")}
-    return ((name, value) for configuration, name, value in known if configuration in used)
+def _enabled(options: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str]]:
+    """Leave out the options of configurations that nothing uses."""
+    takes_in = list(SHIPPED.items())
+    takes_in += [(configuration, value) for configuration, name, value in options if name == "config"]
+    used = {""}
+    while new := {taken for taker, taken in takes_in if taker in used} - used:
+        used |= new
+    return ((name, value) for configuration, name, value in options if configuration in used)
+
+
+def _check_address(path: Path, address: str) -> str:
+    """Return an address as it is; a `UsageError` does not repeat it, since it may hold a login."""
+    if address.startswith("unix:"):
+        return address
+    try:
+        parts = urlsplit(address if "://" in address else f"//{address}")
+        problem = "it names no host" if parts.hostname is None or parts.port == 0 else ""
+    except ValueError as error:
+        parts, problem = urlsplit(""), str(error).lower()
+    if parts.scheme not in _SCHEMES:
+        problem = f"{parts.scheme}:// is none of {', '.join(f'{scheme}://' for scheme in _SCHEMES if scheme)}, unix:"
+    if problem:
+        raise UsageError(f"an address in {path} cannot be used", cause=problem)
+    return address
 
 
 def _secrets(name: str, value: str) -> Iterator[str]:
-    if name in _HEADERS:
-        credential = value.partition("=")[2]
+    """Yield what of an option's value must not be printed, in each spelling."""
+    _, named, credential = value.partition("=")
+    if named and name not in _NO_CREDENTIALS and "://" not in value.partition("=")[0]:
         yield from filter(None, {credential, credential.rpartition(" ")[2]})
-    password = re.match(r"[a-z+]+://[^/@]*:([^/@]+)@", value)
-    if password:
-        yield from {password.group(1), unquote(password.group(1))}
-    elif re.match(r"[a-z+]+://[^/@]+@", value):
-        yield urlsplit(value).username or ""
+    for login in _LOGIN.findall(value):
+        user, given, password = login.partition(":")
+        secret = password if given else user
+        yield from filter(None, {secret, unquote(secret)})
+
+
+def _pattern(secret: str) -> str:
+    return re.escape(secret) if len(secret) >= _SHORT else _WORD.format(re.escape(secret))
 
 
 def remote_startup_flags(remote: Remote | None) -> tuple[str, ...]:
     """Return the startup options by which Bazel reads the file, after all others."""
     return (f"--bazelrc={os.fspath(remote.path)}",) if remote else ()
-
-
-def is_remote_failure(status: int, text: str) -> str:
-    """Return what Bazel says of a failure that is its servers' and not the build's; nothing for any other failure."""
-    warnings = remote_warnings(text)
-    said = [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith(("ERROR:", "FATAL:"))]
-    if status not in _STATUSES and not any(_FAILURE.search(line) for line in said):
-        return ""
-    return next(iter([*filter(_FAILURE.search, said), *warnings, *said]), f"Bazel ended with exit status {status}")
-
-
-def remote_warnings(text: str) -> tuple[str, ...]:
-    """Return what Bazel warns of its servers, each thing once, as one line."""
-    found = dict.fromkeys(
-        f"{line} {following}" if line.endswith(":") else line  # version 4 writes the reason on a line of its own
-        for line, following in itertools.pairwise([*text.splitlines(), ""])
-        if _WARNING.match(line)
-    )
-    return tuple(line.removeprefix("WARNING: ").strip() for line in found)
-
-
-def describe_warnings(text: str) -> str:
-    """Say in one line what Bazel warns of its servers; an empty text when it does not."""
-    warnings = remote_warnings(text)
-    more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
-    return f"remote: {warnings[0]}{more}" if warnings else ""
-
-
-def describe_processes(text: str) -> str:
-    """Say how many results came from a cache and from other machines; an empty text when none did."""
-    counts = _count_processes(text)
-    parts = ((counts.get(kind, 0), words) for kind, words in _PLACES.items())
-    return ", ".join(f"{number} {words}" for number, words in parts if number)
-
-
-def describe_fallback(remote: Remote, text: str) -> str:
-    """Say in one line how many actions ran here instead of on the farm, of which Bazel need not say anything."""
-    here = sum(number for kind, number in _count_processes(text).items() if _LOCAL.search(kind))
-    return (
-        f"remote: {count(here, 'action')} ran here, not on the servers of {VARIABLE}"
-        if here and remote.executes
-        else ""
-    )
-
-
-def _count_processes(text: str) -> dict[str, int]:
-    return {kind: int(number) for number, kind in _PROCESS.findall("".join(_SUMMARY.findall(text)))}

@@ -11,7 +11,6 @@ import ssl
 import subprocess
 import threading
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import urlsplit
 
 from pjrtwheel.bazel.remote import Remote
@@ -38,7 +37,9 @@ def find_silent_server(remote: Remote, patience: float = PATIENCE_S) -> str:
         if parts.scheme not in _PORTS or not parts.hostname:
             continue  # Bazel itself says what it thinks of it
         try:
-            _ask(parts.scheme, parts.hostname, parts.port or _PORTS[parts.scheme], remote.certificate, patience)
+            _ask(parts.scheme, parts.hostname, parts.port or _PORTS[parts.scheme], remote, patience)
+        except UnicodeError:  # Python encodes host names, before it looks for them
+            return f"{parts.hostname} is not the name of a host"
         except OSError as error:
             return f"{parts.hostname}:{parts.port or _PORTS[parts.scheme]}: {_reason(error, patience)}"
     return ""
@@ -85,13 +86,13 @@ class ServerWatch:
             self._ended.wait(self._patience)
 
 
-def _ask(scheme: str, host: str, port: int, certificate: Path | None, patience: float) -> None:
+def _ask(scheme: str, host: str, port: int, remote: Remote, patience: float) -> None:
     """Raise an `OSError` unless a server answers in its protocol within the time."""
     with socket.create_connection((host, port), timeout=patience) as plain:
         is_grpc = scheme.startswith("grpc")
         connection = plain
         if scheme.endswith("s"):
-            connection = _tls_context(certificate, is_grpc=is_grpc).wrap_socket(plain, server_hostname=host)
+            connection = _tls_context(remote, is_grpc=is_grpc).wrap_socket(plain, server_hostname=host)
         with connection:
             hello = f"GET /ac/{'0' * 64} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode()
             connection.sendall(_HTTP2_HELLO if is_grpc else hello)
@@ -99,10 +100,12 @@ def _ask(scheme: str, host: str, port: int, certificate: Path | None, patience: 
                 raise ConnectionResetError("it closed the connection without an answer")
 
 
-def _tls_context(certificate: Path | None, *, is_grpc: bool) -> ssl.SSLContext:
+def _tls_context(remote: Remote, *, is_grpc: bool) -> ssl.SSLContext:
     """Return how to speak TLS: verified if the settings name an authority, else left to Bazel, which has its own."""
-    context = ssl.create_default_context(cafile=str(certificate) if certificate else None)
-    if certificate is None:
+    context = ssl.create_default_context(cafile=str(remote.certificate) if remote.certificate else None)
+    if remote.client:
+        context.load_cert_chain(*remote.client, password="")  # a locked key is an error, and not a question
+    if remote.certificate is None:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     context.set_alpn_protocols(["h2"] if is_grpc else ["http/1.1"])

@@ -12,6 +12,7 @@ import hashlib
 import os
 import re
 import tempfile
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -77,11 +78,23 @@ def _link(target: Path, link: Path) -> None:
         fresh.replace(link)
 
 
+def lock_builds(root: Path, cache: Path) -> AbstractContextManager[None]:
+    """Hold what Bazel makes for a checkout, until the wheels are taken from there.
+
+    A build of another release, or with other options, puts its wheels into the same folders.
+    """
+    lock = state_root(cache) / "locks" / f"build-{_name(root)}"
+    return file_lock(lock, waiting="waiting for another build in this checkout ...")
+
+
+def _name(root: Path) -> str:
+    return hashlib.sha256(os.fsencode(root.resolve())).hexdigest()[:12]
+
+
 def prepare_workspace(root: Path, cache: Path) -> Workspace:
     """Bring the mirror of a checkout up to date and return it; see `state_root`."""
     root = root.resolve()
-    state = state_root(cache)
-    name = hashlib.sha256(os.fsencode(root)).hexdigest()[:12]
+    state, name = state_root(cache), _name(root)
     directory = state / "workspaces" / name
     with file_lock(state / "locks" / f"workspace-{name}"):
         directory.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from pathlib import Path
 from packaging.version import Version
 
 from pjrtwheel.errors import PinError
+from pjrtwheel.fetch.bundled import require_index
 from pjrtwheel.fetch.listing import list_wheels, read_settings
 from pjrtwheel.pin.choose import find_named, offered_versions
 from pjrtwheel.release.known import list_releases
@@ -40,6 +42,7 @@ def find_next(root: Path, version: str | None) -> NextRelease:
         FetchError: The index cannot be asked.
         PinError: It has no jax at all, or not the release that is named.
     """
+    require_index(os.environ)
     offered = offered_versions(list_wheels("jax", read_settings()))
     if not offered:
         remedy = "see which index pip is configured for: python3 -m pip config list"

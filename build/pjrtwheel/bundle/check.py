@@ -15,21 +15,30 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 
-from pjrtwheel.bundle.manifest import MANIFEST, BundledFile, Manifest
+from pjrtwheel.bundle.manifest import MANIFEST, PAGES_FOLDER, BundledFile, Manifest
 from pjrtwheel.errors import FetchError, UsageError, count
+from pjrtwheel.fetch.bundled import WHEELS_FOLDER
 from pjrtwheel.files import hash_file, write_atomically
 from pjrtwheel.tables import TableError, read_json
 
 _HASHERS = min(4, os.cpu_count() or 1)
+COPY_AGAIN = "copy these files again from where the bundle was made, and remove what is not listed"
 Seen = dict[str, list[int]]
 """Path of a file → its state when it was hashed."""
 
 
 def list_problems(folder: Path, files: Iterable[BundledFile], seen: Mapping[str, list[int]] | None = None) -> list[str]:
-    """Return what is wrong with the files of a bundle, one line for each; those `seen` in this state are not hashed."""
+    """Return what is wrong with a bundle that is to have these files, one line for each problem.
+
+    Files that were `seen` in this state are not hashed. One that is not listed is wrong where installers would take it.
+    """
+    listed = tuple(files)
     with ThreadPoolExecutor(_HASHERS) as pool:
-        found = pool.map(lambda file: _describe_problem(folder, file, seen or {}), files)
-        return [problem for problem in found if problem]
+        found = [*pool.map(lambda file: _describe_problem(folder, file, seen or {}), listed)]
+    known = {file.path for file in listed}
+    places = (path for name in (WHEELS_FOLDER, PAGES_FOLDER) for path in (folder / name).rglob("*"))
+    others = (path.relative_to(folder).as_posix() for path in places if path.is_symlink() or not path.is_dir())
+    return [*filter(None, found), *(f"not listed: {path}" for path in sorted(others) if path not in known)]
 
 
 def _describe_problem(folder: Path, file: BundledFile, seen: Mapping[str, list[int]]) -> str:
@@ -48,8 +57,8 @@ def _describe_problem(folder: Path, file: BundledFile, seen: Mapping[str, list[i
         )
     except (FileNotFoundError, NotADirectoryError):
         return f"missing: {file.path}"
-    except PermissionError:
-        return f"not readable: {file.path}"
+    except (OSError, ValueError) as error:  # a path in a manifest of somebody else's may be any text
+        return f"not readable: {file.path!r}: {error.strerror if isinstance(error, OSError) else error}"
 
 
 def _state(status: os.stat_result) -> list[int]:
@@ -78,8 +87,7 @@ def check_once(folder: Path, manifest: Manifest, cache: Path) -> None:
     """
     note = cache / "bundles" / f"{_identify(folder)}.json"
     problems = list_problems(folder, manifest.files, seen := _read_seen(note))
-    remedy = "copy these files again; all of it is checked by: ./noxw -s bundle -- --check FOLDER"
-    raise_problems(folder, problems, remedy)
+    raise_problems(folder, problems, COPY_AGAIN)
     states = {file.path: _state((folder / file.path).stat()) for file in manifest.files}
     if states != seen:
         with suppress(OSError, UsageError):  # a cache that cannot be written only means to hash again

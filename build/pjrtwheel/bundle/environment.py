@@ -11,11 +11,13 @@ from __future__ import annotations
 import json
 import os
 import sys
+import sysconfig
 from collections.abc import Mapping, MutableMapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.bundle.check import check_once
 from pjrtwheel.bundle.manifest import PAGES_FOLDER, Manifest, read_manifest
+from pjrtwheel.environment.interpreters import python_tag
 from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch.bundled import BUNDLE_VARIABLE, bundle_folder
 from pjrtwheel.fetch.cache import cache_root
@@ -61,6 +63,12 @@ def check_machine(manifest: Manifest, python: str, host: str) -> None:
         )
 
 
+def _tag_running() -> str:
+    """Return the ABI tag of the Python that runs this."""
+    free_threaded = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    return python_tag(*sys.version_info[:2], free_threaded=free_threaded)
+
+
 def choose_variables(environ: Mapping[str, str]) -> dict[str, str | None]:
     """Return what has to change in an environment so that all is taken from the bundle that it names, after a check.
 
@@ -76,7 +84,7 @@ def choose_variables(environ: Mapping[str, str]) -> dict[str, str | None]:
     if all(environ.get(name) == value for name, value in variables.items()):
         return {}
     manifest = read_manifest(bundle)
-    check_machine(manifest, f"cp{sys.version_info[0]}{sys.version_info[1]}", host_platform().name)
+    check_machine(manifest, _tag_running(), host_platform().name)
     check_once(bundle, manifest, cache_root(environ))
     return variables
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pjrtwheel.bundle.manifest import (
-    ENTRIES,
+    BEGUN,
     MANIFEST,
     PAGES_FOLDER,
     REPOSITORY,
@@ -21,7 +21,7 @@ from pjrtwheel.bundle.manifest import (
     format_manifest,
 )
 from pjrtwheel.bundle.pages import describe_file, write_pages
-from pjrtwheel.bundle.plan import Build, list_pins, read_locks
+from pjrtwheel.bundle.plan import BundledBuild, list_pins, read_locks
 from pjrtwheel.bundle.proofs import proof_pythons, resolve_proofs
 from pjrtwheel.bundle.repository import write_repository
 from pjrtwheel.bundle.resolve import Resolved, download, resolve
@@ -47,7 +47,7 @@ class BundleRequest:
     """
 
     root: Path
-    builds: tuple[Build, ...]
+    builds: tuple[BundledBuild, ...]
     host: Platform
     tool_pythons: tuple[Interpreter, ...]
     interpreters: tuple[Interpreter, ...]
@@ -93,7 +93,8 @@ def make_bundle(request: BundleRequest, folder: Path, cache: WheelCache) -> Mani
         FetchError: Something could not be downloaded.
     """
     _check_folder(folder)
-    with disk_errors(folder), staging_folder(folder) as scratch:
+    with disk_errors(folder, "make room there, or name another folder"), staging_folder(folder) as scratch:
+        (folder / BEGUN).touch()
         (folder / WHEELS_FOLDER).mkdir(exist_ok=True)
         commit = write_repository(request.root, scratch / REPOSITORY)
         wheels = _Folder(folder, scratch)
@@ -114,19 +115,25 @@ def make_bundle(request: BundleRequest, folder: Path, cache: WheelCache) -> Mani
         )
         write_atomically(folder / MANIFEST, format_manifest(manifest))
         _remove_others(folder, manifest)
+        (folder / BEGUN).unlink()
     return manifest
 
 
 def _check_folder(folder: Path) -> None:
-    """Refuse a folder with anything that is not of a bundle."""
-    found = sorted(path.name for path in folder.iterdir()) if folder.is_dir() else []
-    strange = [name for name in found if name not in ENTRIES and not name.startswith(".")]
-    if strange or (folder.exists() and not folder.is_dir()):
-        raise UsageError(
-            f"not a folder for a bundle: {folder}",
-            cause=f"it has {strange[0]}" if strange else "it is a file",
-            remedy="name a new folder, or one that a bundle was begun in",
-        )
+    """Refuse a folder that has anything in it, unless a bundle was begun there."""
+    # Hidden ones are leftovers of killed runs, or somebody's desktop's.
+    found = sorted(path.name for path in folder.glob("[!.]*")) if folder.is_dir() else []
+    is_ours = {BEGUN, MANIFEST} & set(found)
+    problem = ""
+    if folder.exists() and not folder.is_dir():
+        problem = "it is a file"
+    elif found and not is_ours:
+        problem = f"it has {found[0]}"
+    elif linked := [name for name in (WHEELS_FOLDER, PAGES_FOLDER) if (folder / name).is_symlink()]:
+        problem = f"its {linked[0]} is a link to another folder"
+    if problem:
+        remedy = "name a new folder, or one that a bundle was begun in"
+        raise UsageError(f"not a folder for a bundle: {folder}", cause=problem, remedy=remedy)
 
 
 def _proven(request: BundleRequest) -> tuple[str, ...]:

@@ -10,15 +10,14 @@ from enum import StrEnum
 from pathlib import Path
 
 from pjrtwheel.errors import FetchError
-from pjrtwheel.fetch.bundled import WHEELS_FOLDER
 from pjrtwheel.tables import TableError, column, read_json, write_json
 
 MANIFEST = "bundle.json"
 SCHEMA = 1
 PAGES_FOLDER = "simple"
 REPOSITORY = "repository.bundle"
-# All that a bundle has at its top: no other folder is taken for one that was begun.
-ENTRIES = frozenset({MANIFEST, PAGES_FOLDER, REPOSITORY, WHEELS_FOLDER})
+BEGUN = "bundle.begun"
+"""A file in a folder whose bundle is not finished; what a run does not need is removed from such a folder alone."""
 
 
 class Kind(StrEnum):
@@ -85,12 +84,8 @@ def read_manifest(folder: Path) -> Manifest:
     path = folder / MANIFEST
     try:
         manifest = read_json(Manifest, path.read_bytes())
-    except (FileNotFoundError, NotADirectoryError) as error:
-        raise FetchError(
-            f"no bundle: {folder}",
-            cause=f"{MANIFEST}, which is written last, is not there",
-            remedy="finish it on a machine with a network: run the `./noxw -s bundle` that made it again",
-        ) from error
+    except OSError as error:
+        raise _explain(folder, error) from error
     except TableError as error:
         raise FetchError(
             f"malformed: {path}", cause=str(error), remedy="copy it again from where it was made"
@@ -101,6 +96,20 @@ def read_manifest(folder: Path) -> Manifest:
             remedy="use the repository that is in the bundle",
         )
     return manifest
+
+
+def _explain(folder: Path, error: OSError) -> FetchError:
+    if not folder.is_dir():
+        kind = "a file, and no folder" if folder.exists() else "not there; is its disk mounted?"
+        return FetchError(f"no bundle: {folder}", cause=f"it is {kind}")
+    if (folder / BEGUN).exists():
+        return FetchError(
+            f"no bundle: {folder}",
+            cause=f"it is not finished: {MANIFEST} is written last",
+            remedy="finish it on a machine with a network: run the `./noxw -s bundle` that made it again",
+        )
+    reason = "it has none" if isinstance(error, FileNotFoundError) else f"it cannot be read: {error.strerror}"
+    return FetchError(f"no bundle: {folder}", cause=f"a bundle has a {MANIFEST}; {reason}")
 
 
 def format_manifest(manifest: Manifest) -> str:

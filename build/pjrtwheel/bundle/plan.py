@@ -23,7 +23,7 @@ _LOCKED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Build:
+class BundledBuild:
     """A backend of a release for a platform: one call of `nox -s build_<backend>`."""
 
     release: Release
@@ -37,7 +37,7 @@ class Build:
 
 def choose_builds(
     root: Path, names: Sequence[str], versions: Sequence[str], platforms: Sequence[Platform], host: Platform
-) -> tuple[Build, ...]:
+) -> tuple[BundledBuild, ...]:
     """Return the builds that a bundle is for.
 
     Without names these are all backends that have a library there, without versions the newest release of each.
@@ -48,7 +48,7 @@ def choose_builds(
     """
     known = load_backends(root)
     chosen = [pick_backend(known, name) for name in names] or list(known.values())
-    found: dict[str, Build] = {}
+    found: dict[str, BundledBuild] = {}
     for backend in chosen:
         for platform in platforms:
             for version in versions or (None,):
@@ -56,14 +56,14 @@ def choose_builds(
                 if not names and platform.name not in release.platforms(backend.name):
                     continue
                 check_inputs(release, backend, platform, "prebuilt", host)
-                build = Build(release, backend, platform)
+                build = BundledBuild(release, backend, platform)
                 found[str(build)] = build
     if not found:
         raise UsageError("no backend has a library for that", remedy="docs/user/wheels.md lists what each has")
     return tuple(found.values())
 
 
-def list_pins(builds: Iterable[Build], host: Platform) -> tuple[Pin, ...]:
+def list_pins(builds: Iterable[BundledBuild], host: Platform) -> tuple[Pin, ...]:
     """Return every pinned input of some builds on a host, each once.
 
     Raises:

@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from pjrtwheel.bundle.plan import Build
+from pjrtwheel.bundle.plan import BundledBuild
 from pjrtwheel.bundle.resolve import Resolved, resolve
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import requirement_group
@@ -23,14 +23,14 @@ from pjrtwheel.wheel.read.metadata import read_metadata
 _GROUPS = ("conformance", "downstream")
 
 
-def proof_pythons(builds: Sequence[Build], tags: Sequence[str], host: str) -> tuple[str, ...]:
+def proof_pythons(builds: Sequence[BundledBuild], tags: Sequence[str], host: str) -> tuple[str, ...]:
     """Return those of some Pythons that wheels of these builds can be proven on, on the host."""
     known = {python for build in builds if build.platform.name == host for python in build.release.pythons(host)}
     return tuple(tag for tag in tags if tag in known)
 
 
 def resolve_proofs(
-    build: Build, interpreter: Interpreter, python: Path, *, root: Path, cache: WheelCache, scratch: Path
+    build: BundledBuild, interpreter: Interpreter, python: Path, *, root: Path, cache: WheelCache, scratch: Path
 ) -> Iterator[Resolved]:
     """Yield what is installed with the wheels of a build on an interpreter, in whose empty environment `python` is.
 
@@ -49,7 +49,7 @@ def resolve_proofs(
                 yield found
 
 
-def _write_stubs(build: Build, tag: str, cache: WheelCache, folder: Path) -> Iterator[WheelName]:
+def _write_stubs(build: BundledBuild, tag: str, cache: WheelCache, folder: Path) -> Iterator[WheelName]:
     """Write wheels that say of themselves what the finished ones will say, and yield their names."""
     release, backend, platform = build.release, build.backend, build.platform.name
     (bindings,) = (name for name in promised_bindings(release, platform) if name.fits(tag))

@@ -25,8 +25,16 @@ def write_repository(root: Path, target: Path) -> str:
                 cause="a bundle has the repository as it is at a commit",
                 remedy="commit them, or make the bundle in another clone",
             )
+        if _git(root, "rev-parse", "--is-shallow-repository") == "true":
+            raise UsageError(
+                f"{root} has a part of the history alone",
+                cause="it is a shallow clone, and nothing can be cloned from a bundle of it",
+                remedy="git fetch --unshallow",
+            )
         branch = _git(root, "branch", "--show-current")
-        _git(root, "bundle", "create", "--quiet", str(target), "HEAD", *filter(None, [branch]))
+        # With one thread the same commit gives the same bytes.
+        pack = ("-c", "pack.threads=1", "bundle", "create", "--quiet")
+        _git(root, *pack, str(target), "HEAD", *filter(None, [branch]))
     except (OSError, subprocess.CalledProcessError) as error:
         said = (error.stderr or "").strip().splitlines() if isinstance(error, subprocess.CalledProcessError) else []
         raise UsageError(

@@ -48,11 +48,11 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _check(folder: Path) -> int:
-    from pjrtwheel.bundle.check import list_problems, raise_problems
+    from pjrtwheel.bundle.check import COPY_AGAIN, list_problems, raise_problems
     from pjrtwheel.bundle.manifest import read_manifest
 
     manifest = read_manifest(folder)
-    raise_problems(folder, list_problems(folder, manifest.files), "copy what is listed again from where it was made")
+    raise_problems(folder, list_problems(folder, manifest.files), COPY_AGAIN)
     print(f"{folder}: {len(manifest.files)} files, all as bundle.json lists them; commit {manifest.commit}")
     return 0
 

@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from pjrtwheel.errors import FetchError
+from pjrtwheel.errors import FetchError, count
 from pjrtwheel.files import link_or_copy
 from pjrtwheel.release.model import Pin
 
@@ -35,6 +35,26 @@ def take_from_bundle(pin: Pin, bundle: Path, directory: Path) -> Path:
     target = directory / pin.filename
     link_or_copy(source, target)
     return target
+
+
+def check_bundled(pins: Iterable[Pin], environ: Mapping[str, str]) -> None:
+    """Raise a `FetchError` where everything is taken from a bundle that lacks one of these, whatever the cache has."""
+    bundle = bundle_folder(environ)
+    missing = [pin for pin in pins if bundle and not (bundle / WHEELS_FOLDER / pin.filename).is_file()]
+    if missing:
+        more = f" and {count(len(missing) - 1, 'other file')}" if missing[1:] else ""
+        cause = f"pinned as {missing[0].key}; it was made for other releases, backends or platforms"
+        raise FetchError(f"the bundle {bundle} has no {missing[0].filename}{more}", cause=cause, remedy=FILL_AGAIN)
+
+
+def require_index(environ: Mapping[str, str]) -> None:
+    """Raise a `FetchError` where everything is taken from a bundle: what it lacks may exist all the same."""
+    if bundle := bundle_folder(environ):
+        raise FetchError(
+            "only the package index says which releases and files there are",
+            cause=f"{BUNDLE_VARIABLE} is set: everything comes from {bundle}, which has what it was made for",
+            remedy=f"unset {BUNDLE_VARIABLE}, on a machine with a network",
+        )
 
 
 def refuse_address(url: str, environ: Mapping[str, str]) -> None:

@@ -8,6 +8,7 @@ import errno
 import fcntl
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -60,26 +61,33 @@ def _check_wheel(path: Path, pin: Pin) -> None:
 
 
 @contextmanager
-def file_lock(path: Path) -> Iterator[None]:
-    """Hold an exclusive lock on a file; the system releases it even when the process is killed."""
+def file_lock(path: Path, *, waiting: str = "") -> Iterator[None]:
+    """Hold an exclusive lock on a file; the system releases it even when the process is killed.
+
+    Where another process holds it, the text `waiting` is printed, if there is one.
+    """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if waiting:
+                print(waiting, file=sys.stderr, flush=True)
+            fcntl.flock(stream, fcntl.LOCK_EX)
         yield
 
 
 @contextmanager
-def disk_errors(path: Path) -> Iterator[None]:
-    """Turn the error of a full or read-only disk into a `FetchError` that names the place."""
+def disk_errors(
+    path: Path, remedy: str = f"make room there, or name another place in the environment variable {_CACHE_VARIABLE}"
+) -> Iterator[None]:
+    """Turn the error of a full or read-only disk into a `FetchError` that names the place and the remedy."""
     try:
         yield
     except OSError as error:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}:
             raise
-        raise FetchError(
-            f"cannot write below {path}: {error.strerror}",
-            remedy=f"make room there, or name another place in the environment variable {_CACHE_VARIABLE}",
-        ) from error
+        raise FetchError(f"cannot write below {path}: {error.strerror}", remedy=remedy) from error
 
 
 def _move_durably(source: Path, target: Path) -> None:

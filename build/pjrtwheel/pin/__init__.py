@@ -8,6 +8,7 @@ one wheel of each project say the rest. The index is the one of the machine's ow
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -17,6 +18,7 @@ from packaging.requirements import Requirement
 
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.errors import PinError
+from pjrtwheel.fetch.bundled import require_index
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
@@ -62,6 +64,7 @@ def pin_release(
             written then.
         FetchError: The index cannot be asked.
     """
+    require_index(os.environ)
     index = _Index(read_settings(), cache)
     old = _read_old(root, version) if missing_only else None
     backends = load_backends(root)

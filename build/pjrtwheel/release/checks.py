@@ -130,9 +130,9 @@ def fetched_pins(
         FetchError: One is not pinned.
     """
     keys = [f"bindings.{python}.{platform.name}" for python in release.pythons(platform.name)]
-    # Headers; those of XLA's FFI come from the first jaxlib of the host.
-    keys += ["header.pjrt_c_api", *(f"bindings.{python}.{host.name}" for python in release.pythons(host.name)[:1])]
     for backend in backends:
+        # Headers; those of XLA's FFI come from the first jaxlib of the host.
+        keys += ["header.pjrt_c_api", *(f"bindings.{python}.{host.name}" for python in release.pythons(host.name)[:1])]
         unneeded = "" if backend.prebuilt.bundled else f"plugin.{backend.name}.{platform.name}"
         keys += [key for key in required_pins(release, backend, platform, provider, host) if key != unneeded]
     return tuple({pin.sha256: pin for pin in map(release.pin, keys)}.values())

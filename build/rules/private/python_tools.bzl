@@ -32,7 +32,7 @@ python_tools = repository_rule(
     implementation = _python_tools_impl,
     doc = "A copy of an interpreter of this machine, and hash-pinned packages installed for it by its own pip.",
     attrs = {"requirements": attr.label(mandatory = True, doc = "Requirements with hashes.")},
-    environ = [PYTHON_VARIABLE],
+    environ = [PYTHON_VARIABLE, "PJRTWHEEL_PYTHON_CHANGED"],
 )
 
 def _python_tool_impl(ctx):

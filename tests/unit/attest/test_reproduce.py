@@ -33,8 +33,9 @@ dist = Path(sys.argv[sys.argv.index("--dist") + 1])
 dist.mkdir(exist_ok=True)
 (root / "plugins").stat()
 made = Path(os.environ["MADE"])
-epoch = os.environ.get("SOURCE_DATE_EPOCH")
-called = [*sys.argv[1:], *([f"epoch={epoch}"] if epoch else []), *sorted(p.name for p in dist.iterdir())]
+names = ("SOURCE_DATE_EPOCH", "PJRTWHEEL_REMOTE", "PJRTWHEEL_BAZEL_FLAGS")
+variables = [f"{name}={os.environ[name]}" for name in names if name in os.environ]
+called = [*sys.argv[1:], *variables, *sorted(p.name for p in dist.iterdir())]
 with (made.parent / "called").open("a") as file:
     print(json.dumps([word.replace(str(root), "ROOT").replace(str(dist), "DIST") for word in called]), file=file)
 for path in made.glob("*.whl"):
@@ -159,7 +160,18 @@ def test_a_level_and_a_date_are_repeated(repository: Path, origin: Origin, made:
     make_release(repository, TAG, made, made.parent / TAG, environ={})
     assert reproduce("--wheel", WHEELS[0])[0] == 0
     expected = ["9" if word == "6" else word for word in OPTIONS]
-    assert calls(made) == [["build", "--bindings-only", "--root", "ROOT", *expected, "epoch=1700000000"]]
+    assert calls(made) == [["build", "--bindings-only", "--root", "ROOT", *expected, "SOURCE_DATE_EPOCH=1700000000"]]
+
+
+def test_servers_that_the_release_may_come_from_have_no_part(
+    reproduce: Reproduce, made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their results are what is to be checked."""
+    monkeypatch.setenv("PJRTWHEEL_REMOTE", "farm.bazelrc")
+    monkeypatch.setenv("PJRTWHEEL_BAZEL_FLAGS", "--disk_cache=/shared")
+    assert reproduce("--backend", "cpu")[0] == 0
+    assert calls(made)[-1][:3] == ["build", "cpu", "--root"]
+    assert not [word for call in calls(made) for word in call if "PJRTWHEEL_" in word]
 
 
 def test_a_wheel_that_comes_out_otherwise_is_named_with_the_reason(reproduce: Reproduce, made: Path) -> None:

@@ -51,16 +51,21 @@ def test_targets(root: Path) -> None:
 
 def test_each_version_has_its_output_base(root: Path) -> None:
     """Two versions of Bazel never share one, nor do two backends that are built from source."""
-    assert startup_flags(WORKSPACE, OLD, request_of(root))[0] == "--output_base=/c/bazel/1/4.2.3/wheels"
-    assert startup_flags(WORKSPACE, NEW, request_of(root, "source"))[0] == "--output_base=/c/bazel/1/7.7.1/source-cpu"
+    assert startup_flags(WORKSPACE, OLD, request_of(root))[1] == "--output_base=/c/bazel/1/4.2.3/wheels"
+    assert startup_flags(WORKSPACE, NEW, request_of(root, "source"))[1] == "--output_base=/c/bazel/1/7.7.1/source-cpu"
+
+
+def test_the_users_settings_for_all_projects_are_not_read(root: Path) -> None:
+    """Servers come from one file, which is checked."""
+    assert startup_flags(WORKSPACE, OLD, request_of(root))[0] == "--nohome_rc"
 
 
 def test_configurations_of_a_backend_are_read_in_source_mode_only(root: Path) -> None:
     """Bazel gets the file's place in the directory that it runs in, whose path it accepts."""
     workspace = Workspace(root, Path("/c/bazel/1"))
     settings = f"--bazelrc={root}/plugins/cpu/xla.bazelrc"
-    assert startup_flags(workspace, NEW, request_of(root, "source"))[2:] == (settings,)
-    assert startup_flags(workspace, NEW, request_of(root))[2:] == ()
+    assert startup_flags(workspace, NEW, request_of(root, "source"))[3:] == (settings,)
+    assert startup_flags(workspace, NEW, request_of(root))[3:] == ()
 
 
 def test_flags_of_an_old_and_a_new_bazel(root: Path) -> None:
@@ -84,6 +89,17 @@ def test_environment_names_the_library_and_its_digest(root: Path, tmp_path: Path
     assert (environ["PJRTWHEEL_LIBRARY"], environ["PJRTWHEEL_LIBRARY_SHA256"]) == (str(library), empty)
     assert (environ["PJRTWHEEL_PYTHON"], environ["USE_BAZEL_VERSION"]) == ("/p", "7.7.1")
     assert build_environment(request_of(root), OLD, {})["PJRTWHEEL_LIBRARY"] == ""
+
+
+def test_environment_shows_that_the_interpreter_was_upgraded(root: Path, tmp_path: Path) -> None:
+    """At the same path, which is all that Bazel would see."""
+    python = tmp_path / "python"
+    python.touch(mode=0o755)
+    seen = [build_environment(request_of(root), NEW, {"PJRTWHEEL_PYTHON": str(python)})]
+    os.utime(python, (1, 1))
+    seen.append(build_environment(request_of(root), NEW, {"PJRTWHEEL_PYTHON": str(python)}))
+    assert [variables["PJRTWHEEL_PYTHON"] for variables in seen] == [str(python)] * 2
+    assert seen[0]["PJRTWHEEL_PYTHON_CHANGED"] != seen[1]["PJRTWHEEL_PYTHON_CHANGED"]
 
 
 def test_a_library_that_is_not_there(root: Path, tmp_path: Path) -> None:

@@ -36,6 +36,15 @@ def test_named_one_wins_over_the_path(tmp_path: Path) -> None:
     assert find_bazel("7.7.1", environ) == Bazel(str(named), (6, 5, 0), "7.7.1")
 
 
+def test_bazelisk_is_not_asked_within_a_bundle(tmp_path: Path) -> None:
+    """It would go to the network; a Bazel, or one that is named, is taken."""
+    named = put_program(tmp_path, "bazelisk", "echo bazel 7.7.1")
+    found = put_program(tmp_path, "bazel", "echo bazel 6.5.0")
+    environ = {"PATH": str(tmp_path), "PJRTWHEEL_BUNDLE": "/media/disk/bundle"}
+    assert find_bazel("7.7.1", environ).command == str(found)
+    assert find_bazel("7.7.1", {**environ, "BAZEL": str(named)}).command == str(named)
+
+
 def test_none_at_all_is_an_error_that_says_what_to_install(tmp_path: Path) -> None:
     """The message lists what was looked for and two ways to get one."""
     with pytest.raises(BazelError) as caught:

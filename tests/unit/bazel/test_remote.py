@@ -8,16 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.bazel.remote import (
-    Remote,
-    describe_fallback,
-    describe_processes,
-    describe_warnings,
-    is_remote_failure,
-    parse_remote,
-    read_remote,
-    remote_startup_flags,
-)
+from pjrtwheel.bazel.remote import SHIPPED, Remote, parse_remote, read_remote, remote_startup_flags
 from pjrtwheel.errors import UsageError
 
 PLAIN = "build --config=remote_cache\nbuild --remote_cache=grpc://cache.example.org:9092\n"
@@ -84,9 +75,20 @@ def test_credentials_that_others_can_read_are_refused(tmp_path: Path, mode: int)
         (None, "cannot read {path}: No such file or directory"),
         (b"\xff", "cannot read {path}: it is not UTF-8"),
         (b'build --remote_header="a\n', "{path}: No closing quotation"),
-        (b"build --tls_certificate=/no/such.pem\n", "no such file: /no/such.pem"),
+        (b"build --remote_cache=cache:9092 --tls_certificate=/no/such.pem\n", "no such file: /no/such.pem"),
         (b"build --remote_header=authorization=Bearer s3cr3t\n", "{path}: an option is followed by a second word"),
         (b"try-import /etc/farm.bazelrc\n", "{path} imports another file"),
+        (b"build --remote_cache=grpc://cache:port\n", "an address in {path} cannot be used"),
+        (b"build --remote_executor=cache:99999\n", "an address in {path} cannot be used"),
+        (b"build --remote_cache=grpc://[::1:80\n", "an address in {path} cannot be used"),
+        (b"build --remote_cache=htp://cache\n", "an address in {path} cannot be used"),
+        (b"build --remote_cache=http://\n", "an address in {path} cannot be used"),
+        (b"biuld --remote_cache=http://cache\n", "{path} names no server"),
+        (b"build --config=remote_cache\n", "{path} names no server"),
+        (
+            b"build --remote_cache=unix:/run/a --tls_client_certificate=/no/a.pem --tls_client_key=/no/b.pem\n",
+            "no such file: /no/a.pem",
+        ),
     ],
 )
 def test_a_file_that_cannot_be_read(tmp_path: Path, text: bytes | None, what: str) -> None:
@@ -105,6 +107,53 @@ def test_credentials_are_hidden() -> None:
     text = "x-api-key=s3cr3t-of-mine, authorization=Bearer t0ken.of.mine; https://reader:pass%21word@cache (pass!word)"
     assert remote.hide(text) == "x-api-key=[hidden], authorization=[hidden]; https://reader:[hidden]@cache ([hidden])"
     assert parse_remote(Path("a"), "build --remote_cache=https://t0k3n@cache").hide("t0k3n@") == "[hidden]@"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "build:unused --remote_header=authorization=s3cr3t-of-mine",
+        "build:remote_cache --remote_header=authorization=s3cr3t-of-mine",
+        "build --remote_haeder=authorization=s3cr3t-of-mine",
+        "build --repo_env=HTTPS_PROXY=http://me:s3cr3t-of-mine@proxy",
+        "build --remote_cache=HTTPS://me:s3cr3t-of-mine@cache",
+        "build --remote_cache=http://me:s3cr3t-of-m\\\nine@cache",
+        "build '--remote_header=authorization=Basic s3cr3t-\\\nof-mine'",
+    ],
+)
+def test_credentials_are_found_in_every_line(line: str) -> None:
+    """Bazel prints misspelt options, and lines that only the repository's configurations take in."""
+    assert parse_remote(Path("a"), line).hide("said: s3cr3t-of-mine.") == "said: [hidden]."
+
+
+def test_a_password_may_hold_an_at_sign() -> None:
+    """It ends before the last one."""
+    assert (
+        parse_remote(Path("a"), "build --remote_cache=http://u:p@ss-w0rd@cache").hide("u:p@ss-w0rd@") == "u:[hidden]@"
+    )
+
+
+def test_short_values_are_hidden_only_as_words() -> None:
+    """As parts of words and paths they would take the sense from what is printed."""
+    text = "build --remote_header=x-platform=linux\nbuild --remote_cache=http://me@cache\nbuild --jobs=200"
+    said = "name of a member, 2 linux-sandbox, /home/me/linux: 200; x-platform=linux http://me@cache"
+    assert parse_remote(Path("a"), text).hide(said) == (
+        "name of a member, 2 linux-sandbox, /home/me/linux: 200; x-platform=[hidden] http://[hidden]@cache"
+    )
+
+
+def test_servers_of_configurations_in_use() -> None:
+    """A configuration may be taken in by another one, also by those that the repository ships."""
+    text = "build:remote_cache --remote_cache=grpc://one\nbuild:more --remote_executor=grpc://two\n"
+    assert parse_remote(Path("a"), f"{text}build --config=remote_cache_read").servers == ("grpc://one",)
+    assert parse_remote(Path("a"), f"{text}build:a --config=more\nbuild --config=a").servers == ("grpc://two",)
+
+
+def test_shipped_configurations_are_those_of_the_repository(root: Path) -> None:
+    """What they take in is known without reading them."""
+    lines = (root / "ci" / "bazelrc" / "remote.bazelrc").read_text("utf-8").splitlines()
+    taken = (line.removeprefix("build:").split(" --config=") for line in lines if " --config=" in line)
+    assert dict(taken) == SHIPPED
 
 
 def test_credentials_are_taken_out_of_bazels_own_logs(tmp_path: Path) -> None:
@@ -126,60 +175,3 @@ def test_credentials_are_taken_out_of_bazels_own_logs(tmp_path: Path) -> None:
 def test_a_proxy_is_left_to_bazel() -> None:
     """Behind one, the servers cannot be asked directly."""
     assert not parse_remote(Path("a"), f"{PLAIN}build --remote_proxy=unix:/run/proxy\n").is_direct
-
-
-VERSION_4 = """\
-WARNING: Option 'remote_local_fallback_strategy' is deprecated
-WARNING: Reading from Remote Cache:
-ClosedChannelException
-WARNING: Writing to Remote Cache:
-7 errors during bulk transfer
-INFO: From Assembling the wheel of jaxlib_tpu:
-WARNING: Reading from Remote Cache:
-ClosedChannelException
-INFO: 19 processes: 7 remote cache hit, 9 internal, 3 linux-sandbox.
-"""
-
-
-def test_warnings_become_one_line() -> None:
-    """Each thing once; what warns of anything else is Bazel's own affair."""
-    assert describe_warnings(VERSION_4) == "remote: Reading from Remote Cache: ClosedChannelException (and 1 more)"
-    other = "WARNING: Remote Cache: Connection refused: /127.0.0.1:9\nWARNING: Build option --define has changed\n"
-    assert describe_warnings(other) == "remote: Remote Cache: Connection refused: /127.0.0.1:9"
-    assert describe_warnings("WARNING: Build option --define has changed\n") == ""
-
-
-def test_where_results_came_from() -> None:
-    """As Bazel counts them in its last lines."""
-    assert describe_processes(VERSION_4) == "7 from the remote cache"
-    text = "INFO: 9 processes: 1 disk cache hit, 2 remote cache hit, 1 internal, 5 remote.\n"
-    assert describe_processes(text) == "2 from the remote cache, 1 from the disk cache, 5 on other machines"
-    assert describe_processes("INFO: 1 process: 1 internal.\n") == ""
-
-
-def test_what_did_not_run_on_the_farm() -> None:
-    """Bazel may fall back without a word; a cache alone runs nothing."""
-    farm = Remote(Path("a"), executes=True)
-    text = "INFO: 9 processes: 1 internal, 2 linux-sandbox, 1 processwrapper-sandbox, 5 remote.\n"
-    assert describe_fallback(farm, text) == "remote: 3 actions ran here, not on the servers of PJRTWHEEL_REMOTE"
-    assert describe_fallback(farm, "INFO: 3 processes: 1 internal, 2 remote cache hit.\n") == ""
-    assert describe_fallback(Remote(Path("a")), text) == ""
-
-
-@pytest.mark.parametrize(
-    ("status", "text", "problem"),
-    [
-        (34, "ERROR: Failed to query remote execution capabilities: UNAVAILABLE\n", "Failed to query remote"),
-        (36, VERSION_4, "Reading from Remote Cache"),
-        (1, "ERROR: Skipping 'a': no such target '//:a' in /home/me/remote/cache\n", ""),
-        (39, "", "Bazel ended with exit status 39"),
-        (1, "ERROR: a.bzl:1:1: Assembling failed: Missing digest in the remote cache\n", "a.bzl:1:1: Assembling"),
-        (1, "ERROR: a.bzl:1:1: Assembling failed: (Exit 6): python failed\n", ""),
-        (8, VERSION_4, ""),
-    ],
-)
-def test_failures_of_the_servers(status: int, text: str, problem: str) -> None:
-    """Only these are worth another run without the servers."""
-    found = is_remote_failure(status, text)
-    assert found.startswith(problem)
-    assert bool(found) == bool(problem)

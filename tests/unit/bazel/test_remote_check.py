@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,20 @@ def test_servers_that_do_not_answer(tmp_path: Path) -> None:
         for scheme in ("grpc", "http", "grpcs"):
             said = find_silent_server(remote(f"{scheme}://127.0.0.1:{port}"), PATIENCE)
             assert said == f"127.0.0.1:{port}: no answer within 0.2 s"
+
+
+def test_a_name_that_is_none() -> None:
+    """Python refuses to encode it, before it asks for an address."""
+    assert find_silent_server(remote("grpc://a..b:1")) == "a..b is not the name of a host"
+
+
+def test_a_server_that_knows_its_clients(tmp_path: Path) -> None:
+    """The certificate of the settings is shown to it."""
+    pair = make_certificate(tmp_path)
+    with run_http_cache(tmp_path / "cache", pair, clients=pair[0]) as cache:
+        settings = remote(f"https://127.0.0.1:{cache.port}", certificate=pair[0])
+        assert find_silent_server(settings, 5.0).startswith(f"127.0.0.1:{cache.port}: ")
+        assert find_silent_server(replace(settings, client=pair), 5.0) == ""
 
 
 def test_certificates(tmp_path: Path) -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel import cli
-from pjrtwheel.bundle.check import check_once
-from pjrtwheel.bundle.manifest import read_manifest
+from pjrtwheel.bundle.check import check_once, list_problems
+from pjrtwheel.bundle.manifest import BundledFile, Kind, read_manifest
 from pjrtwheel.errors import FetchError
 
 WHEEL = "wheels/other-2.0-py3-none-any.whl"
-REMEDY = "copy what is listed again from where it was made"
+REMEDY = "copy these files again from where the bundle was made, and remove what is not listed"
 
 
 def alter(path: Path) -> None:
@@ -78,13 +78,43 @@ def test_several_problems_are_a_list(bundle: Path, capsys: pytest.CaptureFixture
     ]
 
 
-@pytest.mark.parametrize("name", ["", "wheels"])
-def test_folder_without_manifest_is_no_bundle(bundle: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
-    """It is written last, so one that was not finished has none."""
-    (bundle / "bundle.json").unlink()
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [
+        ("", "it is not finished: bundle.json is written last"),
+        ("wheels", "a bundle has a bundle.json; it has none"),
+        ("none", "it is not there; is its disk mounted?"),
+        (WHEEL, "it is a file, and no folder"),
+    ],
+)
+def test_what_is_no_bundle_is_refused(bundle: Path, capsys: pytest.CaptureFixture[str], name: str, cause: str) -> None:
+    """The manifest is written last, so a bundle that was not finished has none."""
+    (bundle / "bundle.json").rename(bundle / "bundle.begun")
     status, lines = check(bundle / name, capsys)
-    assert (status, lines[0]) == (FetchError.exit_code, f"error: no bundle: {bundle / name}")
-    assert "which is written last" in lines[1]
+    assert (status, lines[:2]) == (FetchError.exit_code, [f"error: no bundle: {bundle / name}", f"       {cause}"])
+
+
+@pytest.mark.parametrize("name", ["wheels/evil-1.0-py3-none-any.whl", "simple/evil/index.html"])
+def test_file_that_is_not_listed_is_named(bundle: Path, tmp_path: Path, name: str) -> None:
+    """Installers would take it; a session refuses it as well."""
+    (bundle / name).parent.mkdir(exist_ok=True)
+    (bundle / name).touch()
+    for _ in range(2):
+        with pytest.raises(FetchError, match="damaged bundle") as caught:
+            check_once(bundle, read_manifest(bundle), tmp_path / "cache")
+        assert caught.value.cause == f"not listed: {name}"
+
+
+def test_paths_that_cannot_be_read_are_named(bundle: Path) -> None:
+    """A path may hold any letter, and a link may lead to itself."""
+    (bundle / WHEEL).unlink()
+    (bundle / WHEEL).symlink_to(bundle / WHEEL)
+    listed = [BundledFile(Kind.TOOL, name, 1, "0" * 64) for name in ("a\0b", WHEEL)]
+    problems = list_problems(bundle, listed)[:2]
+    assert problems == [
+        "not readable: 'a\\x00b': embedded null byte",
+        f"not readable: {WHEEL!r}: Too many levels of symbolic links",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,9 +110,7 @@ def test_finished_bundle_downloads_nothing(
     monkeypatch.setattr(make, "download", note)
     after = make_bundle(request_, folder, cache)
     assert asked == []
-    assert [file for file in after.files if file.kind is not Kind.REPOSITORY] == [
-        file for file in before.files if file.kind is not Kind.REPOSITORY
-    ]
+    assert after == before
 
 
 def test_interrupted_run_is_finished_by_the_next(
@@ -158,6 +157,37 @@ def test_what_is_no_longer_needed_is_removed(
     assert wheels_of(make_bundle(request_, folder, cache)) == [B]
     assert [path.name for path in (folder / "wheels").iterdir()] == [B]
     assert sorted(path.name for path in (folder / "simple").iterdir()) == ["b-tool", "index.html"]
+
+
+@pytest.mark.parametrize("name", ["wheels", "simple"])
+def test_a_folder_with_the_names_of_a_bundle_is_left_alone(
+    request_: BundleRequest, cache: WheelCache, tmp_path: Path, name: str
+) -> None:
+    """What is in it is somebody's, also where a bundle has a link to it."""
+    mine = tmp_path / "mine" / name
+    mine.mkdir(parents=True)
+    (mine / "thesis.txt").touch()
+    (mine.parent / ".partial-of-a-killed-run").mkdir()
+    with pytest.raises(UsageError) as caught:
+        make_bundle(request_, mine.parent, cache)
+    assert caught.value.cause == f"it has {name}"
+    folder = tmp_path / "bundle"
+    make_bundle(request_, folder, cache)
+    (folder / name).rename(folder / "other")
+    (folder / name).symlink_to(mine)
+    with pytest.raises(UsageError) as caught:
+        make_bundle(request_, folder, cache)
+    assert caught.value.cause == f"its {name} is a link to another folder"
+    assert (mine / "thesis.txt").exists()
+
+
+def test_a_shallow_clone_is_refused(request_: BundleRequest, cache: WheelCache, tmp_path: Path) -> None:
+    """Nothing could be cloned from its bundle."""
+    git(request_.root, "commit", "--quiet", "--allow-empty", "--message", "More")
+    git(tmp_path, "clone", "--quiet", "--depth=1", request_.root.as_uri(), "shallow")
+    with pytest.raises(UsageError) as caught:
+        make_bundle(replace(request_, root=tmp_path / "shallow"), tmp_path / "bundle", cache)
+    assert caught.value.remedy == "git fetch --unshallow"
 
 
 def test_other_bytes_than_the_lock_has_are_refused(

@@ -8,7 +8,6 @@ import hashlib
 import os
 import platform
 import subprocess
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -51,7 +50,7 @@ def write_python(folder: Path, *tags: str) -> Path:
     """Write a program in the place of a Python into which a wheel with some tags was installed."""
     path = folder / "python"
     lines = "".join(f"Tag: {tag}\n" for tag in tags)
-    path.write_text(f"#!{sys.executable}\nprint({lines!r})\n")
+    path.write_text(f"#!/bin/sh\nprintf %s '{lines}'\n")
     path.chmod(0o755)
     return path
 

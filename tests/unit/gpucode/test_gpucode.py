@@ -88,7 +88,10 @@ def make_cuobjdump(tmp_path: Path) -> Callable[..., Path]:
         (tmp_path / "elf.txt").write_text(elf)
         (tmp_path / "ptx.txt").write_text(ptx)
         path.write_text(
-            f'#!/bin/sh\n[ "$1" = --list-elf ] && cat {tmp_path}/elf.txt || cat {tmp_path}/ptx.txt\nexit {status}\n'
+            "#!/bin/sh\n"
+            "for option; do case $option in\n"
+            f"--list-elf) cat {tmp_path}/elf.txt;;\n--list-ptx) cat {tmp_path}/ptx.txt;;\n"
+            f"esac; done\nexit {status}\n"
         )
         path.chmod(0o755)
         return path
@@ -244,7 +247,7 @@ def test_file_name_cannot_pass_for_an_architecture() -> None:
     """The library's own name stands in each line."""
     line = "ELF file    1: libx.sm_10.1.sm_90.cubin\n"
 
-    assert parse_listing(line, "libx.sm_10.so") == {"90"}
+    assert parse_listing(line, "libx.sm_10.so") == (("sm_90",), ())
 
 
 def test_codes_of_several_libraries_are_merged() -> None:

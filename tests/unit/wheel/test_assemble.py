@@ -436,6 +436,83 @@ def test_a_check_is_done_again_for_other_bytes(
     assert len(set(seen)) == len(seen) > 3
 
 
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("provenance", {"project": "p", "version": "1", "sha256": "ab", "xla_verified": True}),
+        ("provider", "source"),
+        ("lock_id", "0" * 64),
+        ("changes", {}),
+        ("findings", {"jaxlib_cpu/plugin.so": ["none"]}),
+        ("sha256", "0" * 64),
+        ("stripped_bytes", 744.0),
+        ("more", 1),
+    ],
+)
+def test_a_report_is_held_to_the_inputs(
+    plugin: Manifest, inputs: Path, tmp_path: Path, key: str, value: object
+) -> None:
+    """What it says becomes part of release.json."""
+    report = run(plugin, tmp_path / "out")
+    (inputs / "manifest.json").write_text(json.dumps(plugin))
+    seen = identify_check(tmp_path / "out" / PLUGIN_WHEEL, inputs / "manifest.json")
+    (tmp_path / "out" / "report.json").write_text(json.dumps({**report, key: value}))
+    assert identify_check(tmp_path / "out" / PLUGIN_WHEEL, inputs / "manifest.json") != seen
+    with pytest.raises(WheelError) as caught:
+        check_against_inputs(tmp_path / "out" / PLUGIN_WHEEL, inputs / "manifest.json")
+    assert caught.value.what == f"the report of {PLUGIN_WHEEL} is not what its inputs make: {key}"
+
+
+def rewrite(path: Path, change: Callable[[zipfile.ZipInfo], None], *, head: bytes = b"", comment: bytes = b"") -> None:
+    """Write a wheel again with the same members, each of which may be described otherwise."""
+    with zipfile.ZipFile(path) as archive:
+        members = [(info, archive.read(info)) for info in archive.infolist()]
+    with path.open("wb") as file:
+        file.write(head)
+        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.comment = comment
+            for info, data in members:
+                change(info)
+                archive.writestr(info, data)
+
+
+@pytest.mark.parametrize(
+    ("change", "options"),
+    [
+        (lambda info: setattr(info, "external_attr", 0o104777 << 16), {}),
+        (lambda info: setattr(info, "date_time", (2031, 1, 1, 0, 0, 0)), {}),
+        (lambda info: setattr(info, "compress_type", zipfile.ZIP_STORED), {}),
+        (lambda info: setattr(info, "extra", b"\x99\x99\x01\x00x"), {}),
+        (lambda info: setattr(info, "comment", b"x"), {}),
+        (lambda _info: None, {"head": b"#!/bin/sh\n"}),
+        (lambda _info: None, {"comment": b"x"}),
+    ],
+    ids=["mode", "date", "method", "extra field", "comment of a member", "in front", "comment"],
+)
+def test_all_but_the_compressed_data_is_held_to_the_inputs(
+    plugin: Manifest, inputs: Path, tmp_path: Path, change: Callable[[zipfile.ZipInfo], None], options: dict[str, bytes]
+) -> None:
+    """Members with the right bytes are not yet the wheel that assembly writes."""
+    run(plugin, tmp_path / "out")
+    wheel = tmp_path / "out" / PLUGIN_WHEEL
+    (inputs / "manifest.json").write_text(json.dumps(plugin))
+    rewrite(wheel, change, **options)
+    with pytest.raises(WheelError) as caught:
+        check_against_inputs(wheel, inputs / "manifest.json")
+    assert caught.value.what.startswith(f"{PLUGIN_WHEEL} is not what its inputs make: ")
+
+
+def test_compression_is_held_to_the_report_alone(plugin: Manifest, inputs: Path, tmp_path: Path) -> None:
+    """Another compressor gives the same members in other bytes, which is no other wheel."""
+    run(plugin, tmp_path / "out")
+    wheel = tmp_path / "out" / PLUGIN_WHEEL
+    (inputs / "manifest.json").write_text(json.dumps(plugin))
+    rewrite(wheel, lambda info: setattr(info, "create_version", 20))
+    with pytest.raises(WheelError) as caught:
+        check_against_inputs(wheel, inputs / "manifest.json")
+    assert caught.value.what == f"the report of {PLUGIN_WHEEL} is not what its inputs make: sha256, size"
+
+
 def test_members_that_come_or_go_are_named(plugin: Manifest, inputs: Path, tmp_path: Path) -> None:
     """A file more and a file less are both no longer what the inputs make."""
     run(plugin, tmp_path / "out")

@@ -127,10 +127,10 @@ def test_kernels_of_every_python_lie_side_by_side(
         "jaxlib_abacus/__main__.py",
         LIBRARY,
         "jaxlib_abacus/backend.py",
-        "jaxlib_abacus/gpu_code.json",
         "jaxlib_abacus/libcount.so",
         "jaxlib_abacus/provenance.json",
         "jaxlib_abacus/release_lock.json",
+        "jaxlib_abacus/gpu_code.json",
     ]
     assert b"cp313" in members["abacus_kernels/_sums.cpython-313-x86_64-linux-gnu.so"]
 

@@ -50,6 +50,12 @@ def timestamp(environ: Mapping[str, str]) -> tuple[int, int]:
     return clock, (moment.tm_year - 1980) << 9 | moment.tm_mon << 5 | moment.tm_mday
 
 
+def begin_entry(member: MemberSource, stamp: tuple[int, int], offset: int) -> ZipEntry:
+    """Return how a zip file describes a member at an offset, as far as is known before it is compressed."""
+    mode, method = (_EXECUTABLE if member.executable else _REGULAR), (DEFLATED if member.size else STORED)
+    return ZipEntry(member.path, mode, stamp, member.size, offset, method)
+
+
 class ArchiveWriter:
     """A zip file that is being written.
 
@@ -112,17 +118,14 @@ class ArchiveWriter:
 
         with explain_write_errors(self._path):
             start = self._file.tell()
-            entry = ZipEntry(
-                member.path, _EXECUTABLE if member.executable else _REGULAR, self._stamp, member.size, start
-            )
+            entry = begin_entry(member, self._stamp, start)
             write_all(self._file, entry.local_header())
             for part in compress_chunks(chunks(), self._pool, self._compression):
                 write_all(self._file, part)
                 stored += len(part)
             if read != member.size:
                 raise WheelError(f"{member.path} has {read} bytes, expected {member.size}")
-            method = DEFLATED if member.size else STORED
-            entry = replace(entry, method=method, crc=crc, compressed=stored)
+            entry = replace(entry, crc=crc, compressed=stored)
             self._file.seek(start)
             write_all(self._file, entry.local_header())
             self._file.seek(0, os.SEEK_END)

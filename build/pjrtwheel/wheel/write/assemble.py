@@ -5,15 +5,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
+from pjrtwheel.gpucode import merge_codes
 from pjrtwheel.wheel.deflate.compress import Compression
 from pjrtwheel.wheel.metadata import read_field
-from pjrtwheel.wheel.record import format_record
+from pjrtwheel.wheel.names import WheelName
+from pjrtwheel.wheel.record import Member, format_record
 from pjrtwheel.wheel.report import Report
 from pjrtwheel.wheel.write.archive import ArchiveWriter, explain_write_errors, timestamp
 from pjrtwheel.wheel.write.bindings import plan_bindings
@@ -62,10 +64,21 @@ def write_wheel(plan: WheelPlan, directory: Path, compression: Compression | Non
         WheelError: The disk is full; nothing partial stays behind.
     """
     path = directory / plan.name.filename
-    record_path = f"{plan.name.dist_info}/RECORD"
     with ArchiveWriter(path, stamp=timestamp(os.environ), compression=compression) as archive:
-        members = {member.path: archive.add(member) for member in _in_order(plan.members, plan.name.dist_info)}
-        members[record_path] = archive.add(text_source(record_path, format_record(members, record_path)))
+        members = {member.path: archive.add(member) for member in list_members(plan)}
+        record = record_source(plan.name, members)
+        members[record.path] = archive.add(record)
+    return report_written(plan, members, path)
+
+
+def record_source(name: WheelName, members: Mapping[str, Member]) -> MemberSource:
+    """Return RECORD, the last member of a wheel, which lists all others."""
+    path = f"{name.dist_info}/RECORD"
+    return text_source(path, format_record(members, path))
+
+
+def report_written(plan: WheelPlan, members: Mapping[str, Member], path: Path) -> Report:
+    """Describe a wheel that was written, with all of its members."""
     return Report(
         wheel=path.name,
         distribution=plan.name.distribution,
@@ -81,11 +94,18 @@ def write_wheel(plan: WheelPlan, directory: Path, compression: Compression | Non
         findings={member.path: member.findings for member in plan.members if member.findings},
         stripped_bytes=sum(member.dropped_bytes for member in plan.members),
         members=members,
-        gpu_code=plan.gpu_code,
-        gpu_files=plan.gpu_files,
+        gpu_code=merge_codes(plan.gpu_files().values()).names(),
+        gpu_files=plan.gpu_files(),
     )
 
 
-def _in_order(members: Iterable[MemberSource], dist_info: str) -> list[MemberSource]:
-    """Sort members by path, with the metadata at the end of the file, as PEP 427 recommends."""
-    return sorted(members, key=lambda member: (member.path.startswith(f"{dist_info}/"), member.path))
+def list_members(plan: WheelPlan) -> Iterator[MemberSource]:
+    """Yield all members but RECORD by path, with the metadata at the end of the file, as PEP 427 recommends.
+
+    The list of GPU code precedes the metadata: it is read while the libraries are compressed.
+    """
+    members = sorted(plan.members, key=lambda member: member.path)
+    metadata = [member for member in members if member.path.startswith(f"{plan.name.dist_info}/")]
+    yield from (member for member in members if member not in metadata)
+    yield from plan.list_gpu_code()
+    yield from metadata

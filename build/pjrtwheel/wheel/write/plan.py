@@ -11,7 +11,8 @@ from typing import Any, BinaryIO
 
 from pjrtwheel.elf import ANYWHERE, LibraryPlace, Span, check_exports, is_elf, plan_repair, read_chunks, read_image
 from pjrtwheel.errors import ElfError
-from pjrtwheel.gpucode import GpuCode
+from pjrtwheel.gpucode import GpuCode, list_codes
+from pjrtwheel.tables import write_json
 from pjrtwheel.wheel.names import WheelName
 
 _LIBRARY_NAME = re.compile(r"\.so(\.[0-9]+)*$")
@@ -47,7 +48,9 @@ class WheelPlan:
         members: Its members but RECORD.
         metadata: The text of METADATA, which is also one of the members.
         lock_id: Identity of the set it belongs to; empty when it has no lock.
-        gpu_code: Names of the chips that its libraries hold code for; `gpu_files` has the same by member.
+        gpu_list: Path of the member that lists `gpu_files`.
+        gpu_files: Waits until it is read for which chips each library holds code; by member, without those that hold
+            none. It is asked late, because reading takes as long as compressing a part of the library does.
     """
 
     name: WheelName
@@ -56,8 +59,13 @@ class WheelPlan:
     lock_id: str
     provider: str
     provenance: Mapping[str, Any] = field(default_factory=dict)
-    gpu_code: tuple[str, ...] = ()
-    gpu_files: Mapping[str, GpuCode] = field(default_factory=dict)
+    gpu_list: str = ""
+    gpu_files: Callable[[], Mapping[str, GpuCode]] = dict
+
+    def list_gpu_code(self) -> tuple[MemberSource, ...]:
+        """Return the member that lists `gpu_files`; none where no library holds such code."""
+        codes = self.gpu_files()
+        return (text_source(self.gpu_list, write_json(list_codes(codes))),) if codes else ()
 
 
 def text_source(path: str, content: str | bytes) -> MemberSource:

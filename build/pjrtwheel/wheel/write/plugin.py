@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,7 +14,7 @@ from pjrtwheel.abis import plugin_tag
 from pjrtwheel.backend import Backend, parse_backend
 from pjrtwheel.elf import LibraryPlace
 from pjrtwheel.errors import WheelError
-from pjrtwheel.gpucode import GPU_CODE_FILENAME, GpuCode, list_codes, merge_codes, read_gpu_code
+from pjrtwheel.gpucode import GPU_CODE_FILENAME, GpuCode, read_gpu_code
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.release.model import Override, Release, read_release
 from pjrtwheel.tables import TableError, read_json, write_json
@@ -51,10 +51,10 @@ def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
     on_disk |= {f"{name.dist_info}/licenses/{file}": path for file, path in spec.licenses.items()}
     sources = [_open(member, path, spec, backend, name, files) for member, path in on_disk.items()]
     libraries = {source.path: on_disk[source.path] for source in sources if source.is_library}
-    codes = _read_codes(libraries, spec.tools)
+    gpu_list = f"{backend.package}/{GPU_CODE_FILENAME}"
     provenance = _read_provenance(spec.provenance) | _describe_override(override)
-    generated = _generate(name, backend, lock, provenance, codes) | {f"{name.dist_info}/METADATA": text}
-    twice = sorted(generated.keys() & on_disk.keys())
+    generated = _generate(name, backend, lock, provenance) | {f"{name.dist_info}/METADATA": text}
+    twice = sorted({*generated, gpu_list} & on_disk.keys())
     if twice:
         raise WheelError(f"the manifest gives {', '.join(twice)}, which assembly writes itself")
     return WheelPlan(
@@ -64,17 +64,19 @@ def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
         lock_id=lock.lock_id,
         provider=spec.provider,
         provenance=provenance,
-        gpu_code=merge_codes(codes.values()).names(),
-        gpu_files=codes,
+        gpu_list=gpu_list,
+        gpu_files=_read_codes(libraries, spec.tools, files),
     )
 
 
-def _read_codes(libraries: Mapping[str, Path], tools: Mapping[str, Path]) -> dict[str, GpuCode]:
-    """Return for which chips each library holds code, by path in the wheel, without those that hold none."""
+def _read_codes(
+    libraries: Mapping[str, Path], tools: Mapping[str, Path], files: ExitStack
+) -> Callable[[], dict[str, GpuCode]]:
+    """Begin to read for which chips each library holds code; the result waits for it. See `WheelPlan.gpu_files`."""
     # Most of the time passes in the vendors' programs.
-    with ThreadPoolExecutor(worker_count()) as pool:
-        codes = pool.map(lambda path: read_gpu_code(path, tools), libraries.values())
-        return {member: code for member, code in zip(libraries, codes, strict=True) if code.names()}
+    pool = files.enter_context(ThreadPoolExecutor(worker_count()))
+    codes = {member: pool.submit(read_gpu_code, path, tools) for member, path in libraries.items()}
+    return lambda: {member: code.result() for member, code in codes.items() if code.result().names()}
 
 
 def _choose_lock(spec: PluginSpec, release: Release) -> ReleaseLock:
@@ -114,14 +116,11 @@ def _open(
     )
 
 
-def _generate(
-    name: WheelName, backend: Backend, lock: ReleaseLock, provenance: Mapping[str, Any], codes: Mapping[str, GpuCode]
-) -> dict[str, str]:
+def _generate(name: WheelName, backend: Backend, lock: ReleaseLock, provenance: Mapping[str, Any]) -> dict[str, str]:
     return {
         **{f"{backend.package}/{module}": text for module, text in generate_modules(backend).items()},
         f"{backend.package}/{LOCK_FILENAME}": lock.to_json(),
         f"{backend.package}/{metadata.PROVENANCE_FILENAME}": write_json(provenance),
-        **({f"{backend.package}/{GPU_CODE_FILENAME}": write_json(list_codes(codes))} if codes else {}),
         f"{name.dist_info}/WHEEL": metadata.wheel_metadata(name),
         f"{name.dist_info}/entry_points.txt": metadata.entry_points(backend),
         f"{name.dist_info}/sboms/{SBOM_FILENAME}": format_sbom(name, provenance, bundled=backend.prebuilt.bundled),

@@ -2,19 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hold a wheel that a build system returned to its inputs: whoever can write a shared cache could have changed it.
 
-Every member is planned and hashed once more from the manifest's inputs, without compressing anything. *Verify* then
-holds the members themselves to RECORD.
+Every member is planned and hashed once more from the manifest's inputs, without compressing anything. From that follow
+RECORD, the report, and all of the file but what is compressed: order, names, dates and modes, and nothing between or
+around the members. *Verify* then holds the members themselves to RECORD.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 
 from pjrtwheel.errors import WheelError, shorten
 from pjrtwheel.files import hash_file
@@ -22,16 +25,19 @@ from pjrtwheel.sources import import_closure
 from pjrtwheel.wheel.deflate.compress import CHUNK_SIZE
 from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.wheel.record import Member, encode_digest, parse_record
-from pjrtwheel.wheel.write.assemble import plan_wheel
+from pjrtwheel.wheel.report import REPORT_FILENAME, Report
+from pjrtwheel.wheel.write.archive import begin_entry, timestamp
+from pjrtwheel.wheel.write.assemble import list_members, plan_wheel, record_source, report_written
 from pjrtwheel.wheel.write.manifest import parse_manifest
 from pjrtwheel.wheel.write.plan import MemberSource
+from pjrtwheel.wheel.write.zipformat import ZipEntry, end_of_directory
 
 _SHOWN = 3
 _REMEDY = "build again without that cache; who may write a cache may write the wheels that are built with it"
 
 
 def identify_check(wheel: Path, manifest: Path) -> str:
-    """Return the identity of a check: the wheel, its manifest, every input by its bytes, and our own code.
+    """Return the identity of a check: wheel, report, manifest, every input by its bytes, the date, and our own code.
 
     Hashing takes a tenth of the time that planning the members again does.
     """
@@ -41,6 +47,8 @@ def identify_check(wheel: Path, manifest: Path) -> str:
         hash_file(manifest),
         *((str(path), hash_file(path)) for path in inputs),
         (wheel.name, hash_file(wheel)),
+        hash_file(wheel.with_name(REPORT_FILENAME)),
+        timestamp(os.environ),
         *(hash_file(path) for path in import_closure("pjrtwheel.wheel.write.recompute")),
     ]
     return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
@@ -56,10 +64,10 @@ def _paths(value: object) -> Iterator[Path]:
 
 
 def check_against_inputs(wheel: Path, manifest: Path) -> None:
-    """Raise a `WheelError` unless a wheel has exactly the members that follow from the inputs of its manifest.
+    """Raise a `WheelError` unless a wheel and its report are those that follow from the inputs of its manifest.
 
     Args:
-        wheel: What was returned.
+        wheel: What was returned, next to its report.
         manifest: What it should have been made from; relative paths in it begin in the working directory.
     """
     spec = parse_manifest(manifest.read_text("utf-8"))
@@ -67,11 +75,19 @@ def check_against_inputs(wheel: Path, manifest: Path) -> None:
         plan = plan_wheel(spec, files, scratch=Path(scratch))
         if wheel.name != plan.name.filename:
             raise WheelError(f"a build returned {wheel.name} in the place of {plan.name.filename}", remedy=_REMEDY)
-        expected = {member.path: _hash(member) for member in plan.members}
-    differing = sorted(_differing(wheel, f"{plan.name.dist_info}/RECORD", expected))
-    if differing:
+        sources = list(list_members(plan))
+        members = {member.path: _hash(member) for member in sources}
+        record = record_source(plan.name, members)
+        _refuse(wheel.name, _differing(wheel, record.path, members))
+        _refuse(wheel.name, _misplaced(wheel, [*sources, record]))
+        report = report_written(plan, {**members, record.path: _hash(record)}, wheel)
+    _refuse(f"the report of {wheel.name}", _misreported(wheel.with_name(REPORT_FILENAME), report))
+
+
+def _refuse(what: str, differing: Iterable[str]) -> None:
+    if found := sorted(differing):
         raise WheelError(
-            f"{wheel.name} is not what its inputs make: {shorten(differing, _SHOWN)}",
+            f"{what} is not what its inputs make: {shorten(found, _SHOWN)}",
             cause="a cache of Bazel's returned another wheel: it is damaged, or somebody wrote into it",
             remedy=_REMEDY,
         )
@@ -94,3 +110,49 @@ def _differing(wheel: Path, record: str, expected: dict[str, Member]) -> Iterato
         raise WheelError(f"cannot read {record} of {wheel.name}", cause=str(error), remedy=_REMEDY) from error
     stated = {path: (entry.digest, entry.size) for path, entry in listed.items() if path != record}
     yield from {path for path, _ in wanted.items() ^ stated.items()}
+
+
+def _misplaced(wheel: Path, sources: Sequence[MemberSource]) -> Iterator[str]:
+    """Yield what of the file, outside of the compressed data, is not as assembly writes it."""
+    stamp, entries, offset = timestamp(os.environ), list[ZipEntry](), 0
+    with open_wheel(wheel) as archive, wheel.open("rb") as file:
+        infos = {info.filename: info for info in archive.infolist()}
+
+        def holds(at: int, expected: bytes) -> bool:
+            file.seek(at)
+            return file.read(len(expected)) == expected
+
+        for source in sources:
+            info = infos.get(source.path)
+            if info is None:
+                yield source.path
+                return
+            entry = replace(begin_entry(source, stamp, offset), crc=info.CRC, compressed=info.compress_size)
+            header = entry.local_header()
+            if not holds(offset, header):
+                yield f"{source.path} in its place, with its date and mode"
+                return
+            entries.append(entry)
+            offset += len(header) + info.compress_size
+        directory = b"".join(entry.directory_record() for entry in entries)
+        end = directory + end_of_directory(len(entries), len(directory), offset)
+        if not holds(offset, end) or wheel.stat().st_size != offset + len(end):
+            yield "the end of the file"
+
+
+def _misreported(path: Path, expected: Report) -> Iterator[str]:
+    """Yield the keys of a report that have other values than the inputs give."""
+    wanted = json.loads(expected.to_json())
+    try:
+        stated = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise WheelError(f"cannot read the {path.name} of {expected.wheel}", cause=str(error)) from error
+    if not isinstance(stated, dict):
+        yield "all of it"
+        return
+    # By their text, because 1 equals true.
+    yield from {key for key, _ in _texts(wanted) ^ _texts(stated)}
+
+
+def _texts(values: Mapping[str, Any]) -> set[tuple[str, str]]:
+    return {(key, json.dumps(value, sort_keys=True)) for key, value in values.items()}
