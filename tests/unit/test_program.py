@@ -23,7 +23,7 @@ FAILURES = [
     ("fetch.__main__", "--release-file {}/x --pin a.b --output {}", 3, "cannot read the release file {}/x"),
     ("fetch.wheelhouse", "--requirements {}/x --output {}", 1, "no such file or directory: {}/x"),
     ("docs.wheels", "--root {}", 2, "there is no docs/wheels.json"),
-    ("docs.readme", "--root {}", 1, "no such file or directory: {}/docs/user/wheels.md"),
+    ("docs.readme", "--root {}", 1, "no such file or directory: {}/README.md"),
 ]
 
 
