@@ -101,6 +101,7 @@ WORKFLOWS = (
     Variable("PJRTWHEEL_ACCELERATORS", "backends → labels of self-hosted runners that have their hardware, as JSON"),
 )
 INTERNAL = (
+    Variable("PJRTWHEEL_PYTHON_CHANGED", "when the Python that actions run on was changed"),
     Variable("PJRTWHEEL_PROVIDER", "where Bazel takes plugin libraries from"),
     Variable("PJRTWHEEL_RELEASE", "the release that Bazel builds"),
     Variable("PJRTWHEEL_BACKENDS", "the backends that Bazel builds"),

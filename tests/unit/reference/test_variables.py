@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 OURS = re.compile(r"\b(?:PJRTWHEEL|JAXLIB)_[A-Z0-9_]*[A-Z0-9](?!\w|_H_)")
 # Where programs are; tests set variables, and invent some.
 FOLDERS = ("build", "ci", "jaxlib", "plugins", "selector", ".github", "noxw", "noxfile.py", "tests/conftest.py")
-SUPPORT = ("tests/support/release_under_test.py", "tests/integration")
+SUPPORT = ("tests/support/browser.py", "tests/support/release_under_test.py", "tests/integration")
 # What every program has, or what is only handed on or taken away.
 COMMON = {"PATH"}
 SUFFIXES = {"", ".bzl", ".c", ".h", ".py", ".toml", ".yml"}
