@@ -107,7 +107,6 @@ INTERNAL = (
     Variable("PJRTWHEEL_BACKENDS", "the backends that Bazel builds"),
     Variable("PJRTWHEEL_LIBRARY", "the library of `--xla PATH`"),
     Variable("PJRTWHEEL_LIBRARY_SHA256", "its digest"),
-    Variable("PJRTWHEEL_PYTHON_CHANGED", "when the file of that Python was last written"),
 )
 
 

@@ -70,6 +70,7 @@ PARSED = {
     "pin": "tests/integration/test_pin.py",
     "probe": "tests/integration/test_inspect_wheels.py",
     "publish": "tests/integration/test_publish_devpi.py",
+    "release": "tests/unit/test_release_plan.py",
     "release_check": "tests/integration/test_release_check.py",
     "reproduce": "tests/unit/attest/test_reproduce.py",
     "select": "tests/integration/test_select_wheel.py",
