@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.fetch.cache import wheel_path
-from pjrtwheel.files import free_space
+from pjrtwheel.files import display_path, free_space
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.release.checks import fetched_pins
 
@@ -30,7 +30,7 @@ def describe_need(request: BuildRequest, cache: Path, *, proofs: bool) -> str:
     wheels = unpacked + sum(pin.size for pin in pins if pin.key.startswith("bindings."))
     needed = downloads + _UNPACKED * unpacked + wheels + _TOOLS + (_PROOFS if proofs else 0)
     free = free_space(cache)
-    need = f"needs up to {_gigabytes(needed)} below {cache}, {_gigabytes(downloads)} of it downloads"
+    need = f"needs up to {_gigabytes(needed)} below {display_path(cache)}, {_gigabytes(downloads)} of it downloads"
     return f"{'' if needed <= free else 'warning: '}{need}; {_gigabytes(free)} are free"
 
 
