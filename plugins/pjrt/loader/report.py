@@ -16,6 +16,7 @@ from .lock import Installed
 from .plugin import Plugin, unfit
 from .rivals import Rivals, describe_yielding
 from .settings import Settings
+from .terminal import COMMAND
 from .vendor import Vendor, VendorLibrary
 
 # Of the JSON form; a program that reads it refuses a number that it does not know. New keys do not change it.
@@ -169,8 +170,9 @@ def _error(error: PluginError | None) -> dict[str, str] | None:
 
 
 def to_text(report: Report) -> list[str]:
-    """Return the report line by line; the last one is the verdict."""
-    lines = [_title(report), _row("runs with", _surroundings(report))]
+    """Return the report line by line; the first one is the verdict, and the last one the fix if there is any."""
+    verdict, _, fix = report.verdict().partition(f". {COMMAND}")
+    lines = [verdict, _title(report), _row("runs with", _surroundings(report))]
     lines += _rival_rows(report)
     lines += _library_rows(report.library)
     lines += [_row("override", report.override)] if report.override else []
@@ -182,7 +184,7 @@ def to_text(report: Report) -> list[str]:
         lines.append(_row("hardware", report.absence.what))
     for problem in report.problems:
         lines += _rows("problem", problem.sentences().splitlines())
-    return [*lines, report.verdict()]
+    return [*lines, COMMAND + fix] if fix else lines
 
 
 def _row(label: str, text: str) -> str:
