@@ -183,7 +183,7 @@ def to_text(report: Report) -> list[str]:
     if report.absence is not None and report.problems:
         lines.append(_row("hardware", report.absence.what))
     for problem in report.problems:
-        lines += _rows("problem", problem.sentences().splitlines())
+        lines += _rows("problem", [line for line in problem.sentences().splitlines() if line != fix])
     return [*lines, COMMAND + fix] if fix else lines
 
 

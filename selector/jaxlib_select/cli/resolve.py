@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 
 from jaxlib_select.choose.decision import Decision
@@ -42,9 +43,18 @@ def execute(args: argparse.Namespace) -> int:
     terminal = describe_terminal(sys.stdout, os.environ)
     answers = [dress(_format_decision(decision), terminal, well=True) for decision in decisions]
     print("\n\n".join(map("\n".join, answers)))
+    if not args.machine:
+        print(f"next        {_install_command(args)}")
     for warning in dict.fromkeys(warning for decision in decisions for warning in decision.warnings):
         print(f"warning: {warning}", file=sys.stderr)
     return 0
+
+
+def _install_command(args: argparse.Namespace) -> str:
+    """Return the command that installs what was asked about, for this machine."""
+    release = ["--release", args.release] if args.release else []
+    backends = [f"--backend={value}" for values in args.backend for value in values]
+    return shlex.join(["jaxlib-select", "install", *args.packages, *release, *backends])
 
 
 def _format_decision(decision: Decision) -> list[str]:

@@ -4,13 +4,16 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TextIO
 
+_LABELLED = re.compile(r"(?:[✓✗] )?\S+ {2,}(?:\S+ {2,})?")  # a label, and in `resolve` a backend
 _LABELS = ("error:", "warning:", "note:")
-_COMMANDS = ("  ", "install ", "constraint ", "set ", "index ")  # how lines begin that are pasted, and stay whole
+# How lines begin that are pasted, and stay whole.
+_COMMANDS = ("  ", "install ", "constraint ", "set ", "index ", "next ")
 _RED, _YELLOW, _GREEN = "31", "33", "32"
 _COLOURS = {"error:": _RED, "warning:": _YELLOW}
 
@@ -42,13 +45,19 @@ def dress(lines: Sequence[str], terminal: Terminal, *, well: bool) -> list[str]:
     """Return the lines of an answer, of which the first is the verdict, as a terminal shows them best."""
     dressed = []
     for number, line in enumerate(lines):
-        mark = ("✓ " if well else "✗ ") if number == 0 and terminal.marks else ""
+        marked = number == 0 and terminal.marks
         colour = (_GREEN if well else _RED) if number == 0 else _COLOURS.get(line.partition(" ")[0], "")
-        shown = wrap(mark + line, terminal.width) if terminal.width else [line]
+        text = _mark(line, "✓" if well else "✗") if marked else line
+        shown = wrap(text, terminal.width) if terminal.width else [text]
         if terminal.colour and colour:
             shown = [f"\x1b[{colour}m{part}\x1b[0m" for part in shown]
         dressed += shown
     return dressed
+
+
+def _mark(line: str, mark: str) -> str:
+    """Put a mark before a line; where its label has room, what comes after that stays in its column."""
+    return f"{mark} {line.replace('   ', ' ', 1)}" if re.match(r"\S+ {3}", line) else f"{mark} {line}"
 
 
 def wrap(line: str, width: int) -> list[str]:
@@ -61,9 +70,8 @@ def wrap(line: str, width: int) -> list[str]:
         return [line]
     import textwrap  # most lines fit
 
-    indent = "  " if line.startswith(_LABELS) else " " * 11
-    if width < 3 * len(indent):
-        indent = ""
+    labels = "" if line.startswith(_LABELS) else _LABELLED.match(line)
+    indent = " " * len(labels[0]) if labels and 3 * len(labels[0]) <= 2 * width else "  "
     pieces = textwrap.wrap(
         line,
         width,

@@ -8,6 +8,7 @@ import io
 
 import pytest
 
+from jaxlib_select.cli import main
 from jaxlib_select.cli.terminal import Terminal, describe_terminal, dress
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding, _finding_lines
 
@@ -31,8 +32,8 @@ class Screen(io.StringIO):
 def test_eighty_columns() -> None:
     """The verdict has a mark and its colour, sentences are wrapped, requirements are not."""
     assert dress(LINES, Terminal(80, marks=True, colour=True), well=True) == [
-        "\x1b[32m✓ chosen      cuda12  has code for NVIDIA H100 (compute capability 9.0), and the\x1b[0m",
-        "\x1b[32m           driver serves CUDA 13.0\x1b[0m",
+        "\x1b[32m✓ chosen    cuda12  has code for NVIDIA H100 (compute capability 9.0), and the\x1b[0m",
+        "\x1b[32m                    driver serves CUDA 13.0\x1b[0m",
         LINES[1],
         f"\x1b[33m{LINES[2]}\x1b[0m",
     ]
@@ -42,9 +43,10 @@ def test_forty_columns() -> None:
     """Without signs and colours where there are none."""
     assert dress([LINES[0], LINES[2]], Terminal(40), well=False) == [
         "chosen      cuda12  has code for NVIDIA",
-        "           H100 (compute capability",
-        "           9.0), and the driver serves",
-        "           CUDA 13.0",
+        "                    H100 (compute",
+        "                    capability 9.0), and",
+        "                    the driver serves",
+        "                    CUDA 13.0",
         "warning: the driver is older than the",
         "  newest one",
     ]
@@ -67,6 +69,17 @@ def test_what_an_output_can_show(
     monkeypatch.setenv("COLUMNS", "72")
     assert describe_terminal(stream, environ) == terminal
     assert dress(LINES, Terminal(), well=True) == LINES
+
+
+def test_the_next_command_has_the_same_options(capsys: pytest.CaptureFixture[str], release: str) -> None:
+    """It is given for this machine, and in text only."""
+    words = [f"jax=={release}", "--backend", "cpu"]
+    assert main(["resolve", *words]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == (
+        f"next        jaxlib-select install jax=={release} --backend=cpu"
+    )
+    assert main(["resolve", *words, "--json"]) == 0
+    assert "next" not in capsys.readouterr().out
 
 
 def test_the_fix_of_the_worst_comes_last_and_once() -> None:
