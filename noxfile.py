@@ -7,17 +7,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import functools
 import itertools
 import json
+import logging
 import os
+import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import nox
+from nox.command import CommandFailed
 
 nox.needs_version = ">=2026"
 nox.options.default_venv_backend = "uv|virtualenv"
@@ -42,6 +47,46 @@ LOCKS = {
     },
 }
 BACKENDS = sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml"))
+
+# nox's own words before `--`, and whether all of its lines are wanted.
+WORDS = list(itertools.takewhile(lambda word: word != "--", sys.argv[1:]))
+VERBOSE = not {"-v", "--verbose"}.isdisjoint(WORDS)
+# What nox says of its own doings, which nobody looks for unless they fail.
+HOUSEKEEPING = re.compile(
+    r"Running session environment_|Session environment_\S+ was successful|\* environment_\S+: success"
+    r"|(Creating|Reusing existing) virtual environment|(uv|python -m) pip install|uv binary not found"
+)
+
+
+def _asked_sessions(words: list[str]) -> list[str]:
+    """Return the sessions that are asked for by name."""
+    after = itertools.dropwhile(lambda word: word not in {"-s", "-e", "--session", "--sessions"}, words)
+    return list(itertools.takewhile(lambda word: not word.startswith("-"), itertools.islice(after, 1, None)))
+
+
+def _is_wanted(record: logging.LogRecord) -> bool:
+    """Return whether a line of nox's is worth reading: none is about a single command that speaks for itself."""
+    message = record.getMessage()
+    if asks_one() and re.match(r"Running session |Ran \d+ sessions|\* |Session \S+ was successful", message):
+        return False
+    return not HOUSEKEEPING.match(message)
+
+
+def asks_one() -> bool:
+    """Return whether a single session was asked for, and one that runs a command of the tooling."""
+    return len(asked := _asked_sessions(WORDS)) == 1 and asked[0] in {*COMMANDS, *DEBIAN}
+
+
+@contextlib.contextmanager
+def _silenced() -> Iterator[None]:
+    """Let nox repeat neither a command nor that it failed: whoever prints to the terminal meanwhile has said why."""
+    logger = logging.getLogger("nox")
+    before = logger.level
+    logger.setLevel(before if VERBOSE else logging.CRITICAL)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
 
 
 def _enter_bundle() -> None:
@@ -100,9 +145,14 @@ def _run(session: nox.Session, group: str, *command: str, within: str | Path = R
     folder = Path(_note(session, group).read_text())
     path = os.pathsep.join([str(folder), os.environ.get("PATH", os.defpath)])
     environ = {"PATH": path, "VIRTUAL_ENV": str(folder.parent)} | environ
-    with session.chdir(within):
-        program = str(folder / command[0])
-        session.run(program, *command[1:], env=environ, interrupt_timeout=PATIENCE_S, terminate_timeout=PATIENCE_S)
+    program = str(folder / command[0])
+    try:
+        with _silenced(), session.chdir(within):
+            session.run(program, *command[1:], env=environ, interrupt_timeout=PATIENCE_S, terminate_timeout=PATIENCE_S)
+    except CommandFailed as error:
+        if asks_one():  # then nox ends as the command did, and its error is the last that is seen
+            sys.exit(error.return_code or 1)
+        session.error(f"exit status {error.return_code}")
 
 
 def _find(*patterns: str) -> list[str]:
@@ -439,14 +489,19 @@ def docs(session: nox.Session) -> None:
     _run(session, "docs", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
 
 
-def _name_nearest(arguments: list[str]) -> None:
-    """Name the sessions nearest to one that there is not; nox says no more than that."""
+def _refuse_unknown(names: list[str]) -> None:
+    """End with nox's own status for a session that there is not, and name those that may have been meant."""
     known = list(nox.registry.get())
-    after = itertools.dropwhile(lambda word: word not in {"-s", "-e", "--session", "--sessions"}, arguments)
-    for name in itertools.takewhile(lambda word: not word.startswith("-"), itertools.islice(after, 1, None)):
-        if name not in known and (nearest := difflib.get_close_matches(name, known)):
-            print(f"no session {name!r}; nearest to it: {', '.join(nearest)}", file=sys.stderr)
+    for name in names:
+        if name not in known:
+            nearest = difflib.get_close_matches(name, known)
+            print(f"error: no session {name!r}", file=sys.stderr)
+            print(*(f"       nearest to it: {', '.join(nearest)}" for _ in nearest[:1]), sep="", file=sys.stderr)
+            print("       all sessions: ./noxw -l", file=sys.stderr)
+            sys.exit(3)
 
 
-_name_nearest(sys.argv[1:])
+_refuse_unknown(_asked_sessions(WORDS))
 _enter_bundle()
+if not VERBOSE:
+    logging.getLogger("nox").addFilter(_is_wanted)

@@ -8,7 +8,6 @@ import hashlib
 import importlib.metadata
 import json
 import os
-import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from pjrtwheel.errors import BazelError, UsageError, VerifyError, count
 from pjrtwheel.fetch.bundled import check_bundled
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
+from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove import explain_level, prove
 from pjrtwheel.prove.origin import find_origin
 from pjrtwheel.release.checks import check_inputs
@@ -97,6 +97,8 @@ def build(
     cache: Path,
     smoke_tests: bool = True,
     bindings: Sequence[BuiltWheel] = (),
+    progress: Progress = LINES,
+    verbose: bool = False,
 ) -> tuple[Entry, ...]:
     """Build the wheels of some backends and their bindings, which have an extra for each of all the backends.
 
@@ -108,16 +110,16 @@ def build(
     Raises:
         PjrtWheelError: A step failed; nothing is published then.
     """
-    _check_request(request)
+    _check_request(request, progress)
     for folder in (dist, cache):
         check_writable(folder)
     origin = find_origin(request.root, os.environ)  # at once: while it builds, the repository may move on
-    _say(f"building {' '.join(request.targets)} for {request.platform.name}")
+    progress.say(f"building {' '.join(request.targets)} for {request.platform.name}")
     if request.provider != "source":  # XLA needs far more, which nobody knows before
         check_bundled(list_inputs(request), os.environ)
-        _say(describe_need(request, cache, proofs=smoke_tests))
+        progress.say(describe_need(request, cache, proofs=smoke_tests))
     with lock_builds(request.root, cache):
-        built = _build_and_check(request, backends, dist, cache, bindings)
+        built = _build_and_check(request, backends, dist, cache, bindings, progress, verbose=verbose)
         proofs = []
         for backend in request.backends or (None,):
             found = prove(
@@ -128,27 +130,36 @@ def build(
                 origin=origin,
                 smoke_tests=smoke_tests,
                 cache=cache,
+                progress=progress,
             )
             if shortfall := explain_level(found):
-                _say(shortfall)
+                progress.say(shortfall)
             proofs.append(found)
         return add_wheels(built, proofs, origin, dist)
 
 
 def _build_and_check(
-    request: BuildRequest, backends: Sequence[Backend], dist: Path, cache: Path, bindings: Sequence[BuiltWheel]
+    request: BuildRequest,
+    backends: Sequence[Backend],
+    dist: Path,
+    cache: Path,
+    bindings: Sequence[BuiltWheel],
+    progress: Progress,
+    *,
+    verbose: bool,
 ) -> tuple[BuiltWheel, ...]:
     """Return the wheels of a request, each verified and all of one set."""
-    result = build_with_bazel(request)
-    _say(describe_actions(result))
+    result = build_with_bazel(request, progress=progress)
+    progress.say(describe_actions(result))
     if warnings := describe_warnings(result.log.text):
-        _say(warnings)
+        progress.say(warnings)
     built = tuple(map(read_built, result.directories))
     check_returned(request, [wheel.report.wheel for wheel in built])
     check_space(built, dist)
-    for wheel in built:
-        _say(describe_repair(wheel.report))
-    _verify_once(built, backends, cache)
+    if verbose:
+        for wheel in built:
+            progress.say(describe_repair(wheel.report))
+    _verify_once(built, backends, cache, progress)
     check_set([wheel.report for wheel in (*built, *bindings)])
     return built
 
@@ -158,7 +169,7 @@ def _is_of(wheel: BuiltWheel, backend: Backend | None) -> bool:
     return wheel.report.distribution in {BINDINGS, backend.distribution if backend else None}
 
 
-def _check_request(request: BuildRequest) -> None:
+def _check_request(request: BuildRequest, progress: Progress) -> None:
     """Make sure that what was asked for can be built, before Bazel is started.
 
     Raises:
@@ -178,7 +189,7 @@ def _check_request(request: BuildRequest) -> None:
             check_library(request.library, backend, request.platform)
     xla = request.release.xla
     if request.provider == "source" and xla and not xla.verified:
-        _say(f"warning: XLA commit {xla.commit[:12]} is not verified; it comes from {xla.origin}")
+        progress.say(f"warning: XLA commit {xla.commit[:12]} is not verified; it comes from {xla.origin}")
 
 
 def promised_wheels(request: BuildRequest) -> tuple[str, ...]:
@@ -222,17 +233,16 @@ def describe_repair(report: Report) -> str:
     return f"{report.wheel}: repair changed {changed} and dropped {dropped:.1f} MB ('changes' in release.json)"
 
 
-def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache: Path) -> None:
+def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache: Path, progress: Progress) -> None:
     """Verify each wheel unless the same bytes were verified before, by the same checks; the set is looked at anew."""
     digests = {wheel.report.wheel: wheel.report.sha256 for wheel in built}
     records = {name: cache / "verified" / verification_key(digest, backends) for name, digest in digests.items()}
     before = [name for name, record in records.items() if record.exists()]
     if before:
-        _say(f"verified before: {', '.join(before)}")
+        progress.say(f"verified before: {count(len(before), 'wheel')} with the same bytes")
     fresh = [wheel for wheel in built if wheel.report.wheel not in before]
     if fresh:
-        _say(f"verifying {', '.join(wheel.report.wheel for wheel in fresh)}")
-        verify_wheels(fresh, backends)
+        verify_wheels(fresh, backends, progress=progress)
     for record in records.values():
         record.parent.mkdir(parents=True, exist_ok=True)
         record.touch()
@@ -256,7 +266,3 @@ def verification_key(digest: str, backends: Sequence[Backend]) -> str:
         "tools": {name: importlib.metadata.version(name) for name in CHECKERS},
     }
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)

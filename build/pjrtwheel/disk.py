@@ -11,7 +11,7 @@ from pathlib import Path
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.fetch.bundled import bundle_folder
 from pjrtwheel.fetch.cache import wheel_path
-from pjrtwheel.files import free_space
+from pjrtwheel.files import display_path, free_space
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.release.checks import fetched_pins
 from pjrtwheel.release.model import Pin
@@ -44,7 +44,7 @@ def describe_total_need(requests: Iterable[BuildRequest], cache: Path, *, proofs
     needed = downloads + _UNPACKED * unpacked + wheels + _TOOLS + (_PROOFS if proofs else 0)
     free = free_space(cache)
     source = "from the bundle" if bundle_folder(os.environ) else "downloads"
-    need = f"needs up to {_gigabytes(needed)} below {cache}, {_gigabytes(downloads)} of it {source}"
+    need = f"needs up to {_gigabytes(needed)} below {display_path(cache)}, {_gigabytes(downloads)} of it {source}"
     return f"{'' if needed <= free else 'warning: '}{need}; {_gigabytes(free)} are free"
 
 

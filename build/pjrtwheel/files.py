@@ -33,6 +33,14 @@ _CHUNK = 1 << 20
 READABLE = 0o644  # whatever the source or the umask says: caches and folders of wheels are shared
 
 
+def display_path(path: Path) -> str:
+    """Return a path as people would write it: relative to where they are, or to their home, or else whole."""
+    for base, prefix in ((Path.cwd(), ""), (Path.home(), "~/")):
+        if path.is_absolute() and path.is_relative_to(base):
+            return f"{prefix}{path.relative_to(base)}"
+    return str(path)
+
+
 def hash_file(path: Path) -> str:
     """Return the hexadecimal sha256 of a file."""
     with path.open("rb") as stream:

@@ -21,6 +21,7 @@ from pjrtwheel.environment.venv import create_environment, requirement_group
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
+from plugin_status import verdict_of
 
 pytestmark = pytest.mark.integration
 
@@ -131,7 +132,7 @@ def test_the_status(python: Path) -> None:
     """As on any other Python."""
     result = run(python, "-m", "jaxlib_cpu")
     assert result.returncode == 0, result.stdout
-    assert result.stdout.splitlines()[-1] == "jaxlib-cpu fits here: JAX uses it for its platform 'cpu'"
+    assert verdict_of(result.stdout) == "jaxlib-cpu fits here: JAX uses it for its platform 'cpu'"
 
 
 def refusal(interpreter: Interpreter) -> list[str]:
@@ -157,4 +158,4 @@ def test_the_status_of_a_copied_plugin(old: Interpreter, old_python: Path, copie
     result = run(old_python, "-m", "jaxlib_cpu", PYTHONPATH=str(copied))
     assert (result.returncode, result.stderr) == (1, "")
     assert [line for line in refusal(old) if line not in result.stdout] == []
-    assert result.stdout.splitlines()[-1] == f"jaxlib-cpu does not fit here. To fix it: {refusal(old)[-1]}"
+    assert verdict_of(result.stdout) == f"jaxlib-cpu does not fit here. To fix it: {refusal(old)[-1]}"

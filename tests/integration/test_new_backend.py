@@ -24,6 +24,7 @@ from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.model import Release
+from plugin_status import verdict_of
 from release_under_test import release_under_test
 from small_wheels import build_wheel, describe_wheel
 
@@ -250,7 +251,7 @@ def test_a_plugin_for_the_published_set_serves_next_to_it(
     """JAX asks it for a client, and says itself why there is none: the library is a small one."""
     python = install_official(vendor_dist)
     status, said, _ = call(python, "-m", "jaxlib_abacus")
-    assert (status, said.splitlines()[-1]) == (0, "jaxlib-abacus fits here: JAX uses it for its platform 'abacus'")
+    assert (status, verdict_of(said)) == (0, "jaxlib-abacus fits here: JAX uses it for its platform 'abacus'")
     status, said, errors = call(python, "-c", PROGRAM, JAX_PLATFORMS="cpu,abacus")
     assert "backend 'abacus': UNIMPLEMENTED: this is a stub of XLA" in said + "".join(errors)
 
@@ -271,6 +272,6 @@ def test_a_plugin_of_another_set_leaves_jax_alone(dist: Path, install_official: 
     assert any("OtherSetError: jaxlib-abacus" in text for text in errors)
     status, said, _ = call(python, "-m", "jaxlib_abacus")
     assert status == 1
-    assert said.splitlines()[-1].startswith(
+    assert verdict_of(said).startswith(
         "jaxlib-abacus does not fit here. To fix it: pip install --force-reinstall --no-deps jaxlib-abacus=="
     )

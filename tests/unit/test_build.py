@@ -346,7 +346,7 @@ def test_all_backends_of_a_release_are_built_at_once(
         proven.append(names)
         return dict.fromkeys(names, make_proof(Level.DEVICE, RAN, backend=backend.name))
 
-    monkeypatch.setattr(steps, "verify_wheels", lambda *_: None)
+    monkeypatch.setattr(steps, "verify_wheels", lambda *_, **__: None)
     monkeypatch.setattr(steps, "prove", prove)
     dist = tmp_path / "dist"
     arguments = ["--root", str(root), "--dist", str(dist), "--platform", platform, "--release", RELEASE.version]

@@ -108,3 +108,44 @@ def test_modules_of_the_working_directory_are_not_run(root: Path, tmp_path: Path
     )
     assert done.returncode == 4
     assert done.stderr.startswith(f"error: no bundle: {tmp_path / 'none'}\n")
+
+
+NOX_OPTIONS = ["--help", "--list", "--session", "--sessions", "--tags", "--verbose"]
+
+
+@pytest.mark.parametrize(
+    ("words", "answer"),
+    [
+        (
+            ["-s", "build_cpu", "--no-smoke", "--level", "3"],
+            [
+                "error: nox has no option --no-smoke",
+                "       options of a session come after --",
+                "       ./noxw -s build_cpu -- --no-smoke --level 3",
+            ],
+        ),
+        (
+            ["-s", "build_cpu", "--dist", "a b", "--", "--level", "3"],
+            [
+                "error: nox has no option --dist",
+                "       options of a session come after --",
+                "       ./noxw -s build_cpu -- --dist 'a b' --level 3",
+            ],
+        ),
+        (
+            ["--sesion=unit"],
+            [
+                "error: nox has no option --sesion",
+                "       nearest to it: --session",
+                "       ./noxw --session=unit",
+            ],
+        ),
+        (["-s", "build_cpu", "--", "--no-smoke"], []),
+        (["--sess", "unit", "--verbose", "-x"], []),
+    ],
+    ids=["forgotten --", "some before it", "slip", "all well", "shortened"],
+)
+def test_options_that_nox_has_not(root: Path, words: list[str], answer: list[str]) -> None:
+    """The answer has the command that was meant, ready to paste."""
+    explain = load(root / "noxw")["explain_option"]
+    assert explain(words, NOX_OPTIONS).splitlines() == answer  # type: ignore[operator]

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 import shutil
 import signal
@@ -22,6 +21,7 @@ from pjrtwheel.backend import Backend, backend_files
 from pjrtwheel.bazel.events import BuildLog, read_events
 from pjrtwheel.bazel.failures import explain_failure
 from pjrtwheel.bazel.locate import Bazel, provide_bazel
+from pjrtwheel.bazel.progress_lines import report_line
 from pjrtwheel.bazel.recheck import check_filled, check_results
 from pjrtwheel.bazel.remote import VARIABLE, Remote, read_remote, remote_startup_flags
 from pjrtwheel.bazel.remote_check import ServerWatch, find_silent_server
@@ -30,8 +30,10 @@ from pjrtwheel.bazel.source import check_version, source_files, source_flags
 from pjrtwheel.bazel.workspace import Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError, UsageError
 from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.fetch.watch import find_downloads
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform
+from pjrtwheel.progress import LINES, Item, Progress, Step
 from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import Release
 from pjrtwheel.tables import write
@@ -40,7 +42,6 @@ _EXTRA_FLAGS = "PJRTWHEEL_BAZEL_FLAGS"
 BINDINGS = "//jaxlib:wheels"
 _IDLE_SECONDS = 900
 _BAD_OPTIONS = 2  # Bazel's exit status
-_PROGRESS = re.compile(r"^\[[\d,]+ / [\d,]+\]")
 _WAITING = "Another command "  # of this server, as the client says when it waits
 
 
@@ -189,15 +190,14 @@ def _find_bazel(request: BuildRequest, environ: Mapping[str, str]) -> Bazel:
     return bazel
 
 
-def _relay(lines: Iterator[str], *, progress: bool) -> str:
-    """Collect what Bazel prints; let the user see that it waits, and in a long build how far it is."""
+def _relay(lines: Iterator[str], step: Step, progress: Progress) -> str:
+    """Collect what Bazel prints; let the user see that it waits, and how far it is."""
     collected = []
     for line in lines:
         collected.append(line)
-        if progress and _PROGRESS.match(line):
-            print(line.rstrip(), file=sys.stderr)
+        report_line(line, step)
         if line.startswith(_WAITING):
-            print("waiting for another build in this checkout ...", file=sys.stderr, flush=True)
+            progress.say("waiting for another build in this checkout ...")
     return "".join(collected)
 
 
@@ -206,7 +206,8 @@ def run_bazel(
     directory: Path,
     environ: Mapping[str, str],
     *,
-    progress: bool,
+    step: Step,
+    progress: Progress = LINES,
     watch: Callable[[subprocess.Popen[str]], AbstractContextManager[object]] = nullcontext,
 ) -> tuple[int, str]:
     """Run Bazel, watched while it runs, and return its exit status and all it printed.
@@ -221,7 +222,7 @@ def run_bazel(
         ) as process:  # fmt: skip
             try:
                 with watch(process):
-                    text = _relay(iter(process.stdout or ()), progress=progress)
+                    text = _relay(iter(process.stdout or ()), step, progress)
             except KeyboardInterrupt:
                 process.send_signal(signal.SIGINT)  # a terminal does so as well, nox does not
                 process.wait()  # it ends its actions
@@ -243,7 +244,7 @@ def output_directories(log: BuildLog, targets: Sequence[str]) -> tuple[Path, ...
     return tuple(directories)
 
 
-def build(request: BuildRequest, environ: Mapping[str, str] | None = None) -> BuildResult:
+def build(request: BuildRequest, environ: Mapping[str, str] | None = None, progress: Progress = LINES) -> BuildResult:
     """Build the requested wheels and say what was done for them.
 
     Raises:
@@ -254,13 +255,13 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None) -> Bu
     bazel = _find_bazel(request, environ)
     workspace = prepare_workspace(request.root, cache)
     if remote and (silent := find_silent_server(remote)):
-        _go_on_without(request, silent)
+        _go_on_without(request, silent, progress)
         remote = None
-    run = _run(request, bazel, workspace, environ, remote)
+    run = _run(request, bazel, workspace, environ, remote, progress)
     if remote and run.status != 0 and (problem := run.silent or find_remote_failure(run.status, run.text)):
-        _go_on_without(request, problem)
+        _go_on_without(request, problem, progress)
         remote = None
-        run = _run(request, bazel, workspace, environ, remote)
+        run = _run(request, bazel, workspace, environ, remote, progress)
     if run.status != 0:
         error = explain_failure(run.status, run.log, run.text)
         if remote and run.status == _BAD_OPTIONS:
@@ -268,7 +269,7 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None) -> Bu
             raise BazelError(error.what, cause=error.cause, remedy=remedy)
         raise error
     if remote and (fallback := describe_fallback(remote, run.text)):
-        print(fallback, file=sys.stderr, flush=True)
+        progress.say(fallback)
     base = output_base(workspace, bazel, request)
     check_filled(run.log.actions, base)
     directories = output_directories(run.log, request.targets)
@@ -276,7 +277,7 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None) -> Bu
     return BuildResult(directories, run.log)
 
 
-def _go_on_without(request: BuildRequest, problem: str) -> None:
+def _go_on_without(request: BuildRequest, problem: str, progress: Progress) -> None:
     """Say that the wheels are built here alone; raise a `BazelError` where that would take hours nobody asked for."""
     if request.provider == "source":
         raise BazelError(
@@ -284,11 +285,28 @@ def _go_on_without(request: BuildRequest, problem: str) -> None:
             cause=problem,
             remedy=f"try again once they answer, or unset {VARIABLE} to build XLA on this machine alone",
         )
-    print(f"building without the servers of {VARIABLE}: {problem}", file=sys.stderr, flush=True)
+    progress.say(f"building without the servers of {VARIABLE}: {problem}")
+
+
+def _watch_downloads(step: Step, request: BuildRequest, cache: Path) -> None:
+    """Show in a step the pinned files that the graph downloads meanwhile."""
+    seen: dict[str, float] = {}
+    pins = tuple(request.release.pins.values())
+
+    def find(now: float) -> list[Item]:
+        found = find_downloads(cache, pins)
+        return [Item(one.filename, seen.setdefault(one.filename, now), one.received, one.size) for one in found]
+
+    step.watch(find)
 
 
 def _run(
-    request: BuildRequest, bazel: Bazel, workspace: Workspace, environ: Mapping[str, str], remote: Remote | None
+    request: BuildRequest,
+    bazel: Bazel,
+    workspace: Workspace,
+    environ: Mapping[str, str],
+    remote: Remote | None,
+    progress: Progress,
 ) -> BazelRun:
     """Run Bazel once, with remote settings or without."""
     base = output_base(workspace, bazel, request)
@@ -296,21 +314,25 @@ def _run(
         events = Path(temporary) / "events.json"
         command = (
             *(bazel.command, *startup_flags(workspace, bazel, request, remote), "build"),
-            *("--color=no", "--curses=no", "--show_progress_rate_limit=5"),
+            *("--color=no", "--curses=no", "--show_progress_rate_limit=1"),
             *(f"--build_event_json_file={events}", "--build_event_publish_all_actions"),
             # Without it a remote cache makes Bazel name the outputs by their place there, not on this disk.
             "--nobuild_event_json_file_path_conversion",
             *(*build_flags(request, bazel, environ), *request.targets),
         )
         watch = ServerWatch(remote)
-        try:
-            status, text = run_bazel(
-                command, workspace.directory, build_environment(request, bazel, environ),
-                progress=request.provider == "source", watch=watch.during,
-            )  # fmt: skip
-        finally:
-            if remote:
-                remote.hide_in_logs(base)
+        with progress.step("Bazel") as step:
+            _watch_downloads(step, request, cache_root(environ))
+            try:
+                status, text = run_bazel(
+                    command, workspace.directory, build_environment(request, bazel, environ),
+                    step=step, progress=progress, watch=watch.during,
+                )  # fmt: skip
+            finally:
+                if remote:
+                    remote.hide_in_logs(base)
+            if status != 0:
+                step.fail()
         log = read_events(events)
     hide = remote.hide if remote else str
     return BazelRun(status, log.rewrite(hide), hide(text), watch.problem)

@@ -11,13 +11,15 @@ from pathlib import Path
 
 from pjrtwheel.backend import load_backends, pick_backend
 from pjrtwheel.bazel.invoke import BuildRequest
-from pjrtwheel.build import build, parse_provider
+from pjrtwheel.build import build, parse_provider, promised_wheels
 from pjrtwheel.cli import add_options
-from pjrtwheel.dist_folder import print_summary
+from pjrtwheel.dist_folder import print_overview, print_summary
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform, host_platform
+from pjrtwheel.progress import open_progress
+from pjrtwheel.progress.layout import format_time
 from pjrtwheel.release.known import choose_release, load_release
 from pjrtwheel.sets.published_set import PublishedSet, choose_set, fetch_set, find_offer
 from pjrtwheel.wheel.deflate.compress import HIGHEST_LEVEL, LEVEL
@@ -45,10 +47,11 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
         help="build one plugin for a set of wheels that is published; its jaxlib is not built again",
     )
     parser.add_argument("--no-smoke", action="store_true", help="do not prove the wheels in clean environments")
+    parser.add_argument("--verbose", action="store_true", help="also say what was repaired and proven, by wheel")
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Build, and print one table of what is now in the folder."""
+    """Build, and print one table of the wheels that were built."""
     from pjrtwheel.products.facts import find_unknown
 
     if sum(map(bool, (args.backends, args.all, args.bindings_only))) != 1:
@@ -82,18 +85,24 @@ def execute(args: argparse.Namespace) -> int:
         assemble_options=() if args.level is None else (f"--level={args.level}",),
     )
     unknown = find_unknown(root, release.version, chosen)  # damaged facts are said before it takes long
-    entries = build(
-        request,
-        tuple(backends.values()),
-        dist=dist,
-        cache=cache,
-        smoke_tests=not args.no_smoke,
-        bindings=published.bindings if published else (),
-    )
-    print_summary(entries, dist)
+    with open_progress() as progress:
+        entries = build(
+            request,
+            tuple(backends.values()),
+            dist=dist,
+            cache=cache,
+            smoke_tests=not args.no_smoke,
+            bindings=published.bindings if published else (),
+            progress=progress,
+            verbose=args.verbose,
+        )
+    if args.verbose:
+        print_summary(entries, dist)
+    print_overview(entries, dist, built=promised_wheels(request))
     if unknown:
         remedy = f"./noxw -s update_facts -- --release {release.version}"
         print(f"jaxlib-select knows no {', '.join(unknown)} of {release.version} yet: {remedy}", file=sys.stderr)
+    print(f"total time: {format_time(progress.clock() - progress.started)}", file=sys.stderr)
     return 0
 
 

@@ -20,6 +20,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.release.model import Pin
 
 _CACHE_VARIABLE = "PJRTWHEEL_CACHE"
+STAGING = ".download-"  # and the sha256: how the folder of a download is called
 
 
 def cache_root(environ: Mapping[str, str], home: Path | None = None) -> Path:
@@ -125,7 +126,7 @@ class WheelCache:
             if self._is_good(pin):
                 return target
             target.unlink(missing_ok=True)
-            prefix = f".download-{pin.sha256}-"
+            prefix = f"{STAGING}{pin.sha256}-"
             for stale in self.root.glob(f"{prefix}*"):  # of killed runs: a living one would hold the lock
                 shutil.rmtree(stale, ignore_errors=True)
             with tempfile.TemporaryDirectory(prefix=prefix, dir=self.root) as staging:

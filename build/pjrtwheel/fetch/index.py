@@ -98,9 +98,12 @@ def explain_output(what: str, output: str) -> FetchError:
     return FetchError(what, cause=errors[0] if errors else "pip failed without a message")
 
 
-def run_pip(command: Sequence[str]) -> tuple[int, str]:
-    """Run pip and return its exit status and all it printed."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+def run_pip(command: Sequence[str], scratch: Path | None = None) -> tuple[int, str]:
+    """Run pip and return its exit status and all it printed; what it has not finished yet is in `scratch`, if given."""
+    environ = os.environ | ({"TMPDIR": str(scratch)} if scratch else {})
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, env=environ
+    )
     return done.returncode, done.stdout
 
 
@@ -120,7 +123,7 @@ def download_wheel(pin: Pin, directory: Path, *, index: str = "", url: str = "")
     wanted = f"{pin.project} @ {url}" if url else f"{pin.project}=={pin.version}"
     requirements.write_text(f"{wanted} --hash=sha256:{pin.sha256}\n", "utf-8")
     options = (f"--index-url={index}",) if index else ()
-    status, output = run_pip((*_download_command(pin, requirements, directory), *options))
+    status, output = run_pip((*_download_command(pin, requirements, directory), *options), directory)
     if status != 0:
         raise explain_failure(pin, output)
     found = directory / pin.filename

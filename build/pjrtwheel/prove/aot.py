@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 import tempfile
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,6 +17,7 @@ from pjrtwheel import tables
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import Ended, run_process
 from pjrtwheel.errors import ProofError
+from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.executable import find_code
 from pjrtwheel.prove.inside import compile as inside
 from pjrtwheel.prove.level import Level
@@ -28,13 +28,15 @@ TIME_LIMIT = 600.0
 
 
 def compile_for_targets(
-    python: Path, targets: Sequence[Target], programs: Sequence[Path], backend: Backend
+    python: Path, targets: Sequence[Target], programs: Sequence[Path], backend: Backend, progress: Progress = LINES
 ) -> tuple[TargetProof, ...]:
     """Compile every program for every target, one target after the other."""
     proofs = []
-    for target in targets:
-        proofs.append(compile_for_target(python, target, programs, backend))
-        print(f"  {target.name:<14}{proofs[-1].seconds:6.1f} s  {proofs[-1].summarize()}", file=sys.stderr, flush=True)
+    with progress.step("compile ahead of time", len(targets)) as step:
+        for target in targets:
+            with step.item(f"{target.name}, {len(programs)} programs"):
+                proofs.append(compile_for_target(python, target, programs, backend))
+            progress.say(f"  {target.name:<14}{proofs[-1].seconds:6.1f} s  {proofs[-1].summarize()}")
     return tuple(proofs)
 
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,7 @@ from pjrtwheel.files import staging_folder
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.probe.run import ProbeOutcome, probe_plugin
 from pjrtwheel.probe.settings import load_settings
+from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove import aot, smoke
 from pjrtwheel.prove.devices import Devices, ask_completed, find_devices
 from pjrtwheel.prove.inputs import ProofInputs
@@ -47,6 +47,7 @@ def prove_python(
     *,
     cache: Path,
     every_target: bool = True,
+    progress: Progress = LINES,
 ) -> Evidence:
     """Gather evidence on a Python, if it is on this machine, with the wheels of a set that fit installed by name.
 
@@ -56,9 +57,11 @@ def prove_python(
     if interpreter is None or not can_prove(wheels, tag):
         return untried(tag, interpreter)
     wheels = fitting(wheels, tag)
-    print(f"proving on Python {interpreter.version}", file=sys.stderr, flush=True)
     with staging_folder(scratch_place(cache)) as scratch:
-        python = create_environment(interpreter, inputs.all_requirements, wheels, target=scratch / "venv", cache=cache)
+        with progress.step(f"environment with Python {interpreter.version}"):
+            python = create_environment(
+                interpreter, inputs.all_requirements, wheels, target=scratch / "venv", cache=cache
+            )
 
         def complete() -> None:
             requirements = requirements_for(inputs, wheels, vendor=True)
@@ -69,7 +72,7 @@ def prove_python(
         backend = inputs.backend
         devices = ask_completed(lambda: find_devices(python, backend), complete) if backend else Devices(0)
         empty = PythonProof(tag, interpreter.version, (), emulated=interpreter.emulated)
-        return gather(empty, python, inputs, devices, every_target=every_target)
+        return gather(empty, python, inputs, devices, every_target=every_target, progress=progress)
 
 
 def prove_unpacked(interpreter: Interpreter, wheels: Sequence[Path], inputs: ProofInputs) -> Evidence:
@@ -96,13 +99,22 @@ def untried(tag: str, interpreter: Interpreter | None) -> Evidence:
 
 
 def gather(
-    empty: PythonProof, python: Path, inputs: ProofInputs, devices: Devices, *, every_target: bool = True
+    empty: PythonProof,
+    python: Path,
+    inputs: ProofInputs,
+    devices: Devices,
+    *,
+    every_target: bool = True,
+    progress: Progress = LINES,
 ) -> Evidence:
     """Gather evidence in an environment that is ready: on a device, else ahead of time, else by opening the library."""
-    backend = inputs.backend
+    backend, title = inputs.backend, f"programs on Python {empty.interpreter}"
     machine = find_machine(python, backend, devices)
     if backend is None:
-        return Evidence(_with(empty, smoke.run_programs(python, inputs.smoke, None)), machine=machine)
+        return Evidence(
+            _with(empty, smoke.run_programs(python, inputs.smoke, None, title=title, progress=progress)),
+            machine=machine,
+        )
     opened = open_library(python, find_installed(python, backend))
     chips = choose_targets(inputs.targets, host_platform().name, emulated=empty.emulated)
     plan = choose_level(backend.name, devices, opened, targets=bool(chips))
@@ -114,10 +126,11 @@ def gather(
     match plan.level:
         case Level.DEVICE:
             # An accelerator may belong to one process at a time.
-            results = smoke.run_programs(python, inputs.smoke, backend, jobs=0 if backend.is_cpu else 1)
+            jobs = 0 if backend.is_cpu else 1
+            results = smoke.run_programs(python, inputs.smoke, backend, jobs=jobs, title=title, progress=progress)
         case Level.AOT:
             chosen = chips if every_target else chips[:1]
-            targets = aot.compile_for_targets(python, chosen, inputs.aot, backend)
+            targets = aot.compile_for_targets(python, chosen, inputs.aot, backend, progress)
             results = tuple(map(aot.summarize_target, targets))
         case Level.LOAD:
             detail = f"PJRT C API {opened.api} from {backend.library_member}"

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from pjrtwheel.environment.venv import wheelhouse
 from pjrtwheel.errors import ProofError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.platforms import host_platform
+from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.cache import describe_machine, proof_key, read_proofs, write_proofs
 from pjrtwheel.prove.inputs import ProofInputs, load_inputs
 from pjrtwheel.prove.level import Level, highest
@@ -36,6 +36,7 @@ def prove(
     origin: Origin,
     cache: Path,
     smoke_tests: bool = True,
+    progress: Progress = LINES,
 ) -> dict[str, Proof]:
     """Gather the strongest evidence this machine can give about a set of wheels, as one proof per wheel, by file name.
 
@@ -50,7 +51,7 @@ def prove(
     tags = release.pythons(platform)
     here = platform == host_platform().name
     if here and smoke_tests:
-        return _prove_here(built, load_inputs(root, release, backend), tags, origin, cache)
+        return _prove_here(built, load_inputs(root, release, backend), tags, origin, cache, progress)
     reason = "smoke tests switched off" if here else f"wheels are for {platform}"
     opened = _first_opened(open_unpacked(wheel, backend) for wheel in wheels if here)
     evidence = {tag: Evidence(PythonProof(tag, "", (), reason), opened=opened) for tag in tags}
@@ -75,20 +76,27 @@ def platform_of(wheels: Iterable[Path]) -> str:
 
 
 def _prove_here(
-    built: Sequence[BuiltWheel], inputs: ProofInputs, tags: Sequence[str], origin: Origin, cache: Path
+    built: Sequence[BuiltWheel],
+    inputs: ProofInputs,
+    tags: Sequence[str],
+    origin: Origin,
+    cache: Path,
+    progress: Progress,
 ) -> dict[str, Proof]:
     """Run programs on every Python of this machine, unless evidence of an earlier run is as good."""
     interpreters = find_interpreters(tags)
     path = _kept_path(built, inputs, interpreters, cache)
     if (kept := read_proofs(path)) is not None:
-        print("proven before on this machine, with the same bytes and programs", file=sys.stderr, flush=True)
+        progress.say("proven before on this machine, with the same bytes and programs")
         return kept
     wheels = [wheel.path for wheel in built]
     evidence: dict[str, Evidence] = {}
     for tag, interpreter in interpreters.items():
         # The first Python that can compiles for every target.
         every_target = not any(found.targets for found in evidence.values())
-        evidence[tag] = prove_python(tag, interpreter, wheels, inputs, cache=cache, every_target=every_target)
+        evidence[tag] = prove_python(
+            tag, interpreter, wheels, inputs, cache=cache, every_target=every_target, progress=progress
+        )
     raise_failures((found.python for found in evidence.values()), path.with_suffix(".failed.txt"))
     proofs = combine(wheels, evidence, inputs.backend, origin)
     write_proofs(path, proofs)

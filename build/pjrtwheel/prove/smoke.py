@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import run_all, run_process
+from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.inside import smoke as inside
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.results import Outcome, ProgramResult
@@ -24,22 +24,32 @@ _VARIABLES = {"JAX_DEFAULT_MATMUL_PRECISION": "highest", "XLA_PYTHON_CLIENT_PREA
 
 
 def run_programs(
-    python: Path, programs: Sequence[Path], backend: Backend | None, *, seconds: float = TIME_LIMIT, jobs: int = 0
+    python: Path,
+    programs: Sequence[Path],
+    backend: Backend | None,
+    *,
+    seconds: float = TIME_LIMIT,
+    jobs: int = 0,
+    title: str = "programs",
+    progress: Progress = LINES,
 ) -> tuple[ProgramResult, ...]:
     """Run every program in the environment of `python`, on the plugin of a backend, or on any client without one.
 
     Without `jobs` as many run at once as there are cores, at most four. One after the other they take long, and each is
-    named on stderr when it has ended.
+    named when it has ended. The `title` is that of the step which shows them.
     """
     workers = jobs or min(4, os.cpu_count() or 1)
 
-    def run(program: Path) -> ProgramResult:
-        result = run_program(python, program, backend, seconds=seconds)
-        if jobs == 1:
-            print(f"  {result.program:<14}{result.seconds:6.1f} s  {result.outcome}", file=sys.stderr, flush=True)
-        return result
+    with progress.step(title, len(programs)) as step:
 
-    return run_all(run, programs, workers)
+        def run(program: Path) -> ProgramResult:
+            with step.item(program.stem):
+                result = run_program(python, program, backend, seconds=seconds)
+            if jobs == 1:
+                progress.say(f"  {result.program:<14}{result.seconds:6.1f} s  {result.outcome}")
+            return result
+
+        return run_all(run, programs, workers)
 
 
 def run_program(python: Path, program: Path, backend: Backend | None, *, seconds: float = TIME_LIMIT) -> ProgramResult:

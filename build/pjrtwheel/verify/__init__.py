@@ -18,6 +18,7 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.errors import VerifyError, WheelError, count
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import write_atomically
+from pjrtwheel.progress import LINES, Progress, Step
 from pjrtwheel.release.lock import LOCK_FILENAME
 from pjrtwheel.verify import accelerator, checkers, documents
 from pjrtwheel.verify.contents import WheelContents, read_contents
@@ -30,7 +31,9 @@ from pjrtwheel.wheel.report import BuiltWheel, Report
 _SHOWN = 10
 
 
-def verify_wheels(built: Sequence[BuiltWheel], backends: Sequence[Backend], log: Path | None = None) -> None:
+def verify_wheels(
+    built: Sequence[BuiltWheel], backends: Sequence[Backend], log: Path | None = None, progress: Progress = LINES
+) -> None:
     """Check the wheels of one set, each by itself and against each other; the backends say what each may hold.
 
     Many problems are written to `log`, or to a place in the cache when there is none.
@@ -38,18 +41,20 @@ def verify_wheels(built: Sequence[BuiltWheel], backends: Sequence[Backend], log:
     Raises:
         VerifyError: At least one wheel breaks a promise; the error lists all that do.
     """
-    _verify([(wheel.path, wheel.report) for wheel in built], backends, log)
+    _verify([(wheel.path, wheel.report) for wheel in built], backends, log, progress)
 
 
 def verify_paths(wheels: Sequence[Path], backends: Sequence[Backend], log: Path | None = None) -> None:
     """Check wheels of one set that have no report; see `verify_wheels`."""
-    _verify([(wheel, None) for wheel in wheels], backends, log)
+    _verify([(wheel, None) for wheel in wheels], backends, log, LINES)
 
 
-def _verify(wheels: Sequence[tuple[Path, Report | None]], backends: Sequence[Backend], log: Path | None) -> None:
+def _verify(
+    wheels: Sequence[tuple[Path, Report | None]], backends: Sequence[Backend], log: Path | None, progress: Progress
+) -> None:
     # The checkers are processes of their own, so threads are enough to use every core.
-    with ThreadPoolExecutor() as pool:
-        results = list(pool.map(lambda item: _verify_one(item[0], item[1], backends), wheels))
+    with progress.step("verify", len(wheels)) as step, ThreadPoolExecutor() as pool:
+        results = list(pool.map(lambda item: _verify_shown(item[0], item[1], backends, step), wheels))
     named = [(wheel.name, result) for (wheel, _), result in zip(wheels, results, strict=True)]
     found = [(name, finding) for name, (findings, _) in named for finding in findings]
     held = {name: lock for name, (_, lock) in named if lock is not None}
@@ -70,6 +75,17 @@ def _refuse(found: Sequence[tuple[str, Finding]], total: int, log: Path) -> NoRe
         cause="\n".join(shown),
         remedy="" if all(find_name(wheel) for wheel, _ in found) else f"a wheel is called {FILENAME_FORM}",
     )
+
+
+def _verify_shown(
+    wheel: Path, report: Report | None, backends: Sequence[Backend], step: Step
+) -> tuple[list[Finding], str | None]:
+    """Verify a wheel, and show which checker is at work on it."""
+    name = find_name(wheel.name)
+    short = name.short if name else wheel.name
+    with step.item(f"{short}: contents") as item:
+        checkers.STARTS.set(lambda tool: item.rename(f"{short}: {tool}"))
+        return _verify_one(wheel, report, backends)
 
 
 def _verify_one(wheel: Path, report: Report | None, backends: Sequence[Backend]) -> tuple[list[Finding], str | None]:

@@ -61,6 +61,13 @@ class WheelName:
         return f"{self.stem}.dist-info"
 
     @property
+    def short(self) -> str:
+        """Project and Pythons, as `jaxlib cp312` or `jaxlib-cpu cp312-abi3`: what differs between wheels of a set."""
+        python, abi = (part.partition(".")[0] for part in self.tag.split("-")[:2])
+        tag = python if abi == "none" else abi if abi.startswith(python) else f"{python}-{abi}"
+        return " ".join(filter(None, (self.distribution, tag, self.label)))
+
+    @property
     def release(self) -> str:
         """The version without the label of a set (PEP 440), such as `0.11.2`."""
         return Version(self.version).public

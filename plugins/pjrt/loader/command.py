@@ -4,7 +4,7 @@
 
 The status is 0 if the plugin fits, and 1 if anything that is shown keeps JAX from using it or from working. That there
 is no such hardware is no misfit: images are built and programs compiled on machines that have none, so the status is 0
-there if all else fits, and the last line says so. Where the hardware is, but this process sees no device, it is 1.
+there if all else fits, and the first line says so. Where the hardware is, but this process sees no device, it is 1.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from types import ModuleType
 from .examine import examine_accelerator, examine_plugin
 from .plugin import Plugin
 from .report import Report, to_json, to_text
+from .terminal import dress
 
 _HELP = """usage: python -m {module} [--help] [--json] [--no-open]
 
 Say what {distribution} is, what it finds on this machine, and what keeps JAX from using it.
-The last line says whether it fits here, and has the command that fixes it.
+The first line says whether it fits here, the last one has the command that fixes it.
 
 options:
   --json     the same as one JSON object
@@ -48,7 +49,7 @@ def run(plugin: Plugin, loader: ModuleType, arguments: Sequence[str]) -> int:
         print(f"python -m {module}: unknown argument {unknown!r} (see python -m {module} --help)", file=sys.stderr)
         return 2
     report = _examine(plugin, loader, opening="--no-open" not in arguments)
-    text = to_json(report) if "--json" in arguments else "\n".join(to_text(report))
+    text = to_json(report) if "--json" in arguments else _dress(report)
     return max(_answer(text), 0 if report.fits else 1)
 
 
@@ -59,6 +60,11 @@ def _examine(plugin: Plugin, loader: ModuleType, *, opening: bool) -> Report:
     if hasattr(loader, "ACCELERATOR"):
         return examine_accelerator(loader.ACCELERATOR, opening=opening)
     return examine_plugin(plugin, loader.PRIORITY, opening=opening)
+
+
+def _dress(report: Report) -> str:
+    """Return the text for people as the output shows it best."""
+    return "\n".join(dress(to_text(report), sys.stdout, os.environ, fits=report.fits))
 
 
 def _answer(text: str) -> int:

@@ -16,6 +16,7 @@ from .lock import Installed
 from .plugin import Plugin, unfit
 from .rivals import Rivals, describe_yielding
 from .settings import Settings
+from .terminal import COMMAND
 from .vendor import Vendor, VendorLibrary
 
 # Of the JSON form; a program that reads it refuses a number that it does not know. New keys do not change it.
@@ -174,8 +175,10 @@ def _error(error: PluginError | None) -> dict[str, str] | None:
 
 
 def to_text(report: Report) -> list[str]:
-    """Return the report line by line; the last one is the verdict."""
-    lines = [_title(report), _row("runs with", _surroundings(report))]
+    """Return the report line by line; the first one is the verdict, and the last one the fix if there is any."""
+    full = report.verdict()
+    verdict, _, fix = full.partition(f". {COMMAND}")
+    lines = [verdict, _title(report), _row("runs with", _surroundings(report))]
     lines += _rival_rows(report)
     lines += _library_rows(report.library)
     lines += [_row("override", report.override)] if report.override else []
@@ -185,11 +188,10 @@ def to_text(report: Report) -> list[str]:
     lines += _vendor_rows(report.vendor) if report.vendor is not None else []
     if report.absence is not None and report.problems:
         lines.append(_row("hardware", report.absence.what))
-    verdict = report.verdict()
     for problem in report.problems:
-        said = [text for text in (problem.what, problem.cause, problem.remedy) if text and not verdict.endswith(text)]
+        said = [text for text in (problem.what, problem.cause, problem.remedy) if text and not full.endswith(text)]
         lines += _rows("problem", [line for text in said for line in text.splitlines()])
-    return [*lines, verdict]
+    return [*lines, COMMAND + fix] if fix else lines
 
 
 def _row(label: str, text: str) -> str:

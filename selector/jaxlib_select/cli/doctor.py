@@ -11,10 +11,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from dataclasses import replace
 
 from jaxlib_select.cli.arguments import add_machine, machine_from
 from jaxlib_select.cli.environments import add_installer, add_python, environment_from, options_from
+from jaxlib_select.cli.terminal import describe_terminal, dress
 from jaxlib_select.doctor.confirm import ask_jax, compare
 from jaxlib_select.doctor.examine import examine_here
 from jaxlib_select.doctor.report import ERROR, Report, sort_findings
@@ -37,7 +39,13 @@ def execute(args: argparse.Namespace) -> int:
     report = examine_here(environment, machine, options=options, kind=args.installer, described=described)
     if args.ask:
         report = _confirmed(report)
-    print(json.dumps(report.to_json(), indent=2) if args.json else report.to_text())
+    if args.json:
+        print(json.dumps(report.to_json(), indent=2))
+    else:
+        lines = dress(
+            report.to_text().splitlines(), describe_terminal(sys.stdout, os.environ), well=not report.exit_code
+        )
+        print("\n".join(lines))
     return report.exit_code
 
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
+import shlex
 import sys
 
 from jaxlib_select.choose.decision import Decision
@@ -18,6 +20,7 @@ from jaxlib_select.cli.arguments import (
     packages_from,
     policy_from,
 )
+from jaxlib_select.cli.terminal import describe_terminal, dress
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -37,25 +40,35 @@ def execute(args: argparse.Namespace) -> int:
         documents = [decision.to_json() for decision in decisions]
         print(json.dumps(documents if len(documents) > 1 else documents[0], indent=2))
         return 0
-    print("\n\n".join("\n".join(_format_decision(decision)) for decision in decisions))
+    terminal = describe_terminal(sys.stdout, os.environ)
+    answers = [dress(_format_decision(decision), terminal, well=True) for decision in decisions]
+    print("\n\n".join(map("\n".join, answers)))
+    if not args.machine:
+        print(f"next        {_install_command(args)}")
     for warning in dict.fromkeys(warning for decision in decisions for warning in decision.warnings):
         print(f"warning: {warning}", file=sys.stderr)
     return 0
 
 
+def _install_command(args: argparse.Namespace) -> str:
+    """Return the command that installs what was asked about, for this machine."""
+    release = ["--release", args.release] if args.release else []
+    backends = [f"--backend={value}" for values in args.backend for value in values]
+    return shlex.join(["jaxlib-select", "install", *args.packages, *release, *backends])
+
+
 def _format_decision(decision: Decision) -> list[str]:
-    """Return what a person wants to read about a decision: what to install, and a reason per backend."""
+    """Return what a person wants to read about a decision: the backend and why, what to install, and why no other."""
     shown = [entry for entry in decision.candidates if entry.chosen or not entry.absent]
     absent = ", ".join(entry.backend for entry in decision.candidates if entry not in shown)
     width = max(len(candidate.backend) for candidate in shown)
+    reasons = [(candidate.chosen, f"{candidate.backend:<{width}}  {candidate.reason}") for candidate in shown]
     return [
+        *(f"chosen      {reason}" for chosen, reason in reasons if chosen),
         *(f"install     {requirement}" for requirement in decision.requirements),
         *(f"constraint  {constraint}" for constraint in decision.constraints),
         *([f"index       {decision.index_url}"] if decision.index_url else []),
         *(f"set         {name}={value}" for name, value in decision.environment.items()),
-        *(
-            f"{'chosen' if candidate.chosen else 'rejected':<12}{candidate.backend:<{width}}  {candidate.reason}"
-            for candidate in shown
-        ),
+        *(f"rejected    {reason}" for chosen, reason in reasons if not chosen),
         *([f"rejected    {absent}: no such hardware was found"] if absent else []),
     ]

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from jaxlib_select.doctor.predict import SERVES, Prediction
@@ -88,8 +88,9 @@ class Report:
         }
 
     def to_text(self) -> str:
-        """Return the answer for people."""
-        lines = [f"Python     {'.'.join(map(str, self.environment.version))}, {self.environment.python}"]
+        """Return the answer for people: the verdict first, and last the one command that fixes the worst."""
+        lines = [f"JAX        {_default_line(self.prediction)}"]
+        lines += [f"Python     {'.'.join(map(str, self.environment.version))}, {self.environment.python}"]
         lines += [f"Installed  {' '.join(map(self._installed, self.versions)) or 'no JAX'}"]
         lines += [f"Hardware   {line}" for line in self.hardware or ("no accelerator",)]
         lines += [f"Plugin     {_plugin_line(plugin)}" for plugin in self.plugins]
@@ -103,15 +104,24 @@ class Report:
             missing = [entry.name for entry in entries if entry.path is None]
             lines += [f"Library    {entry.name}: {_found(entry)} ({label})" for entry in found]
             lines += [f"Library    not found: {enumerate_some(missing)} ({label})"] if missing else []
-        lines.append(f"JAX        {_default_line(self.prediction)}")
-        for finding in self.findings:
-            lines += [f"{finding.level}: {finding.what}", *([f"  {finding.remedy}"] if finding.remedy else [])]
-        return "\n".join(lines)
+        return "\n".join([*lines, *_finding_lines(self.findings)])
 
     def _installed(self, name: str) -> str:
         """Return a distribution with its version; of jaxlib, which both publish in one version, also whose it is."""
         whose = {"ours": " (ours)", "upstream": " (upstream's)"}.get(self.jaxlib_origin or "", "")
         return f"{name} {self.versions[name]}{whose if name == 'jaxlib' else ''}"
+
+
+def _finding_lines(findings: Sequence[Finding]) -> list[str]:
+    """Return the lines of findings, the worst first; a remedy is there once, that of the worst in the end."""
+    first = next((finding.remedy for finding in findings if finding.remedy), "")
+    shown, lines = {first}, []
+    for finding in findings:
+        lines.append(f"{finding.level}: {finding.what}")
+        if finding.remedy and finding.remedy not in shown:
+            lines.append(f"  {finding.remedy}")
+            shown.add(finding.remedy)
+    return [*lines, "To fix it:", f"  {first}"] if first else lines
 
 
 def sort_findings(findings: list[Finding]) -> tuple[Finding, ...]:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from loader_programs import ABSENT, VERSION, Overlay, Program, put, said
+from plugin_status import verdict_of
 
 pytestmark = pytest.mark.integration
 
@@ -30,8 +31,8 @@ def test_the_status_of_a_plugin_for_gpus(run: Program, overlay: Overlay, tmp_pat
     result = run(STATUS, overlay("cuda13"), tmp_path, CUDA_HOME="/nowhere")
     assert (result.returncode, said(result)) == (1, [])
     lines = result.stdout.splitlines()
-    assert lines[0].startswith(f"jaxlib-cuda-13 {VERSION}, build 1, lock ")
-    labels = [line[:11].strip() for line in lines[1:]]
+    assert lines[1].startswith(f"jaxlib-cuda-13 {VERSION}, build 1, lock ")
+    labels = [line[:11].strip() for line in lines[2:]]
     expected = ["runs with", "library", "PJRT API", "extensions", "attributes", "GPU code", "kernels", "libraries"]
     assert labels[: len(expected)] == expected
     shown = {line[:11].strip(): line[12:] for line in lines}
@@ -49,12 +50,12 @@ def test_the_status_of_a_plugin_for_gpus(run: Program, overlay: Overlay, tmp_pat
 def test_the_status_where_only_the_hardware_is_absent(
     run: Program, overlay: Overlay, nvidia: Callable[..., Path], nvidia_wheels: Path, tmp_path: Path
 ) -> None:
-    """The plugin fits, and the last line says that there is nothing to use it with; a wrong file is passed over."""
+    """The plugin fits, and the first line says that there is nothing to use it with; a wrong file is passed over."""
     add_unchecked_libraries(nvidia, tmp_path)
     result = run(STATUS, overlay("cuda13"), nvidia_wheels, tmp_path)
     assert (result.returncode, said(result)) == (0, []), result.stdout
     absence = ABSENT["cuda13"].partition(": ")[2]
-    assert result.stdout.splitlines()[-1] == f"jaxlib-cuda-13 fits, but JAX cannot use it here: {absence}"
+    assert verdict_of(result.stdout) == f"jaxlib-cuda-13 fits, but JAX cannot use it here: {absence}"
 
 
 @pytest.mark.parametrize(
@@ -111,4 +112,4 @@ def test_the_status_on_a_machine_with_a_device_of_nvidias(
     library_path = str(tmp_path / "driver")
     plugins = overlay("cuda13"), nvidia_wheels, tmp_path
     result = run(STATUS, *plugins, inside=namespace, LD_LIBRARY_PATH=library_path, **environ)
-    assert (result.returncode, result.stdout.splitlines()[-1]) == (status, verdict), result.stderr
+    assert (result.returncode, verdict_of(result.stdout)) == (status, verdict), result.stderr

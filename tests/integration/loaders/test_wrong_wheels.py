@@ -14,6 +14,7 @@ from folders import replace_file
 from loader_programs import STOPS, TOPOLOGY, USE_JAX, USED, VERSION, Overlay, Program, said
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.release.model import Release
+from plugin_status import verdict_of
 
 pytestmark = pytest.mark.integration
 
@@ -150,4 +151,4 @@ def test_missing_libraries_are_named_all_together(
     assert what.startswith(f"problem     {distribution} needs {library}, ")
     assert "the dynamic linker's search path" in what
     fix = remedy.format(version=release_of(name).set_version)
-    assert lines[-1].startswith(f"{distribution} does not fit here. To fix it: {fix}")
+    assert verdict_of(result.stdout).startswith(f"{distribution} does not fit here. To fix it: {fix}")

@@ -27,6 +27,7 @@ from pjrtwheel.bazel.locate import Bazel
 from pjrtwheel.bazel.workspace import Workspace
 from pjrtwheel.errors import BazelError, UsageError
 from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.progress import Step
 from release_under_test import release_under_test
 
 OLD, NEW = Bazel("bazel", (4, 2, 3)), Bazel("bazel", (7, 7, 1), "7.7.1")
@@ -120,7 +121,7 @@ def test_waiting_for_another_build_is_reported(tmp_path: Path, capsys: pytest.Ca
     """One server builds one thing after the other, and its client waits; nothing else of what it prints is shown."""
     said = "Another command (pid=7) is running. Waiting for it to complete on the server...\nINFO: done\n"
     command = [sys.executable, "-c", f"print({said!r}, end='')"]
-    assert run_bazel(command, tmp_path, os.environ, progress=False) == (0, said)
+    assert run_bazel(command, tmp_path, os.environ, step=Step("Bazel")) == (0, said)
     assert capsys.readouterr().err == "waiting for another build in this checkout ...\n"
 
 
@@ -137,8 +138,9 @@ BUILD = """
 import os, sys
 from pathlib import Path
 from pjrtwheel.bazel.invoke import run_bazel
+from pjrtwheel.progress import Step
 from pjrtwheel.program import run_main
-sys.exit(run_main(lambda words: run_bazel(words, Path(), os.environ, progress=False)[0], None))
+sys.exit(run_main(lambda words: run_bazel(words, Path(), os.environ, step=Step("Bazel"))[0], None))
 """
 
 

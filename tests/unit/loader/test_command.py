@@ -19,6 +19,7 @@ import pytest
 from pypjrt._abi import pjrt_0_114
 
 from pjrtwheel.backend import Backend, load_backends
+from plugin_status import verdict_of
 
 ROOT = Path(__file__).resolve().parents[3]
 BACKENDS = load_backends(ROOT)
@@ -149,8 +150,8 @@ def test_a_library_that_is_missing(status: Status, backend: Backend) -> None:
     library = f"{backend.package}/{backend.library}"
     code, lines = status(backend)
     assert (code, problems(lines)) == (1, [f"cannot read the plugin library {library}: No such file or directory"])
-    assert lines[0] == f"{backend.distribution} 1.2.3, build 1, lock {'a' * 32}, prebuilt"
-    assert lines[-1] == (
+    assert lines[1] == f"{backend.distribution} 1.2.3, build 1, lock {'a' * 32}, prebuilt"
+    assert verdict_of("\n".join(lines)) == (
         f"{backend.distribution} does not fit here. To fix it: pip install --force-reinstall "
         f"--no-deps jaxlib==1.2.3 {backend.distribution}==1.2.3  # with the --find-links or --index-url that both "
         "wheels came from"
@@ -200,7 +201,7 @@ def test_what_is_wrong_is_reported_at_once(status: Status, make_elf: Callable[..
     # Those of which this machine has a file cannot be opened, the others are missing.
     assert re.findall(r"(\w[\w ]*) (?:is missing|cannot be opened)", libraries) == names.split(", ")
     assert (
-        lines[-1]
+        verdict_of("\n".join(lines))
         == "jaxlib-cuda-13 is switched off: JAXLIB_CUDA_13_DISABLE is set. To use it: unset JAXLIB_CUDA_13_DISABLE"
     )
 
@@ -224,7 +225,7 @@ def test_others_of_another_version(
     site, backend = install(BACKENDS["cuda13"], make_elf(), TALKING, **versions), BACKENDS["cuda13"]
     lines = call(site, backend).stdout.splitlines()
     assert problems(lines)[0] == problem
-    assert lines[-1] == f"jaxlib-cuda-13 does not fit here. To fix it: {remedy}"
+    assert verdict_of("\n".join(lines)) == f"jaxlib-cuda-13 does not fit here. To fix it: {remedy}"
 
 
 def test_a_jaxlib_of_another_build(install: Install, make_elf: Callable[..., bytes]) -> None:
@@ -334,7 +335,7 @@ def test_a_text_in_the_place_of_a_vendors_library(
         "several",
     ],
 )
-def test_the_last_line_says_whether_it_fits(
+def test_the_first_line_says_whether_it_fits_and_the_last_what_to_do(
     load_module: Loader, raised: list[tuple[str, str, dict[str, object]]], misfits: int, verdict: str
 ) -> None:
     """Hardware that is not there is no misfit; hardware without a device is one."""
@@ -348,7 +349,8 @@ def test_the_last_line_says_whether_it_fits(
 
     for refusal in raised:
         report.check(functools.partial(fail, *refusal))
-    assert (len(report.problems), load_module("cuda13", "pjrt.report").to_text(report)[-1]) == (misfits, verdict)
+    text = "\n".join(load_module("cuda13", "pjrt.report").to_text(report))
+    assert (len(report.problems), verdict_of(text)) == (misfits, verdict)
 
 
 def test_names_of_extensions_are_pjrts(load_module: Loader) -> None:
@@ -390,7 +392,7 @@ def test_json_says_what_the_text_says(install: Install, backend: Backend, make_e
     )
     assert (answer["lock"], answer["jaxlib"]["lock"], answer["jax"]["version"]) == (lock, lock, "1.2.3")
     assert answer["settings"]["disable_variable"] == backend.disable
-    assert answer["verdict"] == call(site, backend).stdout.splitlines()[-1]
+    assert answer["verdict"] == verdict_of(call(site, backend).stdout)
     assert (answer["kernels"] is not None, answer["rivals"] is not None) == (bool(backend.kernels),) * 2
 
 

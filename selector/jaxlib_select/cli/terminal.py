@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""How an answer looks on a terminal: wrapped at its width, the verdict with a mark and in colour; elsewhere plain."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TextIO
+
+_LABELLED = re.compile(r"(?:[✓✗] )?\S+ {2,}(?:\S+ {2,})?")  # a label, and in `resolve` a backend
+_LABELS = ("error:", "warning:", "note:")
+# How lines begin that are pasted, and stay whole.
+_COMMANDS = ("  ", "install ", "constraint ", "set ", "index ", "next ")
+_RED, _YELLOW, _GREEN = "31", "33", "32"
+_COLOURS = {"error:": _RED, "warning:": _YELLOW}
+
+
+@dataclass(frozen=True)
+class Terminal:
+    """What an output can show.
+
+    Attributes:
+        width: Its columns; 0 where nothing is wrapped, because it is no terminal.
+        marks: Whether it has the signs for right and wrong.
+        colour: Whether colours are wanted.
+    """
+
+    width: int = 0
+    marks: bool = False
+    colour: bool = False
+
+
+def describe_terminal(stream: TextIO, environ: Mapping[str, str]) -> Terminal:
+    """Return what a stream can show: nothing but lines unless it is a terminal that knows more."""
+    if not stream.isatty() or environ.get("TERM", "dumb") == "dumb":
+        return Terminal()
+    marks = (stream.encoding or "").lower().replace("-", "") == "utf8"
+    return Terminal(shutil.get_terminal_size().columns, marks, not environ.get("NO_COLOR"))
+
+
+def dress(lines: Sequence[str], terminal: Terminal, *, well: bool) -> list[str]:
+    """Return the lines of an answer, of which the first is the verdict, as a terminal shows them best."""
+    dressed = []
+    for number, line in enumerate(lines):
+        marked = number == 0 and terminal.marks
+        colour = (_GREEN if well else _RED) if number == 0 else _COLOURS.get(line.partition(" ")[0], "")
+        text = _mark(line, "✓" if well else "✗") if marked else line
+        shown = wrap(text, terminal.width) if terminal.width else [text]
+        if terminal.colour and colour:
+            shown = [f"\x1b[{colour}m{part}\x1b[0m" for part in shown]
+        dressed += shown
+    return dressed
+
+
+def _mark(line: str, mark: str) -> str:
+    """Put a mark before a line; where its label has room, what comes after that stays in its column."""
+    return f"{mark} {line.replace('   ', ' ', 1)}" if re.match(r"\S+ {3}", line) else f"{mark} {line}"
+
+
+def wrap(line: str, width: int) -> list[str]:
+    """Return a line in pieces that are no wider than a terminal, apart from a command and from words that are longer.
+
+    >>> wrap("error: jaxlib is missing", 16), wrap("  pip install jax jaxlib", 16)
+    (['error: jaxlib is', '  missing'], ['  pip install jax jaxlib'])
+    """
+    if len(line) <= width or line.startswith(_COMMANDS):
+        return [line]
+    import textwrap  # most lines fit
+
+    labels = "" if line.startswith(_LABELS) else _LABELLED.match(line)
+    indent = " " * len(labels[0]) if labels and 3 * len(labels[0]) <= 2 * width else "  "
+    pieces = textwrap.wrap(
+        line,
+        width,
+        subsequent_indent=indent,
+        drop_whitespace=True,
+        break_long_words=False,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+    )
+    return pieces or [line]

@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What `python -m <package>` looks like on a terminal, and in a pipe."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from types import ModuleType
+
+import pytest
+
+Loader = Callable[[str, str], ModuleType]
+
+LINES = [
+    "jaxlib-cuda-13 does not fit here",
+    "problem     libcudnn.so.9 is missing, which is needed on this machine by programs that convolve",
+    "To fix it: pip install 'jaxlib-cuda-13[with-cuda]==1.2.3' --find-links https://example.org/a/long/address",
+]
+
+
+class Screen(io.StringIO):
+    """A stream that is a terminal."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        """Return what terminals do."""
+        return True
+
+
+class PlainScreen(Screen):
+    """A terminal without signs."""
+
+    encoding = "ascii"
+
+
+@pytest.mark.parametrize(
+    ("width", "shown"),
+    [
+        (
+            80,
+            [
+                "problem     libcudnn.so.9 is missing, which is needed on this machine by",
+                "            programs that convolve",
+            ],
+        ),
+        (
+            40,
+            [
+                "problem     libcudnn.so.9 is missing,",
+                "            which is needed on this",
+                "            machine by programs that",
+                "            convolve",
+            ],
+        ),
+    ],
+)
+def test_an_answer_fits_the_terminal(
+    load_module: Loader, monkeypatch: pytest.MonkeyPatch, width: int, shown: list[str]
+) -> None:
+    """The verdict has a mark, long lines go on below their beginning, and the command to paste is one line."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    dress = load_module("cuda13", "pjrt.terminal").dress
+    assert dress(LINES, Screen(), {"NO_COLOR": "1"}, fits=False) == [f"✗ {LINES[0]}", *shown, LINES[2]]
+    assert dress(LINES, Screen(), {}, fits=True)[0] == f"\x1b[32m✓ {LINES[0]}\x1b[0m"
+    assert dress(LINES, PlainScreen(), {"NO_COLOR": "1"}, fits=False)[0] == LINES[0]
+
+
+@pytest.mark.parametrize(("stream", "term"), [(Screen(), "dumb"), (io.StringIO(), "xterm")])
+def test_what_is_no_terminal_gets_the_lines(load_module: Loader, stream: io.StringIO, term: str) -> None:
+    """As they are, for other programs."""
+    assert load_module("cuda13", "pjrt.terminal").dress(LINES, stream, {"TERM": term}, fits=False) == LINES

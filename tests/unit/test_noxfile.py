@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What nox prints around the sessions: nothing that buries what they say."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("nox", reason="nox is in the environment of lint alone")
+
+
+def run_nox(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run nox on the sessions of this repository."""
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("NOX")}
+    return subprocess.run(
+        [sys.executable, "-m", "nox", "--noxfile", str(root / "noxfile.py"), *words],
+        capture_output=True, text=True, check=False, env=environ,
+    )  # fmt: skip
+
+
+def test_a_session_that_there_is_not(root: Path) -> None:
+    """Its neighbours are named, in the form of all errors, and nothing comes after them."""
+    done = run_nox(root, "-s", "build_cpuu")
+    what, nearest, remedy = done.stderr.splitlines()
+    assert (done.returncode, what, remedy) == (3, "error: no session 'build_cpuu'", "       all sessions: ./noxw -l")
+    assert nearest.startswith("       nearest to it: build_cpu, ")
+
+
+FAILING = """
+import importlib.util, pathlib
+import nox
+spec = importlib.util.spec_from_file_location("repository", {noxfile!r})
+repository = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(repository)
+nox.registry.reset()
+repository._note = lambda *_: pathlib.Path({note!r})
+
+@nox.session(venv_backend="none")
+def index(session):
+    repository._run(session, "build", "python", "-m", "pjrtwheel")
+"""
+
+
+@pytest.mark.parametrize("words", [(), ("-v",)], ids=["quiet", "verbose"])
+def test_a_session_that_fails(root: Path, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """It ends as its command did, whose error is all that is printed; with -v nox says what it ran."""
+    program, note, noxfile = (tmp_path / name for name in ("python", "note", "noxfile.py"))
+    program.write_text("#!/bin/sh\necho 'error: no bead' >&2\nexit 5\n")
+    program.chmod(0o755)
+    note.write_text(str(tmp_path))
+    noxfile.write_text(FAILING.format(noxfile=str(root / "noxfile.py"), note=str(note)))
+    done = subprocess.run(
+        [sys.executable, "-m", "nox", "--noxfile", str(noxfile), *words, "-s", "index"],
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 5
+    lines = done.stdout.splitlines()
+    assert "error: no bead" in lines
+    assert (lines == ["error: no bead"]) is (not words)
+    assert any("failed with exit code 5" in line for line in lines) is bool(words)
