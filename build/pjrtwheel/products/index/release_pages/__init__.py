@@ -1,0 +1,172 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The pages of an index for people: how to install, what was proven, how large it is, and one page for each wheel.
+
+They are plain files next to the pages for installers, with one style sheet and one script, work from a disk, ask for
+nothing else, and say everything without the script. Jinja2 escapes whatever comes from a release.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources import files
+from itertools import groupby
+from typing import Any
+from urllib.parse import quote
+
+import jinja2
+from markupsafe import Markup
+
+from pjrtwheel.products.index.projects import Project
+from pjrtwheel.products.index.release_pages import comparison, picker, proof_map, wheel_page
+from pjrtwheel.products.index.release_pages.comparison import Measured
+from pjrtwheel.products.index.release_pages.releases import Release, Wheel, list_releases
+
+MAIN_PAGE = "about.html"
+FOLDER = "about_files"  # never the name of a project: those have no underscore (PEP 503)
+_STATIC = ("about.css", "about.js")
+_PAGES = ("proofs", "sizes", "wheels")  # of each release, in the order of the menu, after the main page
+
+
+def release_pages(projects: Iterable[Project], measured: Measured | None = None) -> dict[str, bytes]:
+    """Return path → bytes of all pages for people; the same input gives the same bytes."""
+    releases = list_releases(projects)
+    templates = _templates()
+    measured = measured or Measured()
+    written = {MAIN_PAGE: _main_page(templates, releases)}
+    for release in releases:
+        for name, text in _pages_of(templates, release, releases, measured):
+            written[f"{FOLDER}/{name}"] = text
+    static = files(__package__).joinpath("static")
+    contents = {f"{FOLDER}/{name}": static.joinpath(name).read_bytes() for name in _STATIC}
+    return contents | {path: text.encode() for path, text in written.items()}
+
+
+def is_release_page(path: str) -> bool:
+    """Return whether a path of an index is one of these pages, which no installer reads."""
+    return path == MAIN_PAGE or path.startswith(f"{FOLDER}/")
+
+
+def _templates() -> jinja2.Environment:
+    templates = jinja2.Environment(
+        loader=jinja2.PackageLoader(__package__, "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters |= {
+        "megabytes": lambda size: f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size / 1e3:,.1f} kB",
+        "url": quote,
+        "json": _json,
+        "breakable": _breakable,
+        "code": _code,
+    }
+    templates.globals |= {
+        "legend": proof_map.LEGEND,
+        "describe_pythons": proof_map.describe_pythons,
+        "requirements": wheel_page.group_requirements,
+        "changes": wheel_page.group_changes,
+        "origins": wheel_page.list_origins,
+        "facts": wheel_page.list_facts,
+    }
+    return templates
+
+
+def _json(value: object) -> Markup:
+    """Return JSON as the content of a script element, in which no string can end it (WHATWG HTML, 4.12.1.3)."""
+    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))  # noqa: S704
+
+
+def _breakable(text: str) -> Markup:
+    """Return a file name that may be broken where its parts end."""
+    parts = Markup.escape(text)
+    for sign in ("-", "_", "."):
+        parts = parts.replace(sign, Markup(f"{sign}<wbr>"))  # noqa: S704  # three constants
+    return parts
+
+
+def _code(text: str) -> Markup:
+    """Return text in which backticks enclose code."""
+    parts = Markup.escape(text).split("`")
+    return Markup("").join(Markup("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts))
+
+
+def _main_page(templates: jinja2.Environment, releases: tuple[Release, ...]) -> str:
+    offer = picker.read_offer()
+    known = [release for release in releases if picker.is_known(release)]
+    tables = [
+        (release, [(system, _alike(picker.answer(offer, release, system))) for system in offer.systems])
+        for release in known
+    ]
+    return templates.get_template("install.html").render(
+        page="install",
+        base=f"{FOLDER}/",
+        home=MAIN_PAGE,
+        releases=releases,
+        release=releases[0] if releases else None,
+        offer=offer,
+        tables=tables,
+        index=picker.INDEX,
+        data=picker.picker_data(offer, releases) if known else None,
+        commands_of={release.version: _by_name(release) for release in releases if release not in known},
+    )
+
+
+def _alike(answers: Iterable[picker.Answer]) -> list[list[picker.Answer]]:
+    """Return answers that give the same commands together, in the order of the first of each."""
+    groups: dict[tuple[tuple[str, ...], ...], list[picker.Answer]] = {}
+    for answer in answers:
+        groups.setdefault(tuple(answer.commands.values()), []).append(answer)
+    return list(groups.values())
+
+
+def _by_name(release: Release) -> list[str]:
+    """Return what to install of a release about which the selector knows nothing: each plugin by its name."""
+    names = dict.fromkeys(wheel.project for wheel in release.plugins() or release.wheels)
+    return [picker.quote(f"{name}=={release.version}") for name in names]
+
+
+def _pages_of(
+    templates: jinja2.Environment, release: Release, releases: tuple[Release, ...], measured: Measured
+) -> Iterator[tuple[str, str]]:
+    """Yield the pages of one release, and those of its wheels, by file name."""
+    shared: Mapping[str, Any] = {"base": "", "home": f"../{MAIN_PAGE}", "releases": releases, "release": release}
+    views: dict[str, dict[str, Any]] = {
+        "proofs": {"maps": proof_map.plugin_maps(release), "bindings": proof_map.bindings_map(release)},
+        "sizes": _sizes(release, measured),
+        "wheels": {"projects": [(name, list(group)) for name, group in groupby(release.wheels, lambda w: w.project)]},
+    }
+    for name in _PAGES:
+        text = templates.get_template(f"{name}.html").render(page=name, **shared, **views[name])
+        yield f"{name}{release.suffix}.html", text
+    page = templates.get_template("wheel.html")
+    for wheel in release.wheels:
+        if release.newest or wheel.entry.version == release.version:  # wheels of no release are there once
+            yield wheel.page, page.render(page="wheel", wheel=wheel, **shared)
+
+
+def _sizes(release: Release, measured: Measured) -> dict[str, Any]:
+    codes, found = comparison.findings(measured)
+    return {
+        "comparisons": comparison.compare(measured),
+        "measured_versions": comparison.measured_versions(measured),
+        "codes": codes,
+        "findings": found,
+        "meanings": list(comparison.meanings(codes)),
+        "gpu_code": comparison.gpu_code(measured),
+        "largest": max((wheel.entry.size for wheel in release.wheels), default=1),
+        "own": _own_sizes(release),
+    }
+
+
+def _own_sizes(release: Release) -> list[Wheel]:
+    """Return one wheel of each project and system, the largest, for the bars of what this release weighs."""
+    found: dict[tuple[str, str], Wheel] = {}
+    for wheel in release.wheels:
+        key = wheel.project, wheel.system
+        if (wheel.is_plugin or wheel.is_bindings) and wheel.entry.size > (found[key].entry.size if key in found else 0):
+            found[key] = wheel
+    return list(found.values())
