@@ -26,7 +26,7 @@ from pjrtwheel.products.index.projects import (
     project_of,
     read_release,
 )
-from pjrtwheel.products.index.release_pages import release_pages
+from pjrtwheel.products.index.release_pages import render_pages
 from pjrtwheel.products.index.release_pages.comparison import Measured
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX
 
@@ -74,7 +74,7 @@ def write_joint_index(
         for source, release in zip(sources, releases, strict=True):
             if not source.url:
                 _link_files(release, source.folder, staging / "index")
-        _write_pages(installer_pages(projects) | release_pages(projects, measured), staging / "index")
+        _write_pages(installer_pages(projects) | render_pages(projects, measured), staging / "index")
         _replace_folder(staging / "index", output)
     return projects
 
@@ -88,7 +88,7 @@ def write_pages(projects: tuple[Project, ...], output: Path, measured: Measured 
     """
     check_place(output)
     with files.staging_folder(output.parent) as staging:
-        _write_pages(installer_pages(projects) | release_pages(projects, measured), staging / "index")
+        _write_pages(installer_pages(projects) | render_pages(projects, measured), staging / "index")
         _replace_folder(staging / "index", output)
 
 

@@ -29,13 +29,15 @@ _STATIC = ("about.css", "about.js")
 _PAGES = ("proofs", "sizes", "wheels")  # of each release, in the order of the menu, after the main page
 
 
-def release_pages(projects: Iterable[Project], measured: Measured | None = None) -> dict[str, bytes]:
+def render_pages(projects: Iterable[Project], measured: Measured | None = None) -> dict[str, bytes]:
     """Return path → bytes of all pages for people; the same input gives the same bytes."""
     releases = list_releases(projects)
     templates = _templates()
     measured = measured or Measured()
-    written = {MAIN_PAGE: _main_page(templates, releases)}
+    written = {MAIN_PAGE: _install_page(templates, releases, releases[0] if releases else None)}
     for release in releases:
+        if not release.newest:
+            written[f"{FOLDER}/install{release.suffix}.html"] = _install_page(templates, releases, release)
         for name, text in _pages_of(templates, release, releases, measured):
             written[f"{FOLDER}/{name}"] = text
     static = files(__package__).joinpath("static")
@@ -94,24 +96,24 @@ def _code(text: str) -> Markup:
     return Markup("").join(Markup("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts))
 
 
-def _main_page(templates: jinja2.Environment, releases: tuple[Release, ...]) -> str:
+def _install_page(templates: jinja2.Environment, releases: tuple[Release, ...], release: Release | None) -> str:
+    """Return the page that says how to install a release; that of the newest has the picker, for all of them."""
     offer = picker.read_offer()
-    known = [release for release in releases if picker.is_known(release)]
-    tables = [
-        (release, [(system, _alike(picker.answer(offer, release, system))) for system in offer.systems])
-        for release in known
-    ]
+    is_known = release is not None and picker.is_known(release)
+    is_main = release is None or release.newest
     return templates.get_template("install.html").render(
         page="install",
-        base=f"{FOLDER}/",
-        home=MAIN_PAGE,
+        base=f"{FOLDER}/" if is_main else "",
+        home=MAIN_PAGE if is_main else f"../{MAIN_PAGE}",
         releases=releases,
-        release=releases[0] if releases else None,
+        release=release,
         offer=offer,
-        tables=tables,
+        systems=[(system, _alike(picker.answer(offer, release, system))) for system in offer.systems]
+        if release and is_known
+        else [],
         index=picker.INDEX,
-        data=picker.picker_data(offer, releases) if known else None,
-        commands_of={release.version: _by_name(release) for release in releases if release not in known},
+        data=picker.picker_data(offer, releases) if is_main and any(map(picker.is_known, releases)) else None,
+        names=_names(release) if release and not is_known else [],
     )
 
 
@@ -123,7 +125,7 @@ def _alike(answers: Iterable[picker.Answer]) -> list[list[picker.Answer]]:
     return list(groups.values())
 
 
-def _by_name(release: Release) -> list[str]:
+def _names(release: Release) -> list[str]:
     """Return what to install of a release about which the selector knows nothing: each plugin by its name."""
     names = dict.fromkeys(wheel.project for wheel in release.plugins() or release.wheels)
     return [picker.quote(f"{name}=={release.version}") for name in names]
