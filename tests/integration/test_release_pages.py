@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from selenium.webdriver.common.keys import Keys
 
-from browser import Browser, fetch_axe, find_browser, start_browser
+from browser import Browser, explain_missing, fetch_axe, find_browser, start_browser
 from jaxlib_select.choose.policy import read_policy
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.errors import SelectError
@@ -56,7 +56,7 @@ def browser() -> Iterator[Browser]:
     """Return a running browser."""
     found = find_browser()
     if found is None:
-        pytest.skip("no Chromium with its driver here: apt-get install chromium chromium-driver")
+        pytest.skip(explain_missing())
     with start_browser(*found) as running:
         yield running
 

@@ -77,13 +77,29 @@ class Browser:
 
     def keep_picture(self, name: str) -> None:
         """Keep a picture of the whole page, if anybody wants them."""
-        if folder := os.environ.get(SCREENSHOTS):
+        if folder := _pictures():
             size = self.run("const root = document.documentElement; return [root.clientWidth, root.scrollHeight]")
             clip = {"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}
             options = {"captureBeyondViewport": True, "clip": clip}
             data = self.driver.execute_cdp_cmd("Page.captureScreenshot", options)["data"]
-            Path(folder).mkdir(parents=True, exist_ok=True)
-            (Path(folder) / f"{name}.png").write_bytes(base64.b64decode(data))
+            (folder / f"{name}.png").write_bytes(base64.b64decode(data))
+
+
+def _pictures() -> Path | None:
+    """Return the folder for pictures, if anybody wants them."""
+    if not os.environ.get(SCREENSHOTS):
+        return None
+    folder = Path(os.environ[SCREENSHOTS])
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def explain_missing() -> str:
+    """Return why there is no browser, and leave that where pictures would be."""
+    reason = "no Chromium with its driver here: apt-get install chromium chromium-driver"
+    if folder := _pictures():
+        (folder / "missing.txt").write_text(f"{reason}\n", "utf-8")
+    return reason
 
 
 def find_browser() -> tuple[str, str] | None:

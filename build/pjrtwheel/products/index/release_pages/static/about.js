@@ -453,22 +453,24 @@ const commandBlock = (lines) => {
   return block;
 };
 
+const indexAddress = (path) => shellQuote(new URL(path, location.href).href.replace(/\/*$/, "/"));
+// The tables name the address of the index by a word, because nobody knew it when they were written.
+const nameIndex = (note) => {
+  const [word, address] = [note.querySelector("code").textContent, indexAddress(note.dataset.address)];
+  for (const code of document.querySelectorAll("section .command code")) {
+    code.textContent = code.textContent.replace(new RegExp(`\\b${word}\\b`, "g"), address);
+  }
+  note.hidden = true;
+};
+
 class Picker {
   constructor(form, answer, data) {
     Object.assign(this, { form, answer, data, selector: new Selector(data) });
-    this.index = shellQuote(new URL(".", location.href).href);
+    this.index = indexAddress(".");
     form.hidden = answer.hidden = false;
-    this.nameIndex();
     form.addEventListener("input", () => this.show());
     form.addEventListener("submit", (event) => event.preventDefault());
     this.show();
-  }
-
-  // The tables below say the address as well, which nobody knew when they were written.
-  nameIndex() {
-    const word = new RegExp(`\\b${this.data.index}\\b`, "g");
-    for (const code of document.querySelectorAll(".choice code")) code.textContent = code.textContent.replace(word, this.index);
-    document.querySelector("[data-address]").hidden = true;
   }
 
   get release() { return this.data.releases[Number(this.form.elements.release?.value || 0)]; }
@@ -613,6 +615,7 @@ const start = () => {
   startTheme(document.querySelector("[data-theme-switch]"));
   document.querySelectorAll("[data-copy]").forEach(copyButton);
   startMaps([...document.querySelectorAll("[data-proof]")]);
+  document.querySelectorAll("[data-address]").forEach(nameIndex);
   const data = document.getElementById("picker-data");
   if (data) new Picker(document.querySelector("[data-picker]"), document.querySelector("[data-answer]"), JSON.parse(data.textContent));
 };
