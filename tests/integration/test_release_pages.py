@@ -324,7 +324,9 @@ def test_every_command_is_there_without_a_script(plain_browser: Browser, pages: 
 def test_a_cell_of_the_map_shows_what_ran(browser: Browser, plain_browser: Browser, pages: dict[str, Path]) -> None:
     """A click, or the keyboard, opens the programs of that chip and hides others; so does the address."""
     browser.open(pages["proofs"])
-    visible = "return [...document.querySelectorAll('.told > details')].filter((part) => part.checkVisibility()).length"
+    visible = (
+        "return [...document.querySelectorAll('.evidence > details')].filter((part) => part.checkVisibility()).length"
+    )
     assert browser.run(visible) == 0
     cells = browser.run("return [...document.querySelectorAll('[data-proof]')].map((cell) => cell.hash)")
     assert len(cells) >= 5
@@ -338,7 +340,7 @@ def test_a_cell_of_the_map_shows_what_ran(browser: Browser, plain_browser: Brows
     browser.open(pages["proofs"], fragment=cells[2][1:])
     assert browser.run(visible) == 1
     plain_browser.open(pages["proofs"], fragment=cells[2][1:])
-    opened = "return [...document.querySelectorAll('.told > details[open] .inner')].map((part) => part.id)"
+    opened = "return [...document.querySelectorAll('.evidence > details[open] .inner')].map((part) => part.id)"
     assert plain_browser.run(opened) == [cells[2][1:]]  # the browser does that by itself
 
 

@@ -72,7 +72,7 @@ class Map:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
 
-    def told(self) -> Iterator[tuple[Row, Column, Cell]]:
+    def evidence(self) -> Iterator[tuple[Row, Column, Cell]]:
         """Yield the cells about which there is more to say."""
         for row in self.rows:
             yield from (

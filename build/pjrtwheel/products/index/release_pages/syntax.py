@@ -36,7 +36,7 @@ class Module:
 
 
 class References(Protocol):
-    """Who is told what a definition refers to."""
+    """What notes the definitions that others refer to."""
 
     def refer(self, name: str) -> Node:
         """Return the node for a definition, by its whole name."""

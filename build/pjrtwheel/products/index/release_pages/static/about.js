@@ -603,7 +603,7 @@ const startMaps = (links) => {
     for (const other of links) other.toggleAttribute("aria-current", other === link);
     if (move) { card.scrollIntoView({ block: "nearest" }); inner.focus({ preventScroll: true }); }
   };
-  for (const panel of document.querySelectorAll(".told")) for (const card of panel.children) card.hidden = true;
+  for (const panel of document.querySelectorAll(".evidence")) for (const card of panel.children) card.hidden = true;
   for (const link of links) {
     link.addEventListener("click", (event) => { event.preventDefault(); history.replaceState(null, "", link.hash); open(link, true); });
   }
