@@ -203,7 +203,7 @@ def test_the_commands_are_those_of_the_tables(browser: Browser, index: Path, dis
     browser.open(index / "about.html")
     offer, release = read_offer(), list_releases(read_projects(dist))[0]
     address = quote(f"{index.resolve().as_uri()}/")
-    shown = 0
+    shown = lacking = 0
     for number, system in enumerate(offer.systems):
         answers = answer(offer, release, system)
         for place, accelerator in enumerate(offer.accelerators):
@@ -215,7 +215,11 @@ def test_the_commands_are_those_of_the_tables(browser: Browser, index: Path, dis
                     assert command == "\n".join(line.replace(INDEX, address) for line in lines)
                     assert f"jax=={release.jax}" in command
                     shown += 1
+                notes = browser.run("return [...document.querySelectorAll('.answer .note')].map((n) => n.textContent)")
+                assert notes == [f"{note[0].upper()}{note[1:]}." for note in expected.notes]
+                lacking += any("has no wheel of" in note for note in notes)
     assert shown >= 200
+    assert lacking >= 1
 
 
 def test_a_package_can_be_asked_for_by_its_name(browser: Browser, index: Path) -> None:

@@ -20,6 +20,7 @@ from typing import Any
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.support.wait import WebDriverWait
 
 _BROWSERS = ("chromium", "google-chrome", "chrome")
 _WAIT_S = 30
@@ -46,7 +47,11 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [theme]})
         self.driver.get("about:blank")  # a fragment alone would not load the page again
-        self.driver.get(path.resolve().as_uri() + (f"#{fragment}" if fragment else ""))
+        address = path.resolve().as_uri() + (f"#{fragment}" if fragment else "")
+        self.driver.get(address)
+        # On a machine under load the driver may come back before the scripts of the page have run.
+        loaded = "return document.readyState === 'complete' && location.href === arguments[0]"
+        WebDriverWait(self.driver, _WAIT_S).until(lambda _: self.run(loaded, address))
 
     def run(self, script: str, *arguments: object) -> Any:
         """Return what a function body in JavaScript returns."""

@@ -43,7 +43,8 @@ def _entries(folder: Path, release: str) -> Iterator[Entry]:
             proof = Proof(Level.STATIC, None, (_ABSENT,), ORIGIN)
             yield _entry(folder, name, proof, requires=("numpy>=2.0",))
     for backend in backends:
-        for platform, tag in backend.tags.items():
+        # An index may lack what the selector knows: one system less, where there are several.
+        for platform, tag in sorted(backend.tags.items(), reverse=True)[:1]:
             stem = backend.distribution.replace("-", "_")
             name = f"{stem}-{version}-cp312-abi3-{tag}.whl"
             yield _entry(

@@ -8,20 +8,18 @@ nothing else, and say everything without the script. Jinja2 escapes whatever com
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from itertools import groupby
 from typing import Any
-from urllib.parse import quote
 
 import jinja2
-from markupsafe import Markup
 
 from pjrtwheel.products.index.projects import Project
-from pjrtwheel.products.index.release_pages import comparison, picker, proof_map, wheel_page
+from pjrtwheel.products.index.release_pages import comparison, picker, proof_map
 from pjrtwheel.products.index.release_pages.comparison import Measured
 from pjrtwheel.products.index.release_pages.releases import Release, Wheel, list_releases
+from pjrtwheel.products.index.release_pages.templating import open_templates
 
 MAIN_PAGE = "about.html"
 FOLDER = "about_files"  # never the name of a project: those have no underscore (PEP 503)
@@ -32,7 +30,7 @@ _PAGES = ("proofs", "sizes", "wheels")  # of each release, in the order of the m
 def render_pages(projects: Iterable[Project], measured: Measured | None = None) -> dict[str, bytes]:
     """Return path → bytes of all pages for people; the same input gives the same bytes."""
     releases = list_releases(projects)
-    templates = _templates()
+    templates = open_templates()
     measured = measured or Measured()
     written = {MAIN_PAGE: _install_page(templates, releases, releases[0] if releases else None)}
     for release in releases:
@@ -48,52 +46,6 @@ def render_pages(projects: Iterable[Project], measured: Measured | None = None) 
 def is_release_page(path: str) -> bool:
     """Return whether a path of an index is one of these pages, which no installer reads."""
     return path == MAIN_PAGE or path.startswith(f"{FOLDER}/")
-
-
-def _templates() -> jinja2.Environment:
-    templates = jinja2.Environment(
-        loader=jinja2.PackageLoader(__package__, "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    templates.filters |= {
-        "megabytes": lambda size: f"{size / 1e6:,.1f} MB" if size >= 1e5 else f"{size / 1e3:,.1f} kB",
-        "url": quote,
-        "json": _json,
-        "breakable": _breakable,
-        "code": _code,
-    }
-    templates.globals |= {
-        "legend": proof_map.LEGEND,
-        "describe_pythons": proof_map.describe_pythons,
-        "requirements": wheel_page.group_requirements,
-        "changes": wheel_page.group_changes,
-        "origins": wheel_page.list_origins,
-        "facts": wheel_page.list_facts,
-    }
-    return templates
-
-
-def _json(value: object) -> Markup:
-    """Return JSON as the content of a script element, in which no string can end it (WHATWG HTML, 4.12.1.3)."""
-    text = json.dumps(value, ensure_ascii=True, separators=(",", ":"))
-    return Markup(text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026"))  # noqa: S704
-
-
-def _breakable(text: str) -> Markup:
-    """Return a file name that may be broken where its parts end."""
-    parts = Markup.escape(text)
-    for sign in ("-", "_", "."):
-        parts = parts.replace(sign, Markup(f"{sign}<wbr>"))  # noqa: S704  # three constants
-    return parts
-
-
-def _code(text: str) -> Markup:
-    """Return text in which backticks enclose code."""
-    parts = Markup.escape(text).split("`")
-    return Markup("").join(Markup("<code>{}</code>").format(part) if i % 2 else part for i, part in enumerate(parts))
 
 
 def _install_page(templates: jinja2.Environment, releases: tuple[Release, ...], release: Release | None) -> str:

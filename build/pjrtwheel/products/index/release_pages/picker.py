@@ -77,6 +77,7 @@ class Offer:
     accelerators: tuple[Accelerator, ...]
     commands: Mapping[str, Mapping[str, Commands]]
     interpreters: Mapping[str, Mapping[str, str]]
+    notes: Mapping[str, str]
     variables: Mapping[str, str]
 
 
@@ -89,12 +90,14 @@ class Answer:
         choice: What else decided, as `NVIDIA driver 580 or newer`; empty where nothing did.
         decision: What the selector decided.
         commands: Installer and kind of environment → the commands.
+        notes: What the user should know, one sentence each without its period.
     """
 
     accelerator: str
     choice: str
     decision: Decision
     commands: Mapping[tuple[str, str], tuple[str, ...]]
+    notes: tuple[str, ...]
 
     @property
     def reason(self) -> str:
@@ -108,8 +111,10 @@ def read_offer() -> Offer:
 
 
 def is_known(release: Release) -> bool:
-    """Return whether the selector has facts about a release."""
-    return release.jax in known_releases()
+    """Return whether the selector has facts about this very set of a release, whose version it would ask for."""
+    if release.jax not in known_releases():
+        return False
+    return all(backend.version == release.version for backend in load_facts(release.jax).backends if backend.tags)
 
 
 def answer(offer: Offer, release: Release, system: System) -> Iterator[Answer]:
@@ -128,7 +133,16 @@ def answer(offer: Offer, release: Release, system: System) -> Iterator[Answer]:
                 for kind in ("new", "existing")
             }
             said = f"{accelerator.question} {choice.label}" if choice.label else ""
-            yield Answer(accelerator.label, said, decision, commands)
+            notes = (*_missing(offer, release, system, decision), *decision.warnings)
+            yield Answer(accelerator.label, said, decision, commands, notes)
+
+
+def _missing(offer: Offer, release: Release, system: System, decision: Decision) -> Iterator[str]:
+    """Yield what the index lacks of a decision."""
+    if not release.pythons_of(system.platform):
+        yield offer.notes["bindings"].format(package=BINDINGS)
+    if len(decision.requirements) > 1 and decision.package not in release.packages_of(system.platform):
+        yield offer.notes["package"].format(package=decision.package)
 
 
 def join_machines(*parts: Machine) -> Machine:
@@ -207,6 +221,7 @@ def picker_data(offer: Offer, releases: Iterable[Release]) -> dict[str, Any]:
                 "jax": release.jax,
                 "version": release.version,
                 "pythons": {s.platform: list(map(spell_python, release.pythons_of(s.platform))) for s in offer.systems},
+                "packages": {s.platform: list(release.packages_of(s.platform)) for s in offer.systems},
                 "rivals": list(find_rivals(release)),
                 "names": _names(release),
             }
@@ -216,6 +231,7 @@ def picker_data(offer: Offer, releases: Iterable[Release]) -> dict[str, Any]:
         "accelerators": written["accelerators"],
         "commands": written["commands"],
         "interpreters": written["interpreters"],
+        "notes": written["notes"],
         "variables": written["variables"],
         "bindings": BINDINGS,
         "code": selector_code(),

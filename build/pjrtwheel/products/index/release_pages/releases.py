@@ -138,6 +138,10 @@ class Release:
         here = {wheel.python for wheel in self.wheels if wheel.is_bindings and wheel.entry.platform == platform}
         return tuple(python for python in self.pythons if python in here)
 
+    def packages_of(self, platform: str) -> tuple[str, ...]:
+        """Return the projects that have a wheel for a platform."""
+        return tuple(dict.fromkeys(w.project for w in self.wheels if w.entry.platform in {platform, "any"}))
+
     def plugins(self) -> tuple[Wheel, ...]:
         """Return the wheels of accelerators."""
         return tuple(wheel for wheel in self.wheels if wheel.is_plugin)

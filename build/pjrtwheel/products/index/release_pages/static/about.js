@@ -519,6 +519,12 @@ class Picker {
       const decision = this.selector.resolve(machine, this.release.jax, asked);
       const platform = this.selector.platformOf(machine);
       const pythons = this.release.pythons[platform] || [];
+      const packages = this.release.packages[platform] || [];
+      const { notes } = this.data;
+      const missing = [
+        ...(pythons.length ? [] : [fill(notes.bindings, { package: this.data.bindings })]),
+        ...(decision.requirements.length < 2 || packages.includes(decision.package) ? [] : [fill(notes.package, decision)]),
+      ];
       const { elements } = this.form;
       this.options(elements.python, pythons.map((python) => [python, python]));
       elements.python.disabled = pythons.length === 0;
@@ -527,7 +533,7 @@ class Picker {
         release: this.release, shell, installer: elements.installer.value, environment: elements.environment.value,
         python: elements.python.value || "3", index: this.index,
       });
-      this.tell(decision, lines, this.data.interpreters[shell][elements.environment.value], pythons.length === 0);
+      this.tell(decision, lines, this.data.interpreters[shell][elements.environment.value], [...missing, ...decision.warnings]);
     } catch (error) {
       if (!(error instanceof SelectorError)) throw error;
       this.answer.replaceChildren(element("h2", { textContent: "No answer" }),
@@ -536,11 +542,9 @@ class Picker {
     }
   }
 
-  tell(decision, lines, interpreter, missing) {
+  tell(decision, lines, interpreter, notes) {
     const chosen = decision.candidates.find((candidate) => candidate.chosen);
     const others = decision.candidates.filter((candidate) => !candidate.chosen);
-    const notes = [...decision.warnings];
-    if (missing) notes.unshift("this index has no jaxlib of this release for this system");
     const list = element("dl", { className: "reasons" }, ...others.map((candidate) => element("div", {},
       element("dt", { textContent: candidate.backend }), element("dd", { textContent: candidate.reason }))));
     this.answer.className = "answer";
