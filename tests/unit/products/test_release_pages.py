@@ -22,6 +22,7 @@ from jaxlib_select.choose.decision import Decision
 from jaxlib_select.facts import known_releases
 from pjrtwheel.backend import load_backends
 from pjrtwheel.dist_folder.release_file import Entry
+from pjrtwheel.docs.wheels_page import Measure
 from pjrtwheel.errors import WheelError
 from pjrtwheel.products.index import write_index
 from pjrtwheel.products.index.contents import Component, WheelContents, read_contents
@@ -33,7 +34,7 @@ from pjrtwheel.products.index.release_pages import (
     render_pages,
     selector_code,
 )
-from pjrtwheel.products.index.release_pages.comparison import Measured
+from pjrtwheel.products.index.release_pages.comparison import Bar, Measured, compare
 from pjrtwheel.products.index.release_pages.releases import Release, list_releases
 from pjrtwheel.products.index.release_pages.syntax import Module, SyntaxWriter, UnknownSyntaxError
 from pjrtwheel.products.index.release_pages.templating import as_json
@@ -41,6 +42,7 @@ from pjrtwheel.products.index.release_pages.wheel_page import Change, group_chan
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.results import Compilation, Outcome, ProgramResult, Proof, PythonProof, TargetProof
 from pjrtwheel.sets.projects import SELECTOR
+from pjrtwheel.wheel.names import parse_name
 from release_entries import entry_of
 from release_index import MACHINE, ORIGIN, make_release_dist
 from small_wheels import build_wheel
@@ -393,3 +395,54 @@ def test_the_code_holds_what_decisions_need() -> None:
     assert not re.search(r'"builtin", "(open|pathlib|os|subprocess|importlib)\b', text)
     referred = set(re.findall(r'\["global", "([^"]+)"\]', text))
     assert referred <= code["definitions"].keys()
+
+
+def measure(wheel: str, size: int, *, locked: bool) -> Measure:
+    """Return a measured wheel that takes twice its size on disk."""
+    name = parse_name(wheel)
+    numbers = {"libraries": 1, "rpath_elements": 0, "rpath_useless": 0, "unneeded_bytes": 0, "license_files": 1}
+    texts = {"wheel": wheel, "distribution": name.distribution, "tag": name.tag}
+    more = {"exports": 2, "sboms": 1, "gpu_code": (), "findings": {}, "installed_size": 2 * size}
+    return Measure(size=size, locked=locked, **texts, **numbers, **more)  # type: ignore[arg-type]
+
+
+def test_bars_compare_what_an_environment_takes(root: Path) -> None:
+    """Ours next to upstream's; a wheel that requires upstream's library comes on top of it, and replaces nothing."""
+    backends = load_backends(root)
+    bundled = next(backend for backend in backends.values() if backend.prebuilt.bundled and backend.kernels)
+    apart = next(backend for backend in backends.values() if not backend.prebuilt.bundled)
+    tag = "manylinux_2_27_x86_64"
+
+    def spell(project: str, tags: str) -> str:
+        return f"{project.replace('-', '_')}-1.2.3-{tags}-{tag}.whl"
+
+    kernels = bundled.kernels.project if bundled.kernels else ""
+    measures = (
+        measure(spell(bundled.prebuilt.project, "py3-none"), 30_000_000, locked=False),
+        *(measure(spell(kernels, f"{python}-{python}"), 10_000_000, locked=False) for python in ("cp312", "cp313")),
+        measure(spell(bundled.distribution, "cp312-abi3"), 50_000_000, locked=True),
+        measure(spell(apart.prebuilt.project, "cp312-cp312"), 99_000_000, locked=False),
+        measure(spell(apart.distribution, "cp312-abi3"), 1_000_000, locked=True),
+    )
+    found = {row.name: row for row in compare(Measured(measures, tuple(backends.values())))}
+    assert found.keys() == {bundled.name, apart.name}
+    first, second = found[bundled.name], found[apart.name]
+    assert first.download == Bar(40.0, 50.0, 40.0, 50.0)
+    assert first.installed == Bar(80.0, 100.0, 40.0, 50.0)
+    assert first.release == Bar(50.0, 50.0, 50.0, 50.0)
+    assert (first.download.change, first.release.change) == ("25.0 % larger", "the same")
+    assert (second.needs_upstream, second.download) == (True, Bar(99.0, 100.0, 99.0, 100.0))
+    assert not first.needs_upstream
+    assert compare(Measured()) == ()
+
+
+def test_bindings_say_what_they_have_with_each_plugin() -> None:
+    """The strongest level is not that of all."""
+    device, aot = (
+        Proof(level, "0.1", (), ORIGIN, backend=name) for level, name in ((Level.DEVICE, "cpu"), (Level.AOT, "a"))
+    )
+    other = replace(aot, backend="b")
+    entry = entry_of("jaxlib-1.2.3-cp312-cp312-win_amd64.whl", proof=device, other_proofs=(aot, other))
+    found = proof_map.bindings_map(abacus_release(entry))
+    assert found is not None
+    assert [(cell.level, cell.text) for cell in found.rows[0].cells] == [("device", "with cpu; aot with a, b")]

@@ -38,47 +38,60 @@ class Bar:
         """By how much ours is larger or smaller, such as `15.4 % larger`; empty where one is missing."""
         if not self.upstream or self.ours is None:
             return ""
-        percent = 100 * (self.ours / self.upstream - 1)
+        percent = round(100 * (self.ours / self.upstream - 1), 1)
+        if not percent:
+            return "the same"
         return f"{abs(percent):.1f} % {'larger' if percent > 0 else 'smaller'}"
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All figures of one package: upstream's wheels and ours, and a bar for each kind of size."""
+    """All figures of one package: upstream's wheels and ours, and a bar for each kind of size.
+
+    Attributes:
+        needs_upstream: Whether ours requires upstream's wheels instead of replacing them: bars of ours have both.
+    """
 
     name: str
     upstream: Total | None
     ours: Total | None
+    needs_upstream: bool
     download: Bar
     installed: Bar
     release: Bar
 
 
-def compare(measured: Measured) -> tuple[Comparison, ...]:
-    """Return a comparison for the bindings and for each backend that was measured."""
-    pairs = tuple(pair_up(measured.measures, measured.backends))
-    longest = {key: max((_figure(t, key) for p in pairs for t in (p.upstream, p.ours)), default=0.0) for key in _KINDS}
-    return tuple(
-        Comparison(pair.name, pair.upstream, pair.ours, *(_bar(pair, key, longest[key]) for key in _KINDS))
-        for pair in pairs
-    )
-
-
 _KINDS = ("download", "installed", "release")
 
 
-def _figure(total: Total | None, key: str) -> float:
-    return 0.0 if total is None else getattr(total, key) / 1e6
-
-
-def _bar(pair: Pair, key: str, longest: float) -> Bar:
-    theirs, ours = _figure(pair.upstream, key), _figure(pair.ours, key)
-    return Bar(
-        theirs if pair.upstream else None,
-        ours if pair.ours else None,
-        round(100 * theirs / longest, 1) if longest else 0.0,
-        round(100 * ours / longest, 1) if longest else 0.0,
+def compare(measured: Measured) -> tuple[Comparison, ...]:
+    """Return a comparison for the bindings and for each backend that was measured."""
+    needing = {backend.name for backend in measured.backends if not backend.prebuilt.bundled}
+    pairs = [(pair, pair.name in needing) for pair in pair_up(measured.measures, measured.backends)]
+    figures = {pair.name: {key: _figures(pair, key, needs=needs) for key in _KINDS} for pair, needs in pairs}
+    longest = {key: max((size for found in figures.values() for size in found[key]), default=0.0) for key in _KINDS}
+    return tuple(
+        Comparison(
+            pair.name,
+            pair.upstream,
+            pair.ours,
+            needs,
+            *(_bar(pair, figures[pair.name][key], longest[key]) for key in _KINDS),
+        )
+        for pair, needs in pairs
     )
+
+
+def _figures(pair: Pair, key: str, *, needs: bool) -> tuple[float, float]:
+    """Return upstream's size and ours in megabytes, 0 where there is none."""
+    theirs, ours = (0.0 if total is None else getattr(total, key) / 1e6 for total in (pair.upstream, pair.ours))
+    return theirs, ours + theirs if needs and pair.ours else ours
+
+
+def _bar(pair: Pair, figures: tuple[float, float], longest: float) -> Bar:
+    theirs, ours = figures
+    lengths = (round(100 * size / longest, 1) if longest else 0.0 for size in figures)
+    return Bar(theirs if pair.upstream else None, ours if pair.ours else None, *lengths)
 
 
 def measured_versions(measured: Measured) -> tuple[str, ...]:

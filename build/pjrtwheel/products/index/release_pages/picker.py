@@ -119,7 +119,7 @@ def is_known(release: Release) -> bool:
 
 def answer(offer: Offer, release: Release, system: System) -> Iterator[Answer]:
     """Yield what the selector decides for each accelerator on a system, with the commands."""
-    python = next(map(spell_python, release.pythons_of(system.platform)), "")
+    python = next(map(spell_python, release.pythons_of(system.platform)), "3")
     rivals = find_rivals(release)
     for accelerator in offer.accelerators:
         for choice in accelerator.choices or (Choice("", {}),):

@@ -103,13 +103,14 @@ def bindings_map(release: Release) -> Map | None:
 
 
 def _bindings_cell(wheel: Wheel) -> Cell:
-    proof = wheel.entry.proof
-    backends = [other.backend for other in wheel.entry.proofs() if other.backend and _ran(other)]
-    return Cell(proof.level.value, f"with {', '.join(backends)}" if backends else "", f"wheel:{wheel.page}", proof)
-
-
-def _ran(proof: Proof) -> bool:
-    return proof.level is not Level.STATIC
+    """Return the level that bindings have with some plugin, and below it what they have with each."""
+    plugins: dict[Level, list[str]] = {}
+    for proof in wheel.entry.proofs():
+        if proof.backend and proof.level is not Level.STATIC:
+            plugins.setdefault(proof.level, []).append(proof.backend)
+    strongest = wheel.entry.proof.level
+    texts = [f"{'' if level is strongest else f'{level} '}with {', '.join(names)}" for level, names in plugins.items()]
+    return Cell(strongest.value, "; ".join(texts), f"wheel:{wheel.page}", wheel.entry.proof)
 
 
 def _group(wheels: Iterable[Wheel]) -> list[list[Wheel]]:
@@ -136,7 +137,7 @@ def _map_of(number: int, wheels: Sequence[Wheel]) -> Map:
     if not rows:
         rows = [Row("any device", "", tuple(_plain_cell(wheel) for wheel in wheels))]
     columns = tuple(Column(wheel.project, wheel.system, wheel) for wheel in wheels)
-    return Map(", ".join(dict.fromkeys(wheel.project for wheel in wheels)), "device", columns, tuple(rows))
+    return Map(", ".join(dict.fromkeys(wheel.project for wheel in wheels)), "Device", columns, tuple(rows))
 
 
 def _codes(name: str, wheels: Iterable[Wheel]) -> str:
