@@ -604,7 +604,8 @@ const startMaps = (links) => {
     const inner = document.getElementById(link.hash.slice(1));
     const card = inner.closest("details");
     for (const other of card.parentElement.children) { other.hidden = other !== card; other.open = other === card; }
-    for (const other of links) other.toggleAttribute("aria-current", other === link);
+    for (const other of links) other.removeAttribute("aria-current");
+    link.setAttribute("aria-current", "true");
     if (move) { card.scrollIntoView({ block: "nearest" }); inner.focus({ preventScroll: true }); }
   };
   for (const panel of document.querySelectorAll(".evidence")) for (const card of panel.children) card.hidden = true;
