@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +28,7 @@ from pjrtwheel.products.index.projects import WheelFolder, read_projects
 from pjrtwheel.products.index.release_pages.picker import INDEX, answer, quote, read_offer
 from pjrtwheel.products.index.release_pages.read_measured import read_measured
 from pjrtwheel.products.index.release_pages.releases import list_releases
+from pjrtwheel.products.index.release_pages.selector_code import selector_code
 from release_index import make_release_dist
 from release_under_test import ROOT
 
@@ -123,6 +125,39 @@ def test_the_picker_decides_as_the_selector_does(browser: Browser, index: Path) 
     assert len(cases) > 1000
     browser.open(index / "about.html")
     assert browser.run(ANSWER, cases) == [decide(*case) for case in cases]
+
+
+def test_the_script_knows_all_that_the_selector_uses(browser: Browser, index: Path) -> None:
+    """Also where no machine of the table leads to: each function of Python, and each method."""
+    browser.open(index / "about.html")
+    known = browser.run(
+        "const selector = new Selector(JSON.parse(document.getElementById('picker-data').textContent));"
+        "const matched = regex('').methods.match(null, '');"
+        "const methods = [TEXT, LIST, DICT, SET, regex('').methods, matched.methods, BUILTINS.dict.members];"
+        "return [Object.keys(selector.builtins), methods.flatMap(Object.keys)]"
+    )
+    code = selector_code()
+    text = json.dumps(code)
+    used = set(re.findall(r'\["builtin", "([^"]+)"\]', text))
+    assert used
+    assert used <= set(known[0])
+    definitions = [content for kind, content, *_ in code["definitions"].values() if kind in {"class", "enum"}]
+    own = {name for content in definitions for name in (*content["methods"], *content.get("members", ()))}
+    own |= {name for content in definitions for name, *_ in content.get("fields", ())}
+    called = set(called_methods(code))
+    assert len(called) > 10
+    assert called - own <= set(known[1])
+
+
+def called_methods(code: Any) -> Iterator[str]:
+    """Yield the names of the methods that are called anywhere in the selector's functions."""
+    if isinstance(code, list):
+        if len(code) == 4 and code[0] == "call" and code[1][0] == "attribute":
+            yield code[1][2]
+    elif not isinstance(code, dict):
+        return
+    for part in code.values() if isinstance(code, dict) else code:
+        yield from called_methods(part)
 
 
 CAPABILITIES = st.sampled_from(["3.7", "5.2", "7.0", "8.7", "9.0", "10.3", "12.0"])

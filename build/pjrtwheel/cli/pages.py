@@ -23,7 +23,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Write the index, and say where it is."""
     from pjrtwheel.errors import UsageError
-    from pjrtwheel.products.index.release_pages.read_measured import read_measured
     from pjrtwheel.publish.destinations import Kind, find_destination
     from pjrtwheel.publish.github_index import open_index
     from pjrtwheel.publish.places import read_settings
@@ -38,6 +37,6 @@ def execute(args: argparse.Namespace) -> int:
             cause="only a GitHub Release has one apart from its files, in a folder that Pages serves",
             remedy="name such a destination, and the folder with --pages",
         )
-    index.write(index.list_projects(), read_measured(args.root))
+    index.write(index.list_projects())
     print(f"{index.path}: the index of all releases of {index.repository.address}")
     return 0

@@ -19,7 +19,6 @@ from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME
 from pjrtwheel.errors import UsageError
 from pjrtwheel.products.index import check_place, write_pages
 from pjrtwheel.products.index.projects import IndexedRelease, Project, list_projects
-from pjrtwheel.products.index.release_pages.comparison import Measured
 from pjrtwheel.prove.origin import find_date
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.github_assets import GithubAssets
@@ -79,14 +78,14 @@ class GithubIndex:
         ]
         return list_projects(releases, f"the index of {self.repository.address}")
 
-    def write(self, projects: tuple[Project, ...], measured: Measured | None = None) -> None:
-        """Write the pages of projects, if there is a folder for them; `measured` is for those that people read.
+    def write(self, projects: tuple[Project, ...]) -> None:
+        """Write the pages of projects, if there is a folder for them.
 
         Raises:
             UsageError: The folder holds something else.
         """
         if self.path is not None:
-            write_pages(projects, self.path, measured)
+            write_pages(projects, self.path)
 
     def find_reasons(self, tag: str, names: Collection[str]) -> dict[str, str]:
         """Return wheel → why it was withdrawn, for some files of a release.

@@ -28,6 +28,7 @@ from pjrtwheel.products.index.projects import (
 )
 from pjrtwheel.products.index.release_pages import render_pages
 from pjrtwheel.products.index.release_pages.comparison import Measured
+from pjrtwheel.products.index.release_pages.read_measured import OWN_ROOT, read_measured
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX
 
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
@@ -79,16 +80,16 @@ def write_joint_index(
     return projects
 
 
-def write_pages(projects: tuple[Project, ...], output: Path, measured: Measured | None = None) -> None:
+def write_pages(projects: tuple[Project, ...], output: Path) -> None:
     """Write the pages of projects whose files have addresses elsewhere, in place of the index before.
 
     Raises:
-        UsageError: `output` holds something that is no index.
+        UsageError: `output` holds something that is no index, or the measures of this repository are malformed.
         WheelError: The disk is full.
     """
     check_place(output)
     with files.staging_folder(output.parent) as staging:
-        _write_pages(installer_pages(projects) | render_pages(projects, measured), staging / "index")
+        _write_pages(installer_pages(projects) | render_pages(projects, read_measured(OWN_ROOT)), staging / "index")
         _replace_folder(staging / "index", output)
 
 

@@ -16,71 +16,35 @@ from typing import Any
 import jinja2
 
 from pjrtwheel.products.index.projects import Project
-from pjrtwheel.products.index.release_pages import comparison, picker, proof_map
+from pjrtwheel.products.index.release_pages import comparison, proof_map
 from pjrtwheel.products.index.release_pages.comparison import Measured
+from pjrtwheel.products.index.release_pages.places import FOLDER, MAIN_PAGE, is_release_page
 from pjrtwheel.products.index.release_pages.releases import Release, Wheel, list_releases
 from pjrtwheel.products.index.release_pages.templating import open_templates
 
-MAIN_PAGE = "about.html"
-FOLDER = "about_files"  # never the name of a project: those have no underscore (PEP 503)
+__all__ = ["FOLDER", "MAIN_PAGE", "is_release_page", "render_pages"]
+
 _STATIC = ("about.css", "about.js")
 _PAGES = ("proofs", "sizes", "wheels")  # of each release, in the order of the menu, after the main page
 
 
 def render_pages(projects: Iterable[Project], measured: Measured | None = None) -> dict[str, bytes]:
     """Return path → bytes of all pages for people; the same input gives the same bytes."""
+    # The selector is needed to write pages, and not to publish wheels, nor to read what an index holds.
+    from pjrtwheel.products.index.release_pages.install_page import render_install_page  # noqa: PLC0415
+
     releases = list_releases(projects)
     templates = open_templates()
     measured = measured or Measured()
-    written = {MAIN_PAGE: _install_page(templates, releases, releases[0] if releases else None)}
+    written = {MAIN_PAGE: render_install_page(templates, releases, releases[0] if releases else None)}
     for release in releases:
         if not release.newest:
-            written[f"{FOLDER}/install{release.suffix}.html"] = _install_page(templates, releases, release)
+            written[f"{FOLDER}/install{release.suffix}.html"] = render_install_page(templates, releases, release)
         for name, text in _pages_of(templates, release, releases, measured):
             written[f"{FOLDER}/{name}"] = text
     static = files(__package__).joinpath("static")
     contents = {f"{FOLDER}/{name}": static.joinpath(name).read_bytes() for name in _STATIC}
     return contents | {path: text.encode() for path, text in written.items()}
-
-
-def is_release_page(path: str) -> bool:
-    """Return whether a path of an index is one of these pages, which no installer reads."""
-    return path == MAIN_PAGE or path.startswith(f"{FOLDER}/")
-
-
-def _install_page(templates: jinja2.Environment, releases: tuple[Release, ...], release: Release | None) -> str:
-    """Return the page that says how to install a release; that of the newest has the picker, for all of them."""
-    offer = picker.read_offer()
-    is_known = release is not None and picker.is_known(release)
-    is_main = release is None or release.newest
-    return templates.get_template("install.html").render(
-        page="install",
-        base=f"{FOLDER}/" if is_main else "",
-        home=MAIN_PAGE if is_main else f"../{MAIN_PAGE}",
-        releases=releases,
-        release=release,
-        offer=offer,
-        systems=[(system, _alike(picker.answer(offer, release, system))) for system in offer.systems]
-        if release and is_known
-        else [],
-        index=picker.INDEX,
-        data=picker.picker_data(offer, releases) if is_main and any(map(picker.is_known, releases)) else None,
-        names=_names(release) if release and not is_known else [],
-    )
-
-
-def _alike(answers: Iterable[picker.Answer]) -> list[list[picker.Answer]]:
-    """Return answers that give the same commands together, in the order of the first of each."""
-    groups: dict[tuple[tuple[str, ...], ...], list[picker.Answer]] = {}
-    for answer in answers:
-        groups.setdefault(tuple(answer.commands.values()), []).append(answer)
-    return list(groups.values())
-
-
-def _names(release: Release) -> list[str]:
-    """Return what to install of a release about which the selector knows nothing: each plugin by its name."""
-    names = dict.fromkeys(wheel.project for wheel in release.plugins() or release.wheels)
-    return [picker.quote(f"{name}=={release.version}") for name in names]
 
 
 def _pages_of(

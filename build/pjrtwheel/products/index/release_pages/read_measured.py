@@ -10,6 +10,8 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.docs.wheels import DATA, read_measures
 from pjrtwheel.products.index.release_pages.comparison import Measured
 
+OWN_ROOT = Path(__file__).resolve().parents[5]  # of the repository that this tooling is in
+
 
 def read_measured(root: Path) -> Measured:
     """Return what `docs/wheels.json` holds; nothing where there is no such file.
