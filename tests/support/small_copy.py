@@ -13,7 +13,12 @@ from release_under_test import ROOT
 
 # What the small release has: a plugin, and bindings that are built by a job of their own.
 PLUGIN, ALONE, PYTHON = "linux_x86_64", "linux_aarch64", "cp312"
-_TESTS = ("tests/integration/conftest.py", "tests/integration/test_select_wheel.py", "tests/unit/test_files.py")
+_TESTS = (
+    "tests/integration/conftest.py",
+    "tests/integration/test_release_pages.py",
+    "tests/integration/test_select_wheel.py",
+    "tests/unit/test_files.py",
+)
 
 
 def copy_small(target: Path, version: str) -> None:

@@ -42,6 +42,8 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.files import write_atomically
     from pjrtwheel.products.index import write_joint_index
     from pjrtwheel.products.index.projects import WheelFolder, find_unlisted
+    from pjrtwheel.products.index.release_pages import MAIN_PAGE
+    from pjrtwheel.products.index.release_pages.read_measured import read_measured
     from pjrtwheel.wheel.names import METADATA_SUFFIX
 
     folders = args.releases or [args.dist or args.root / "dist"]
@@ -53,7 +55,8 @@ def execute(args: argparse.Namespace) -> int:
         WheelFolder(folder, url, metadata=not url or bool(args.metadata))
         for folder, url in zip(folders, urls, strict=True)
     ]
-    projects = write_joint_index(sources, output, _find_withdrawn(args.root, folders, named=bool(args.releases)))
+    withdrawn = _find_withdrawn(args.root, folders, named=bool(args.releases))
+    projects = write_joint_index(sources, output, withdrawn, read_measured(args.root))
     for project in projects:
         print(f"{project.name}: {count(len(project.files), 'file')}, {', '.join(project.versions)}")
     for file in (file for project in projects for file in project.files if args.metadata and file.metadata):
@@ -62,6 +65,7 @@ def execute(args: argparse.Namespace) -> int:
         print(f"warning: {name} is not in the index, for release.json does not list it", file=sys.stderr)
     # jax and what it needs come from another index, so this one must not take the place of all others.
     print(f"{output}: serve it, and give pip its address with --extra-index-url, or uv with --index")
+    print(f"{output / MAIN_PAGE}: how to install, what was proven, sizes and hashes, for people")
     return 0
 
 

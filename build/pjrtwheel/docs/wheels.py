@@ -27,7 +27,7 @@ from pjrtwheel.program import CommandParser, program
 from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.wheel.names import find_plain_wheels, parse_name
 
-_DATA = "docs/wheels.json"
+DATA = "docs/wheels.json"
 PAGE = "docs/wheels.md"
 SCHEMA = 1
 
@@ -78,9 +78,9 @@ def find_wheels(paths: Iterable[Path]) -> Iterator[Path]:
 
 def read_measures(root: Path) -> tuple[Measure, ...]:
     """Return the numbers that are kept; raise a `UsageError` when there are none."""
-    path = root / _DATA
+    path = root / DATA
     if not path.is_file():
-        raise UsageError(f"there is no {_DATA}", remedy="measure wheels: ./noxw -s update_docs -- FOLDER...")
+        raise UsageError(f"there is no {DATA}", remedy="measure wheels: ./noxw -s update_docs -- FOLDER...")
     return parse_measures(path.read_text("utf-8"))
 
 
@@ -120,7 +120,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments = make_parser().parse_all(argv)
     if arguments.wheels:
         measures = _measure_wheels(arguments.root, find_wheels(arguments.wheels))
-        write_atomically(arguments.root / _DATA, format_measures(measures))
+        write_atomically(arguments.root / DATA, format_measures(measures))
     page = render_page(read_measures(arguments.root), tuple(load_backends(arguments.root).values()))
     write_atomically(arguments.root / PAGE, page)
     return 0

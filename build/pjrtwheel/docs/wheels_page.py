@@ -80,6 +80,67 @@ class Measure:
     findings: dict[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Total:
+    """Wheels that belong together, in sum; sizes in bytes.
+
+    Attributes:
+        distributions: Their projects.
+        wheels: How many wheels a release has of them.
+        release: Their size, all of them.
+        download: The size of those that one environment downloads.
+        installed: What these take there.
+        unneeded: What no loader reads of that.
+        rpath_elements: Elements of all search paths.
+        rpath_useless: How many of them are of no use.
+        exports: Symbols that the plugin defines; nothing without one.
+        license_files: How many there are.
+        sboms: Whether each wheel has a bill of materials.
+        locked: Whether each has the lock of a set.
+    """
+
+    distributions: tuple[str, ...]
+    wheels: int
+    release: int
+    download: int
+    installed: int
+    unneeded: int
+    rpath_elements: int
+    rpath_useless: int
+    exports: int | None
+    license_files: int
+    sboms: bool
+    locked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Upstream's wheels for a backend, or the bindings, and ours; nothing where there are none."""
+
+    name: str
+    upstream: Total | None
+    ours: Total | None
+
+
+def installed(measures: Iterable[Measure]) -> list[Measure]:
+    """Return the wheels that an installer takes for the environment of the comparison."""
+    return [row for row in measures if row.tag.endswith(_ARCHITECTURE) and _is_installed(row)]
+
+
+def pair_up(measures: Iterable[Measure], backends: Iterable[Backend]) -> Iterator[Pair]:
+    """Yield upstream's wheels and ours for the bindings and for each backend that has any."""
+    rows = [row for row in measures if row.tag.endswith(_ARCHITECTURE)]
+    groups = [(BINDINGS, {BINDINGS}, BINDINGS)]
+    for backend in backends:
+        projects = {backend.prebuilt.project} | ({backend.kernels.project} if backend.kernels else set())
+        groups.append((backend.name, projects, backend.distribution))
+    for name, projects, ours in groups:
+        theirs = _total([row for row in rows if row.distribution in projects and not row.locked])
+        mine = _total([row for row in rows if row.distribution == ours and row.locked])
+        if theirs or mine:
+            yield Pair(name, theirs, mine)
+
+
 def render_page(measures: Sequence[Measure], backends: Sequence[Backend]) -> str:
     """Return the text of the page; the backends know upstream's projects."""
     measures = [row for row in measures if row.tag.endswith(_ARCHITECTURE)]
@@ -106,32 +167,46 @@ def _list_pythons(measures: Iterable[Measure]) -> str:
 
 def _compare(measures: Sequence[Measure], backends: Sequence[Backend]) -> Iterator[tuple[str, ...]]:
     """Yield upstream's row and ours for the bindings and for each backend."""
-    groups = [(BINDINGS, {BINDINGS}, BINDINGS)]
-    for backend in backends:
-        projects = {backend.prebuilt.project} | ({backend.kernels.project} if backend.kernels else set())
-        groups.append((backend.name, projects, backend.distribution))
-    for name, projects, ours in groups:
-        theirs = [row for row in measures if row.distribution in projects and not row.locked]
-        mine = [row for row in measures if row.distribution == ours and row.locked]
-        yield from (_sum_up(f"{name}, {who}", rows) for who, rows in (("upstream", theirs), ("ours", mine)) if rows)
+    for pair in pair_up(measures, backends):
+        totals = (("upstream", pair.upstream), ("ours", pair.ours))
+        yield from (_format_total(f"{pair.name}, {who}", total) for who, total in totals if total)
 
 
-def _sum_up(name: str, rows: Sequence[Measure]) -> tuple[str, ...]:
-    installed = [row for row in rows if _is_installed(row)]
-    exports = [row.exports for row in installed if row.exports is not None]
+def _total(rows: Sequence[Measure]) -> Total | None:
+    if not rows:
+        return None
+    own = [row for row in rows if _is_installed(row)]
+    exports = [row.exports for row in own if row.exports is not None]
+    return Total(
+        distributions=tuple(sorted({row.distribution for row in rows})),
+        wheels=len(rows),
+        release=sum(row.size for row in rows),
+        download=sum(row.size for row in own),
+        installed=sum(row.installed_size for row in own),
+        unneeded=sum(row.unneeded_bytes for row in own),
+        rpath_elements=sum(row.rpath_elements for row in own),
+        rpath_useless=sum(row.rpath_useless for row in own),
+        exports=sum(exports) if exports else None,
+        license_files=sum(row.license_files for row in own),
+        sboms=all(row.sboms for row in own),
+        locked=all(row.locked for row in own),
+    )
+
+
+def _format_total(name: str, total: Total) -> tuple[str, ...]:
     return (
         name,
-        ", ".join(f"`{distribution}`" for distribution in sorted({row.distribution for row in rows})),
-        str(len(rows)),
-        _megabytes(row.size for row in rows),
-        _megabytes(row.size for row in installed),
-        _megabytes(row.installed_size for row in installed),
-        _megabytes(row.unneeded_bytes for row in installed),
-        f"{sum(row.rpath_elements for row in installed)} ({sum(row.rpath_useless for row in installed)})",
-        str(sum(exports)) if exports else "",
-        str(sum(row.license_files for row in installed)),
-        "yes" if all(row.sboms for row in installed) else "no",
-        "yes" if all(row.locked for row in installed) else "no",
+        ", ".join(f"`{distribution}`" for distribution in total.distributions),
+        str(total.wheels),
+        _megabytes(total.release),
+        _megabytes(total.download),
+        _megabytes(total.installed),
+        _megabytes(total.unneeded),
+        f"{total.rpath_elements} ({total.rpath_useless})",
+        "" if total.exports is None else str(total.exports),
+        str(total.license_files),
+        "yes" if total.sboms else "no",
+        "yes" if total.locked else "no",
     )
 
 
@@ -165,5 +240,5 @@ def _render_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
 
-def _megabytes(sizes: Iterable[int]) -> str:
-    return f"{sum(sizes) / 1e6:.1f}"
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f}"

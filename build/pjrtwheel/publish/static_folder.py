@@ -25,8 +25,9 @@ from urllib.parse import quote
 from pjrtwheel.dist_folder.release_file import read_entries
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.files import copy_atomically, hash_file, locked
-from pjrtwheel.products.index import all_pages, write_pages
+from pjrtwheel.products.index import installer_pages, write_pages
 from pjrtwheel.products.index.projects import IndexedRelease, Project, WheelFolder, list_projects, read_release
+from pjrtwheel.products.index.release_pages import is_release_page
 from pjrtwheel.prove.origin import find_date
 from pjrtwheel.publish.answers import explain_system
 from pjrtwheel.publish.destinations import Destination
@@ -182,7 +183,7 @@ class StaticFolder:
             return
         # A run that was killed between its two last steps has moved the files, and not written the index.
         different, unfinished = (
-            _find_different(all_pages(self._list_projects(without=tag)), index) for tag in ("", self.tag)
+            _find_different(installer_pages(self._list_projects(without=tag)), index) for tag in ("", self.tag)
         )
         if not different or not unfinished:
             return
@@ -214,8 +215,12 @@ def _on_disk(what: str, path: Path) -> Iterator[None]:
 
 
 def _find_different(expected: Mapping[str, bytes], index: Path) -> set[str]:
-    """Return the paths of an index that are missing, altered, or nothing of it."""
-    present = {path.relative_to(index).as_posix() for path in index.rglob("*") if path.is_file()}
+    """Return the paths of an index that are missing, altered, or nothing of it, apart from those for people.
+
+    What people read says more with each version of the tooling; what installers read follows from the files alone.
+    """
+    found = (path.relative_to(index).as_posix() for path in index.rglob("*") if path.is_file())
+    present = {name for name in found if not is_release_page(name)}
     altered = {name for name in expected.keys() & present if (index / name).read_bytes() != expected[name]}
     return altered | (expected.keys() ^ present)
 

@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +19,10 @@ from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products import index
 from pjrtwheel.products.index import write_index, write_joint_index
-from pjrtwheel.products.index.pages import chips
 from pjrtwheel.products.index.projects import WheelFolder
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Proof, PythonProof, TargetProof
-from release_entries import entry_of
+from pjrtwheel.prove.results import Proof, PythonProof
 from small_wheels import build_wheel
 
 NAME = "jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
@@ -130,41 +127,6 @@ def test_releases_are_listed_next_to_each_other(make_wheel: Callable[..., Path])
     assert page["files"][5]["url"] == "jaxlib_abacus-1.12.0.1%2Bsplit.1-py3-none-any.whl"
     html = (folder / "simple/jaxlib-abacus/index.html").read_text()
     assert [line.split(">")[1].split("<")[0] for line in html.splitlines() if line.startswith("<a ")] == listed
-    about = (folder / "simple/jaxlib-abacus/about.html").read_text()
-    assert "Newest version: 1.12.0.1+split.1." in about
-    assert [name for name in names if f">{name}</a>" in about] == names
-
-
-def test_people_see_chips_proof_size_and_hash(dist: Path) -> None:
-    """The row of a wheel, on its own page and on the page over all."""
-    write_index(dist, dist / "simple")
-    cells = (
-        "<td>bead_5, bead_6</td><td>load</td><td>3.12: not run: no interpreter</td><td>0.0</td>"
-        f"<td><code>{hash_file(dist / NAME)}"
-    )
-    for page, link in (("about.html", "jaxlib-abacus/"), ("jaxlib-abacus/about.html", "")):
-        text = (dist / "simple" / page).read_text()
-        assert f'<tr><td><a href="{link}{NAME}">{NAME}</a></td>{cells}' in text
-        assert "<script" not in text
-
-
-@pytest.mark.parametrize(
-    ("code", "targets", "expected"),
-    [
-        (["sm_90"], {"a100": ["sm_80"]}, "sm_90"),
-        ([], {"v6e": ["tpu5"], "tpu7x": ["tpu6"], "none": []}, "tpu7x, v6e"),
-        ([], {}, "manylinux_2_27_x86_64"),
-    ],
-)
-def test_chips_are_those_with_code_else_those_compiled_for(
-    code: list[str], targets: dict[str, list[str]], expected: str
-) -> None:
-    """Chips that were compiled for go by their own names; a wheel for the CPU names its platform."""
-    other = Proof(Level.STATIC, None, (), ORIGIN)
-    proof = replace(other, targets=tuple(TargetProof(name, "", tuple(names), 1, ()) for name, names in targets.items()))
-    entry = entry_of(NAME, gpu_code=tuple(code), proof=proof)
-    assert chips(entry) == expected
-    assert chips(replace(entry, proof=other, other_proofs=(proof,))) == expected
 
 
 def test_wheels_are_linked_and_bytes_repeat(dist: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -191,7 +153,7 @@ def test_a_project_that_is_gone_leaves_the_index(dist: Path, monkeypatch: pytest
     monkeypatch.setattr(index, "_exchange", lambda *_: False)
     write_index(dist, dist / "simple")
     names = sorted(path.name for path in (dist / "simple" / "jaxlib-abacus").iterdir())
-    assert names == ["about.html", "index.html", "index.v1+json", NAME, f"{NAME}.metadata"]
+    assert names == ["index.html", "index.v1+json", NAME, f"{NAME}.metadata"]
 
 
 def test_nothing_is_replaced_when_a_wheel_is_not_the_listed_one(dist: Path) -> None:
@@ -295,8 +257,9 @@ def test_the_command_says_what_it_wrote(dist: Path, capsys: pytest.CaptureFixtur
     (dist / "jaxlib_stray-1.0-py3-none-any.whl").touch()
     assert main(["index", "--dist", str(dist)]) == 0
     advice = "serve it, and give pip its address with --extra-index-url, or uv with --index"
+    about = f"{dist / 'simple/about.html'}: how to install, what was proven, sizes and hashes, for people"
     assert capsys.readouterr() == (
-        f"jaxlib-abacus: 2 files, 1.0\n{dist / 'simple'}: {advice}\n",
+        f"jaxlib-abacus: 2 files, 1.0\n{dist / 'simple'}: {advice}\n{about}\n",
         "warning: jaxlib_stray-1.0-py3-none-any.whl is not in the index, for release.json does not list it\n",
     )
     assert main(["index", "--dist", str(dist / "nothing")]) == 2
@@ -338,9 +301,9 @@ def test_wheels_elsewhere_are_linked_by_absolute_addresses(tmp_path: Path, capsy
     html = (tmp_path / "simple/jaxlib-abacus/index.html").read_text()
     link = f'<a href="{quoted}#sha256={digest}" data-requires-python="&gt;=3.12" data-provenance="{quoted}.provenance">'
     assert f"{link}{names[0]}</a><br>" in html
-    assert f'<a href="{quoted}">{names[0]}</a>' in (tmp_path / "simple/about.html").read_text()
+    about = (tmp_path / "simple/about_files" / names[0].replace(".whl", ".html")).read_text()
+    assert f'<p class="file"><a href="{quoted}">' in about
     assert sorted(path.name for path in (tmp_path / "simple/jaxlib-abacus").iterdir()) == [
-        "about.html",
         "index.html",
         "index.v1+json",
     ]
@@ -390,7 +353,8 @@ def test_withdrawn_wheels_have_the_reason(tmp_path: Path, capsys: pytest.Capture
         page = folder / "simple/jaxlib-abacus"
         assert json.loads((page / "index.v1+json").read_text())["files"][0]["yanked"] == "crashes <on> start"
         assert 'data-yanked="crashes &lt;on&gt; start"' in (page / "index.html").read_text()
-        assert "(withdrawn: crashes &lt;on&gt; start)" in (page / "about.html").read_text()
+        about = folder / "simple/about_files" / NAME.replace(".whl", ".html")
+        assert "Withdrawn: crashes &lt;on&gt; start" in about.read_text()
     (tmp_path / "releases/yanked.toml").write_text('[[yanked]]\nreason = "x"\ndate = "2026-11-22"\n')
     assert main(["index", "--root", str(tmp_path), "--dist", str(folder)]) == 3
     assert "each entry has either a tag or a wheel" in capsys.readouterr().err

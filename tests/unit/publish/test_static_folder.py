@@ -176,6 +176,17 @@ def test_a_page_that_was_edited_by_hand_is_refused(release: ReleaseFolder, site:
     assert snapshot(site / "simple") == good
 
 
+def test_pages_for_people_may_be_those_of_another_version(release: ReleaseFolder, site: Path) -> None:
+    """What they say does not follow from the files alone; the next time that anything is sent they are written anew."""
+    send(open_at(site), release)
+    good = snapshot(site / "simple")
+    (site / "simple/about.html").write_text("of an older version")
+    (site / "simple/about_files/older.html").write_text("of an older version")
+    assert open_at(site).list_files(PROJECTS)
+    send(open_at(site), release)
+    assert snapshot(site / "simple") == good
+
+
 def test_pages_that_nobody_wrote_are_refused(release: ReleaseFolder, site: Path) -> None:
     """Also a project that is in no release, or a page that is gone."""
     send(open_at(site), release)

@@ -26,6 +26,9 @@ from pjrtwheel.products.index.projects import (
     project_of,
     read_release,
 )
+from pjrtwheel.products.index.release_pages import render_pages
+from pjrtwheel.products.index.release_pages.comparison import Measured
+from pjrtwheel.products.index.release_pages.read_measured import OWN_ROOT, read_measured
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX
 
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
@@ -43,7 +46,10 @@ def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
 
 
 def write_joint_index(
-    sources: Sequence[WheelFolder], output: Path, yanked: Mapping[str, str] | None = None
+    sources: Sequence[WheelFolder],
+    output: Path,
+    yanked: Mapping[str, str] | None = None,
+    measured: Measured | None = None,
 ) -> tuple[Project, ...]:
     """Write one index of several folders, in place of the one before, and return its projects.
 
@@ -51,6 +57,7 @@ def write_joint_index(
         sources: The folders; wheels that have no address elsewhere are put next to the pages.
         output: Root of the index.
         yanked: The reason for each wheel that was withdrawn, by file name.
+        measured: Sizes of upstream's wheels and ours, for the pages for people.
 
     Raises:
         UsageError: A folder has no `release.json`, or `output` holds something that is no index.
@@ -68,7 +75,7 @@ def write_joint_index(
         for source, release in zip(sources, releases, strict=True):
             if not source.url:
                 _link_files(release, source.folder, staging / "index")
-        _write_pages(all_pages(projects), staging / "index")
+        _write_pages(installer_pages(projects) | render_pages(projects, measured), staging / "index")
         _replace_folder(staging / "index", output)
     return projects
 
@@ -77,12 +84,12 @@ def write_pages(projects: tuple[Project, ...], output: Path) -> None:
     """Write the pages of projects whose files have addresses elsewhere, in place of the index before.
 
     Raises:
-        UsageError: `output` holds something that is no index.
+        UsageError: `output` holds something that is no index, or the measures of this repository are malformed.
         WheelError: The disk is full.
     """
     check_place(output)
     with files.staging_folder(output.parent) as staging:
-        _write_pages(all_pages(projects), staging / "index")
+        _write_pages(installer_pages(projects) | render_pages(projects, read_measured(OWN_ROOT)), staging / "index")
         _replace_folder(staging / "index", output)
 
 
@@ -103,17 +110,12 @@ def _link_files(release: IndexedRelease, dist: Path, index: Path) -> None:
             link_or_copy(dist / name, folder / name)
 
 
-def all_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
-    """Return path → bytes of everything that is in an index, but for the wheels."""
-    written = {
-        pages.HTML_PAGE: pages.projects_html(projects),
-        pages.JSON_PAGE: pages.projects_json(projects),
-        pages.ABOUT_PAGE: pages.projects_about(projects),
-    }
+def installer_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
+    """Return path → bytes of everything in an index that installers read, but for the wheels."""
+    written = {pages.HTML_PAGE: pages.projects_html(projects), pages.JSON_PAGE: pages.projects_json(projects)}
     for project in projects:
         written[f"{project.name}/{pages.HTML_PAGE}"] = pages.project_html(project)
         written[f"{project.name}/{pages.JSON_PAGE}"] = pages.project_json(project)
-        written[f"{project.name}/{pages.ABOUT_PAGE}"] = pages.project_about(project)
     metadata = {
         f"{project.name}/{file.name}{METADATA_SUFFIX}": file.metadata
         for project in projects

@@ -1,22 +1,19 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The pages of an index, plain HTML without script and JSON.
+"""The pages of an index for installers, as HTML (PEP 503, 592, 658, 714, 740) and JSON (PEP 691, 700, 714, 740).
 
-Installers read HTML (PEP 503, 592, 658, 714, 740) or JSON (PEP 691, 700, 714, 740). People read which chips each wheel
-serves, and what was proven.
+Those for people are in `release_pages/`.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 from urllib.parse import quote
 
-from pjrtwheel.dist_folder.release_file import Entry, compiled_chips
-from pjrtwheel.dist_folder.summary import describe_level, describe_pythons
 from pjrtwheel.products.index.projects import IndexedFile, Project
 from pjrtwheel.wheel.names import PROVENANCE_SUFFIX
 
@@ -25,12 +22,6 @@ JSON_PAGE = "index.v1+json"  # what a server sends as JSON_TYPE
 JSON_TYPE = "application/vnd.pypi.simple.v1+json"
 GENERATOR = '<meta name="generator" content="pjrtwheel index">'
 _API = "1.3"  # the first with `provenance` (PEP 740)
-ABOUT_PAGE = "about.html"
-_COLUMNS = ("wheel", "chips", "proof", "Pythons", "MB", "sha256")
-_STYLE = (
-    "body{font:16px/1.4 sans-serif;margin:2em}table{border-collapse:collapse}"
-    "th,td{border:1px solid #bbb;padding:.3em .6em;text-align:left;vertical-align:top}code{overflow-wrap:anywhere}"
-)
 
 
 def projects_html(projects: Iterable[Project]) -> str:
@@ -105,56 +96,3 @@ def _html(title: str, links: Iterable[str]) -> str:
 
 def _json(content: dict[str, Any]) -> str:
     return json.dumps({"meta": {"api-version": _API}, **content}, indent=1, sort_keys=True) + "\n"
-
-
-def projects_about(projects: Iterable[Project]) -> str:
-    """Return the page over all projects: one table with a row per wheel."""
-    listed = list(projects)
-    links = ", ".join(f'<a href="{project.name}/{ABOUT_PAGE}">{escape(project.name)}</a>' for project in listed)
-    rows = [row for project in listed for row in _rows(project, f"{project.name}/")]
-    return _page("Wheels", f'<p>Projects: {links}. For installers: <a href="{HTML_PAGE}">index</a>.</p>', rows)
-
-
-def project_about(project: Project) -> str:
-    """Return the page of one project."""
-    text = (
-        f'<p><a href="../{ABOUT_PAGE}">All projects</a>. For installers: <a href="{HTML_PAGE}">files</a>. '
-        f"Newest version: {escape(project.versions[-1])}.</p>"
-    )
-    return _page(project.name, text, _rows(project, ""))
-
-
-def chips(entry: Entry) -> str:
-    """Return what a wheel has machine code for: GPU code, else chips compiled for ahead of time, else the processor."""
-    compiled = {chip for proof in entry.proofs() for chip in compiled_chips(proof)}
-    platforms = sorted({tag.split("-", 2)[2] for tag in entry.tags})
-    return ", ".join(entry.gpu_code or sorted(compiled) or platforms)
-
-
-def _rows(project: Project, folder: str) -> Iterator[str]:
-    files = {file.name: file for file in project.files}
-    for entry in project.entries:
-        file = files[entry.filename]
-        withdrawn = "" if file.yanked is None else f" (withdrawn: {escape(file.yanked or 'no reason given')})"
-        cells = (
-            f'<a href="{file.link if file.is_absolute else folder + file.link}">{escape(file.name)}</a>{withdrawn}',
-            escape(chips(entry)),
-            escape(describe_level(entry)),
-            escape(describe_pythons(entry)) or "any",
-            f"{entry.size / 1e6:.1f}",
-            f"<code>{escape(entry.sha256)}</code>",
-        )
-        yield "<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>\n"
-
-
-def _page(title: str, text: str, rows: Iterable[str]) -> str:
-    """Return a page with one table, and what its column `proof` means."""
-    header = "<tr>" + "".join(f"<th>{column}</th>" for column in _COLUMNS) + "</tr>\n"
-    legend = (
-        "<p>Proof, on the machine that built the wheel or one with the accelerator. device: programs ran on it. aot: "
-        "programs were compiled for named chips that were not there. load: the library was opened. static: files were "
-        "checked.</p>"
-    )
-    head = f'<meta charset="utf-8">\n<title>{escape(title)}</title>\n<style>{_STYLE}</style>'
-    body = f"<h1>{escape(title)}</h1>\n{text}\n<table>\n{header}{''.join(rows)}</table>\n{legend}"
-    return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>\n'

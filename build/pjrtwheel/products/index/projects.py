@@ -16,6 +16,7 @@ from pjrtwheel.dist_folder.mixed_sets import check_sets
 from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
+from pjrtwheel.products.index.contents import WheelContents, read_contents
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import PROVENANCE_SUFFIX, VARIANTS_SUFFIX
 from pjrtwheel.wheel.read.metadata import read_metadata
@@ -36,6 +37,7 @@ class IndexedFile:
         url: Address of the file, which may be relative to its project's page; empty if it lies next to that.
         yanked: Why it was withdrawn (PEP 592); nothing if it was not.
         provenance: Whether its attestations lie next to it, under its name and `.provenance` (PEP 740).
+        contents: What it holds; nothing where the wheel itself is not at hand.
     """
 
     name: str
@@ -46,6 +48,7 @@ class IndexedFile:
     url: str = ""
     yanked: str | None = None
     provenance: bool = False
+    contents: WheelContents | None = None
 
     @property
     def link(self) -> str:
@@ -206,6 +209,7 @@ def _wheel(source: WheelFolder, entry: Entry, yanked: str | None) -> IndexedFile
         join_url(source.url, path.name),
         yanked,
         provenance=path.with_name(f"{path.name}{PROVENANCE_SUFFIX}").is_file(),
+        contents=read_contents(path),
     )
 
 

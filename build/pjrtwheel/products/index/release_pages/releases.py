@@ -1,0 +1,181 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The releases of an index as its pages show them: wheels of one version belong together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from pjrtwheel.abis import python_version
+from pjrtwheel.dist_folder.release_file import Entry
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.products.index.projects import IndexedFile, Project
+from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON
+from pjrtwheel.wheel.names import WheelName, fits, parse_name
+
+_SYSTEMS = {"linux": "Linux", "macos": "macOS", "windows": "Windows"}
+_ARCHITECTURES = {"amd64": "x86_64"}
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """One wheel on the pages.
+
+    Attributes:
+        project: Normalized name of its project.
+        entry: What `release.json` says of it.
+        file: What the index offers.
+    """
+
+    project: str
+    entry: Entry
+    file: IndexedFile
+
+    @property
+    def name(self) -> WheelName:
+        """Its file name in its parts."""
+        return parse_name(self.entry.filename)
+
+    @property
+    def page(self) -> str:
+        """File name of its own page."""
+        return f"{self.entry.filename.removesuffix('.whl')}.html"
+
+    @property
+    def link(self) -> str:
+        """The wheel itself, as a page in the folder of the pages links to it."""
+        # Addresses that are relative are so to the page of the project, which is as deep.
+        return self.file.url or f"../{quote(self.project)}/{quote(self.file.name)}"
+
+    @property
+    def system(self) -> str:
+        """Operating system and processor as people say them, or that it is for any."""
+        platform = PLATFORMS.get(self.entry.platform)
+        if platform is None:
+            return "any system"
+        architecture = _ARCHITECTURES.get(platform.architecture, platform.architecture)
+        return f"{_SYSTEMS[platform.system]} {architecture}"
+
+    @property
+    def order(self) -> tuple[int, str, int, str, tuple[bool, tuple[int, int]]]:
+        """What wheels are ordered by: bindings, plugins, tools; then by system, and by Python."""
+        kind = 0 if self.is_bindings else 1 if self.is_plugin else 2
+        names = list(PLATFORMS)
+        place = names.index(self.entry.platform) if self.entry.platform in names else len(names)
+        python = (self.python.endswith("t"), python_version(self.python) if self.python else (0, 0))
+        return kind, self.project, place, self.name.label, python
+
+    @property
+    def floor(self) -> str:
+        """What the system must be at least, such as `glibc 2.27 or newer`; empty where the tag does not say."""
+        parts = self.name.tag.rpartition("-")[2].split(".")[0].split("_")
+        if parts[0] == "manylinux" and len(parts) > 2:
+            return f"glibc {parts[1]}.{parts[2]} or newer"
+        return f"macOS {parts[1]} or newer" if parts[0] == "macosx" else ""
+
+    @property
+    def python(self) -> str:
+        """The one Python that it is for, by its ABI tag; empty for a wheel of several or any."""
+        abi = self.name.tag.split("-")[1]
+        return abi if re.fullmatch(r"cp\d{2,}t?", abi) else ""
+
+    @property
+    def is_bindings(self) -> bool:
+        """Whether it is JAX's bindings for one Python."""
+        return self.project == BINDINGS
+
+    @property
+    def is_plugin(self) -> bool:
+        """Whether it is the package of an accelerator, or of the CPU."""
+        return not self.is_bindings and self.project not in PURE_PYTHON
+
+    def pythons(self, release: Release) -> str:
+        """Return which Pythons of a release it is for, or that it is for any."""
+        if self.name.tag.startswith("py3-"):
+            return "any"
+        tags = [python for python in release.pythons if fits(self.name.tag, python)]
+        return ", ".join(map(spell_python, tags)) or self.name.tag.split("-")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The wheels of one version.
+
+    Attributes:
+        version: Version of the wheels, with the label of their set.
+        wheels: Bindings first, then plugins, then tools.
+        newest: Whether no other release of the index is newer.
+    """
+
+    version: str
+    wheels: tuple[Wheel, ...]
+    newest: bool
+
+    @property
+    def jax(self) -> str:
+        """The version of JAX that it is for."""
+        return Version(self.version).public
+
+    @property
+    def suffix(self) -> str:
+        """What tells the names of its pages from those of the newest release."""
+        return "" if self.newest else f"-{self.version}"
+
+    @property
+    def pythons(self) -> tuple[str, ...]:
+        """The Pythons that it has bindings for, by ABI tag, free-threaded ones last."""
+        tags = {wheel.python for wheel in self.wheels if wheel.is_bindings}
+        return tuple(sorted(tags - {""}, key=lambda tag: (tag.endswith("t"), python_version(tag))))
+
+    def pythons_of(self, platform: str) -> tuple[str, ...]:
+        """Return those of one platform."""
+        here = {wheel.python for wheel in self.wheels if wheel.is_bindings and wheel.entry.platform == platform}
+        return tuple(python for python in self.pythons if python in here)
+
+    def packages_of(self, platform: str) -> tuple[str, ...]:
+        """Return the projects that have a wheel for a platform."""
+        return tuple(dict.fromkeys(w.project for w in self.wheels if w.entry.platform in {platform, "any"}))
+
+    def plugins(self) -> tuple[Wheel, ...]:
+        """Return the wheels of accelerators."""
+        return tuple(wheel for wheel in self.wheels if wheel.is_plugin)
+
+
+def spell_python(tag: str) -> str:
+    """Return a Python as people write it.
+
+    >>> spell_python("cp312"), spell_python("cp314t")
+    ('3.12', '3.14t')
+    """
+    return f"{'.'.join(map(str, python_version(tag)))}{'t' if tag.endswith('t') else ''}"
+
+
+def list_releases(projects: Iterable[Project]) -> tuple[Release, ...]:
+    """Return the releases of an index, the newest first.
+
+    Wheels without a lock, such as those of a tool, have versions of their own: they go with every release.
+    """
+    wheels = [wheel for project in projects for wheel in _wheels_of(project)]
+    locked = [wheel for wheel in wheels if wheel.entry.lock_id] or wheels
+    versions = sorted({wheel.entry.version for wheel in locked}, key=Version, reverse=True)
+    loose = [wheel for wheel in wheels if wheel not in locked]
+    return tuple(
+        Release(
+            version,
+            tuple(sorted((w for w in wheels if w in loose or w.entry.version == version), key=lambda w: w.order)),
+            version == versions[0],
+        )
+        for version in versions
+    )
+
+
+def _wheels_of(project: Project) -> Iterator[Wheel]:
+    files: Mapping[str, IndexedFile] = {file.name: file for file in project.files}
+    for entry in project.entries:
+        yield Wheel(canonicalize_name(entry.distribution), entry, files[entry.filename])

@@ -1,0 +1,448 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The release pages as text: what they say, what leads where, and that nothing of a release becomes markup.
+
+`tests/integration/test_release_pages.py` looks at them in a browser.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from jaxlib_select.choose.decision import Decision
+from jaxlib_select.facts import known_releases
+from pjrtwheel.backend import load_backends
+from pjrtwheel.dist_folder.release_file import Entry
+from pjrtwheel.docs.wheels_page import Measure
+from pjrtwheel.errors import WheelError
+from pjrtwheel.products.index import write_index
+from pjrtwheel.products.index.contents import Component, WheelContents, read_contents
+from pjrtwheel.products.index.projects import IndexedFile, Project, read_projects
+from pjrtwheel.products.index.release_pages import (
+    is_release_page,
+    picker,
+    proof_map,
+    render_pages,
+    selector_code,
+)
+from pjrtwheel.products.index.release_pages.comparison import Bar, Measured, compare
+from pjrtwheel.products.index.release_pages.releases import Release, list_releases
+from pjrtwheel.products.index.release_pages.syntax import Module, SyntaxWriter, UnknownSyntaxError
+from pjrtwheel.products.index.release_pages.templating import as_json
+from pjrtwheel.products.index.release_pages.wheel_page import Change, group_changes
+from pjrtwheel.prove.level import Level
+from pjrtwheel.prove.results import Compilation, Outcome, ProgramResult, Proof, PythonProof, TargetProof
+from pjrtwheel.sets.projects import SELECTOR
+from pjrtwheel.wheel.names import parse_name
+from release_entries import entry_of
+from release_index import MACHINE, ORIGIN, make_release_dist
+from small_wheels import build_wheel
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\"'&{{ 7 * 7 }}"
+NAME = "jaxlib_abacus-1.2.3+own.1-cp312-abi3-manylinux_2_27_x86_64.whl"
+
+
+@pytest.fixture(scope="module")
+def projects(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, ...]:
+    """Return the projects of an index with several releases."""
+    return read_projects(make_release_dist(tmp_path_factory.mktemp("dist")))
+
+
+@pytest.fixture(scope="module")
+def pages(projects: tuple[Project, ...]) -> dict[str, str]:
+    """Return their pages as text."""
+    return {path: data.decode() for path, data in render_pages(projects).items()}
+
+
+class Reader(HTMLParser):
+    """Collects the links, sources, identifiers and elements of a page."""
+
+    def __init__(self) -> None:
+        """Start with nothing."""
+        super().__init__()
+        self.links: list[str] = []
+        self.names: list[str] = []
+        self.elements: list[str] = []
+        self.handlers: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element."""
+        self.elements.append(tag)
+        self.links += [value or "" for name, value in attrs if name in {"href", "src"}]
+        self.names += [value or "" for name, value in attrs if name == "id"]
+        self.handlers += [name for name, _ in attrs if name.startswith("on")]
+
+
+def read_page(text: str) -> Reader:
+    """Return what is in a page."""
+    reader = Reader()
+    reader.feed(text)
+    return reader
+
+
+def test_every_link_leads_somewhere(projects: tuple[Project, ...], pages: dict[str, str], tmp_path: Path) -> None:
+    """To a page, to a place on one, to a wheel or to the index; nothing is asked of another machine."""
+    dist = make_release_dist(tmp_path / "dist")
+    write_index(dist, dist / "simple")
+    files = {path.relative_to(dist / "simple").as_posix() for path in (dist / "simple").rglob("*") if path.is_file()}
+    assert pages.keys() == {path for path in files if is_release_page(path)}
+    names = {path: read_page(text).names for path, text in pages.items() if path.endswith(".html")}
+    checked = 0
+    for path in names:
+        for link in read_page(pages[path]).links:
+            parts = urlsplit(link)
+            if parts.scheme:
+                assert link == "data:,"
+                continue
+            place = (
+                (Path("/") / PurePosixPath(path).parent / unquote(parts.path)).as_posix() if parts.path else f"/{path}"
+            )
+            target = Path(place).resolve().relative_to("/").as_posix()
+            assert target in files, (path, link)
+            assert not parts.fragment or parts.fragment in names[target], (path, link)
+            checked += 1
+    assert checked > 300
+    assert len(names) == 4 * len(known_releases()) + sum(len(project.entries) for project in projects)
+
+
+def test_the_pages_are_small(pages: dict[str, str]) -> None:
+    """One style sheet, one script, and no page that takes a phone long to load."""
+    sizes = {path: len(text.encode()) for path, text in pages.items()}
+    assert sorted(path for path in pages if not path.endswith(".html")) == [
+        "about_files/about.css",
+        "about_files/about.js",
+    ]
+    assert {path: size for path, size in sizes.items() if size > 250_000} == {}
+
+
+def test_identifiers_are_unique(pages: dict[str, str]) -> None:
+    """So that an address means one place."""
+    for path, text in pages.items():
+        names = read_page(text).names if path.endswith(".html") else []
+        assert len(names) == len(set(names)), path
+
+
+def test_the_script_knows_no_backend(pages: dict[str, str], root: Path) -> None:
+    """What it knows of accelerators is data."""
+    backends = load_backends(root)
+    words = {*backends, *(b.distribution for b in backends.values()), *(b.package for b in backends.values())}
+    words |= {"cuda", "rocm", "oneapi", "nvidia", "intel"}
+    script = pages["about_files/about.js"].lower()
+    assert [word for word in words if re.search(rf"\b{re.escape(word)}", script)] == []
+
+
+def hostile_entry(proof: Proof, **changes: Any) -> Entry:
+    """Return an entry in which every text that can be anything is an attack."""
+    entry = entry_of(
+        NAME,
+        lock_id=HOSTILE,
+        gpu_code=(HOSTILE,),
+        requires=(HOSTILE, f'a>=1; extra == "{HOSTILE.replace(chr(34), "")}"'),
+        provider=HOSTILE,
+        provenance={
+            "project": HOSTILE,
+            "filename": HOSTILE,
+            "sha256": HOSTILE,
+            "member": HOSTILE,
+            "xla_commit": HOSTILE,
+            "kernels": [{"filename": HOSTILE, "python": HOSTILE, "sha256": HOSTILE}],
+            "override": {"version": HOSTILE, "reason": HOSTILE},
+        },
+        changes={HOSTILE: (HOSTILE,)},
+        built=replace(ORIGIN, commit=HOSTILE, date=HOSTILE),
+        proof=proof,
+    )
+    return replace(entry, **changes)
+
+
+def hostile_proof(level: Level) -> Proof:
+    """Return a proof of the same kind."""
+    run = Compilation(HOSTILE, HOSTILE, 1, 0.1, (HOSTILE,), outcome=Outcome.PASSED, detail=HOSTILE)
+    target = TargetProof(HOSTILE, HOSTILE, (HOSTILE,), 1.0, (run,))
+    python = PythonProof("cp312", HOSTILE, (), HOSTILE, (HOSTILE,))
+    machine = replace(MACHINE, processor=HOSTILE, chip=HOSTILE, driver=HOSTILE)
+    origin = replace(ORIGIN, commit=HOSTILE, date=HOSTILE, signed_off_by=HOSTILE)
+    return Proof(level, HOSTILE, (python,), origin, (target,), HOSTILE, machine=machine)
+
+
+@pytest.mark.parametrize("level", [Level.AOT, Level.DEVICE])
+def test_nothing_of_a_release_becomes_markup(level: Level) -> None:
+    """Neither an element, nor a handler, nor the end of a script, nor a template."""
+    contents = WheelContents(1, HOSTILE, (HOSTILE,), (HOSTILE,), (Component(HOSTILE, HOSTILE, HOSTILE, HOSTILE),))
+    file = IndexedFile(NAME, "00", 1, yanked=HOSTILE, contents=contents)
+    proof = hostile_proof(level)
+    project = Project("jaxlib-abacus", ("1.2.3+own.1",), (file,), (hostile_entry(proof),))
+    plain = Project("jaxlib-abacus", ("1.2.3+own.1",), (replace(file, yanked="", contents=None),), (entry_of(NAME),))
+    written, usual = (render_pages([each]) for each in (project, plain))
+    assert written.keys() == usual.keys()
+    seen = 0
+    for path, data in written.items():
+        if path.endswith(".html"):
+            page = read_page(data.decode())
+            assert page.handlers == []
+            assert "img" not in page.elements
+            assert page.elements.count("script") == read_page(usual[path].decode()).elements.count("script")
+            assert "49" not in data.decode().split("<main")[1].replace("&#34;", "").replace("&#39;", "")
+            seen += data.decode().count("&lt;/script&gt;")
+    assert seen > 20
+
+
+def test_data_in_a_page_cannot_end_its_element() -> None:
+    """JSON of a picker has no character that HTML would read."""
+    text = render_pages(())["about.html"].decode()
+    assert "picker-data" not in text  # no release, no picker
+    assert json.loads(as_json({"a": HOSTILE})) == {"a": HOSTILE}
+    assert not set(as_json([HOSTILE])) & set("<>&")
+
+
+def test_an_index_without_wheels_has_pages() -> None:
+    """They say that there is nothing, and do not fail."""
+    assert sorted(render_pages(())) == ["about.html", "about_files/about.css", "about_files/about.js"]
+
+
+def test_a_release_that_the_selector_does_not_know_is_installed_by_name() -> None:
+    """Its page has the command for each plugin, and no picker."""
+    project = Project("jaxlib-abacus", ("1.2.3+own.1",), (IndexedFile(NAME, "00", 1),), (entry_of(NAME, lock_id="ff"),))
+    text = render_pages([project])["about.html"].decode()
+    assert "pip install --extra-index-url INDEX jax jaxlib-abacus==1.2.3+own.1" in text
+    assert "data-picker" not in text
+
+
+def test_pages_repeat_to_the_byte(projects: tuple[Project, ...]) -> None:
+    """Whatever the order in which the projects come."""
+    assert render_pages(projects) == render_pages(tuple(reversed(projects)), Measured())
+
+
+def test_releases_are_in_order_of_their_versions(projects: tuple[Project, ...]) -> None:
+    """The newest has the plain names; wheels without a lock go with all."""
+    tool = f"{SELECTOR.replace('-', '_')}-9.9-py3-none-any.whl"
+    loose = Project(SELECTOR, ("9.9",), (IndexedFile(tool, "00", 1),), (entry_of(tool),))
+    releases = list_releases([*projects, loose])
+    assert [release.jax for release in releases] == list(reversed(known_releases()))
+    assert [release.suffix for release in releases] == ["", *(f"-{release.version}" for release in releases[1:])]
+    assert all(release.wheels[-1].entry.filename == tool for release in releases)
+    assert releases[0].wheels[0].project == "jaxlib"
+    assert releases[0].pythons == ("cp312", "cp313")
+
+
+def abacus_release(*entries: Entry) -> Release:
+    """Return a release of such wheels."""
+    files = tuple(IndexedFile(entry.filename, entry.sha256, entry.size) for entry in entries)
+    names = dict.fromkeys(entry.distribution for entry in entries)
+    projects = [Project(name, ("1.2.3",), files, tuple(e for e in entries if e.distribution == name)) for name in names]
+    return list_releases(projects)[0]
+
+
+def test_the_map_has_chips_by_wheels() -> None:
+    """Wheels that share a chip are one map; a cell says how many programs were compiled, or that none can be."""
+    passed = Compilation("matmul", "single", 1, 0.5, ("bead_5",), outcome=Outcome.PASSED)
+    failed = Compilation("pallas", "single", 1, 0.1, outcome=Outcome.EXPECTED, detail="no table")
+    new = TargetProof("new", "Abacus 5", ("bead_5",), 1.0, (passed, failed))
+    old = TargetProof("old", "Abacus 4", (), 1.0, (failed,))
+    python = PythonProof("cp312", "3.12.1", (), "no interpreter")
+    proof = Proof(Level.AOT, "0.1", (python,), ORIGIN, (new, old), "abacus", machine=MACHINE)
+    nothing = Proof(Level.STATIC, None, (python,), ORIGIN)
+    other = TargetProof("new", "Abacus 5", ("bead_5",), 1.0, (passed,))
+    release = abacus_release(
+        entry_of("jaxlib_abacus_1-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", proof=proof),
+        entry_of("jaxlib_abacus_1-1.2.3-cp312-abi3-manylinux_2_27_aarch64.whl", proof=nothing),
+        entry_of("jaxlib_abacus_2-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", proof=replace(proof, targets=(other,))),
+        entry_of("jaxlib_rule-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", proof=nothing),
+    )
+    first, second = proof_map.plugin_maps(release)
+    assert [(column.label, column.detail) for column in first.columns] == [
+        ("jaxlib-abacus-1", "Linux x86_64"),
+        ("jaxlib-abacus-1", "Linux aarch64"),
+        ("jaxlib-abacus-2", "Linux x86_64"),
+    ]
+    cells = {(row.label, row.detail): [(cell.level, cell.text) for cell in row.cells] for row in first.rows}
+    assert cells == {
+        ("Abacus 4", ""): [("expected", "as expected"), ("static", ""), ("load", "")],
+        ("Abacus 5", "bead_5"): [("aot", "1 of 2 programs"), ("static", ""), ("aot", "1 of 1 programs")],
+    }
+    assert [(row.label, [cell.level for cell in row.cells]) for row in second.rows] == [("any device", ["static"])]
+
+
+def test_a_device_is_a_row_of_its_own() -> None:
+    """By what the chip calls itself, and for the host by its processor."""
+    results = (PythonProof("cp312", "3.12.1", (ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, ""),)),)
+    chip = replace(MACHINE, chip="Abacus 5 Pro", chips=2, driver="driver 7")
+    own = Proof(Level.DEVICE, "0.1", results, ORIGIN, backend="abacus", machine=chip)
+    host = Proof(Level.DEVICE, "0.1", results, ORIGIN, backend="cpu", machine=replace(MACHINE, chip="cpu"))
+    for proof, expected in ((own, ("Abacus 5 Pro", "driver 7")), (host, (MACHINE.processor, ""))):
+        (found,) = proof_map.plugin_maps(abacus_release(entry_of(NAME, proof=proof)))
+        (row,) = found.rows
+        assert (row.label, row.detail) == expected
+        assert [(cell.level, cell.text) for cell in row.cells] == [("device", "1 program")]
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "expected"),
+    [
+        ("new", "1.2.3+own.1", ("make 3.12", "get INDEX jax==1.2.3 jaxlib-a==1.2.3+own.1", "SHOW=1")),
+        ("existing", "1.2.3+own.1", ("drop up-a", "add INDEX jax==1.2.3 jaxlib-a==1.2.3+own.1", "SHOW=1")),
+        ("existing", "1.2.3", ("drop up-a", "add INDEX jax==1.2.3 jaxlib-a==1.2.3", "force jaxlib==1.2.3", "SHOW=1")),
+    ],
+)
+def test_commands_are_filled_in(kind: str, version: str, expected: tuple[str, ...]) -> None:
+    """A set without a label needs its jaxlib installed again, which has the version of upstream's."""
+    commands = picker.Commands(
+        ("make {python}", "get {index} {requirements}"),
+        ("drop {rivals}", "add {index} {requirements}"),
+        ("force {bindings}",),
+    )
+    decision = Decision("jaxlib-a", "a", ("jax==1.2.3", f"jaxlib-a=={version}"), (), environment={"SHOW": "1"})
+    found = picker.fill_commands(commands, kind, "{name}={value}", decision, python="3.12", rivals=["up-a"])
+    assert found == expected
+    alone = picker.fill_commands(commands, kind, "{name}={value}", decision, python="3.12", rivals=[])
+    assert alone == tuple(line for line in expected if not line.startswith("drop"))
+
+
+def test_rivals_are_the_origins_that_nothing_of_ours_needs() -> None:
+    """Upstream's plugin for the same device goes; a library that ours requires stays."""
+    taken = {"project": "Up_A", "kernels": [{"project": "up-a-kernels"}, {"project": "needed"}, 5]}
+    plugin = entry_of(NAME, provenance=taken, requires=("needed==1; python_version >= '3'", "not a requirement"))
+    bindings = entry_of("jaxlib-1.2.3-cp312-cp312-win_amd64.whl", provenance={"project": "jaxlib"})
+    assert picker.find_rivals(abacus_release(plugin, bindings)) == ("up-a", "up-a-kernels")
+
+
+def test_modules_of_several_pythons_are_one_change() -> None:
+    """With what was changed in the first."""
+    names = [f"a/_b.cpython-31{minor}-x86_64-linux-gnu.so" for minor in (2, 3)]
+    changes = {names[1]: ("dropped 2",), names[0]: ("dropped 1",), "a/c.so": ("cut",)}
+    assert group_changes(changes) == [
+        Change("a/_b", tuple(names), ("dropped 1",)),
+        Change("a/c.so", ("a/c.so",), ("cut",)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("sbom", "components"),
+    [
+        (b"not JSON", ()),
+        (b"[]", ()),
+        (b"[" * 100_000, ()),
+        (b'{"components": 5}', ()),
+        (b'{"components": [5, {"name": 5}, {"name": "a", "hashes": 5, "properties": [5]}]}', (Component("a"),)),
+        (
+            (
+                b'{"components": [{"name": "a", "version": "1", "hashes": [{"alg": "SHA-256", "content": "ab"}],'
+                b' "properties": [{"name": "x:filename", "value": "a.whl"}]}]}'
+            ),
+            (Component("a", "1", "a.whl", "ab"),),
+        ),
+    ],
+)
+def test_a_wheel_is_looked_into(tmp_path: Path, sbom: bytes, components: tuple[Component, ...]) -> None:
+    """Whatever its bill of materials is."""
+    info = "a-1.dist-info"
+    members = {
+        f"{info}/METADATA": b"Metadata-Version: 2.4\nName: a\nVersion: 1\nLicense-Expression: MIT\n",
+        f"{info}/licenses/sub/LICENSE": b"text",
+        f"{info}/sboms/b.cdx.json": sbom,
+        "elsewhere/licenses/LICENSE": b"",
+    }
+    wheel = build_wheel(tmp_path, members, name="a-1-py3-none-any.whl")
+    found = read_contents(wheel)
+    assert found == WheelContents(found.installed_size, "MIT", ("sub/LICENSE",), ("b.cdx.json",), components)
+    assert found.installed_size > sum(map(len, members.values()))
+    wheel.write_bytes(b"no zip")
+    with pytest.raises(WheelError, match="damaged"):
+        read_contents(wheel)
+
+
+@pytest.mark.parametrize(
+    ("source", "what"),
+    [
+        ("def f(x):\n    while x:\n        pass\n", "line 2: .* does not know While"),
+        ("def f(x):\n    return x ** 2\n", "line 2: .* does not know Pow"),
+        ("def f(x):\n    return unknown(x)\n", "line 2: .* does not know the name unknown"),
+        ("def f(*x):\n    return x\n", "does not know a function with any number of arguments"),
+        ("def f(x):\n    return f'{x:>5}'\n", "line 2: .* does not know FormattedValue"),
+        ("def f(x):\n    return x[::2]\n", "line 2: .* does not know a slice with a step"),
+        ("def f(x):\n    return 1.5\n", "line 2: .* does not know the value 1.5"),
+        (
+            "def f(x):\n    try:\n        return x\n    except ValueError:\n        return 1\n",
+            "line 2: .* does not know Try",
+        ),
+    ],
+)
+def test_what_the_script_does_not_know_is_named_with_its_place(source: str, what: str) -> None:
+    """Whoever changes the selector sees it before anybody sees a page."""
+    (definition,) = ast.parse(source).body
+    assert isinstance(definition, ast.FunctionDef)
+    writer = SyntaxWriter(Module("a.b"), selector_code._Code())
+    with pytest.raises(UnknownSyntaxError, match=what):
+        writer.function(definition)
+
+
+def test_the_code_holds_what_decisions_need() -> None:
+    """Every vendor's rules, nothing of the file system, and nothing that no decision reads."""
+    code = selector_code.selector_code()
+    assert len(code["judges"]) >= 4
+    assert all(name in code["definitions"] for name in (*code["entries"].values(), *code["judges"].values()))
+    assert None not in code["definitions"].values()
+    text = json.dumps(code)
+    assert not re.search(r'"builtin", "(open|pathlib|os|subprocess|importlib)\b', text)
+    referred = set(re.findall(r'\["global", "([^"]+)"\]', text))
+    assert referred <= code["definitions"].keys()
+
+
+def measure(wheel: str, size: int, *, locked: bool) -> Measure:
+    """Return a measured wheel that takes twice its size on disk."""
+    name = parse_name(wheel)
+    numbers = {"libraries": 1, "rpath_elements": 0, "rpath_useless": 0, "unneeded_bytes": 0, "license_files": 1}
+    texts = {"wheel": wheel, "distribution": name.distribution, "tag": name.tag}
+    more = {"exports": 2, "sboms": 1, "gpu_code": (), "findings": {}, "installed_size": 2 * size}
+    return Measure(size=size, locked=locked, **texts, **numbers, **more)  # type: ignore[arg-type]
+
+
+def test_bars_compare_what_an_environment_takes(root: Path) -> None:
+    """Ours next to upstream's; a wheel that requires upstream's library comes on top of it, and replaces nothing."""
+    backends = load_backends(root)
+    bundled = next(backend for backend in backends.values() if backend.prebuilt.bundled and backend.kernels)
+    apart = next(backend for backend in backends.values() if not backend.prebuilt.bundled)
+    tag = "manylinux_2_27_x86_64"
+
+    def spell(project: str, tags: str) -> str:
+        return f"{project.replace('-', '_')}-1.2.3-{tags}-{tag}.whl"
+
+    kernels = bundled.kernels.project if bundled.kernels else ""
+    measures = (
+        measure(spell(bundled.prebuilt.project, "py3-none"), 30_000_000, locked=False),
+        *(measure(spell(kernels, f"{python}-{python}"), 10_000_000, locked=False) for python in ("cp312", "cp313")),
+        measure(spell(bundled.distribution, "cp312-abi3"), 50_000_000, locked=True),
+        measure(spell(apart.prebuilt.project, "cp312-cp312"), 99_000_000, locked=False),
+        measure(spell(apart.distribution, "cp312-abi3"), 1_000_000, locked=True),
+    )
+    found = {row.name: row for row in compare(Measured(measures, tuple(backends.values())))}
+    assert found.keys() == {bundled.name, apart.name}
+    first, second = found[bundled.name], found[apart.name]
+    assert first.download == Bar(40.0, 50.0, 40.0, 50.0)
+    assert first.installed == Bar(80.0, 100.0, 40.0, 50.0)
+    assert first.release == Bar(50.0, 50.0, 50.0, 50.0)
+    assert (first.download.change, first.release.change) == ("25.0 % larger", "the same")
+    assert (second.needs_upstream, second.download) == (True, Bar(99.0, 100.0, 99.0, 100.0))
+    assert not first.needs_upstream
+    assert compare(Measured()) == ()
+
+
+def test_bindings_say_what_they_have_with_each_plugin() -> None:
+    """The strongest level is not that of all."""
+    device, aot = (
+        Proof(level, "0.1", (), ORIGIN, backend=name) for level, name in ((Level.DEVICE, "cpu"), (Level.AOT, "a"))
+    )
+    other = replace(aot, backend="b")
+    entry = entry_of("jaxlib-1.2.3-cp312-cp312-win_amd64.whl", proof=device, other_proofs=(aot, other))
+    found = proof_map.bindings_map(abacus_release(entry))
+    assert found is not None
+    assert [(cell.level, cell.text) for cell in found.rows[0].cells] == [("device", "with cpu; aot with a, b")]
