@@ -82,7 +82,7 @@ def test_a_session_that_there_is_not_is_answered_with_the_nearest(root: Path, tm
         (tmp_path / "copy/plugins" / name / "backend.toml").touch()
     command = [sys.executable, str(wrapper), "-s", "build_cuda14", "lint", "--", "build_cpu"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    (line,) = (line for line in done.stderr.splitlines() if line.startswith("no session"))
-    nearest = set(line.removeprefix("no session 'build_cuda14'; nearest to it: ").split(", "))
+    what, line, remedy = done.stderr.splitlines()
+    assert (done.returncode, what, remedy) == (3, "error: no session 'build_cuda14'", "       all sessions: ./noxw -l")
+    nearest = set(line.removeprefix("       nearest to it: ").split(", "))
     assert {"build_cuda12", "build_cuda13"} <= nearest
