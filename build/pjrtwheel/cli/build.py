@@ -99,10 +99,10 @@ def execute(args: argparse.Namespace) -> int:
     if args.verbose:
         print_summary(entries, dist)
     print_overview(entries, dist, built=promised_wheels(request))
-    if unknown:
+    print(f"total time: {format_time(progress.clock() - progress.started)}", file=sys.stderr)
+    if unknown:  # last, as all that is left to do
         remedy = f"./noxw -s update_facts -- --release {release.version}"
         print(f"jaxlib-select knows no {', '.join(unknown)} of {release.version} yet: {remedy}", file=sys.stderr)
-    print(f"total time: {format_time(progress.clock() - progress.started)}", file=sys.stderr)
     return 0
 
 

@@ -23,8 +23,9 @@ probable cause, what to do. `--debug` adds the traceback.
 
 ## The tooling
 
-`python -m pjrtwheel` ends with the status. A session of nox prints the error, and nox ends with 1, whatever the status
-was; it ends with 2 or 3 for a session or an option of its own that there is not.
+`python -m pjrtwheel` ends with the status, and so does a nox session that runs one command of the tooling; several
+sessions end with 1. nox itself ends with 2 or 3 for an option or a session that there is not, and `./noxw` answers with
+the right command.
 """
 _CHECK = """\
 ## `release_check`

@@ -43,6 +43,10 @@ BUILDS = (
     Variable("PJRTWHEEL_BAZEL_FLAGS", "further flags of Bazel for builds"),
     Variable("BAZEL", f"the Bazel to use; else the first of {', '.join(BAZELS)} on `PATH` that is supported"),
     Variable("SOURCE_DATE_EPOCH", "seconds since 1970 that files in wheels and documents are dated with"),
+    Variable(
+        "NO_COLOR", "unless it is empty, nothing is printed in colour, here and in `jaxlib-select` and the wheels"
+    ),
+    Variable("TERM", "`dumb` for a terminal without live lines, marks and colour"),
     Variable("PYENV_ROOT", "where pyenv has Pythons, on which wheels are proven; else `~/.pyenv`"),
     Variable(
         "UV_PYTHON_INSTALL_DIR", "where uv has Pythons, on which wheels are proven; else `~/.local/share/uv/python`"
@@ -94,6 +98,7 @@ SELECT = (
 TESTS = (
     Variable("PJRTWHEEL_DIST", "a `dist/` with all backends that the tests take wheels from; else they build some"),
     Variable("PJRTWHEEL_TEST_RELEASE", "the release that tests run on; else the newest that has a library for the CPU"),
+    Variable("PJRTWHEEL_SCREENSHOTS", "folder in which the browser's tests keep pictures of the release pages"),
     Variable("PJRTWHEEL_REMOTE_TEST", "1 lets the tests of remote caches and execution run, as `remote_test` does"),
 )
 WORKFLOWS = (
