@@ -62,6 +62,9 @@ def repository(tmp_path: Path, index: Path) -> Path:
         "releases/overrides.toml": "# Decisions.\n",
         "releases/xla.toml": "# Sources.\n",
         "plugins/abacus/backend.toml": BACKEND,
+        **dict.fromkeys(
+            (f"plugins/abacus/{name}" for name in ("BUILD.bazel", "README.md", "jaxlib_abacus/__init__.py")), ""
+        ),
         "CHANGELOG.md": CHANGELOG,
         "selector/jaxlib_select/facts/README": "",
     }

@@ -101,6 +101,6 @@ def test_damaged_bundle_ends_a_session_with_the_file(alone: Run, bundle: Path, t
     lines = [
         f"error: damaged bundle: {bundle}",
         f"       truncated: wheels/{wheel.name}: {len(data) - 1} of {len(data)} bytes",
-        "       copy these files again; all of it is checked by: ./noxw -s bundle -- --check FOLDER",
+        "       copy these files again from where the bundle was made, and remove what is not listed",
     ]
     assert [(end.returncode, end.stdout, end.stderr.splitlines()) for end in ends] == [(4, "", lines)] * 2

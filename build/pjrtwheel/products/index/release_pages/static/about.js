@@ -162,6 +162,7 @@ const BUILTINS = {
   "dataclasses.field": (_, named) => ({ column: named }), column: (_, named) => ({ column: named }),
   "dataclasses.replace": ([instance], named) => new Instance(instance.type, { ...instance.fields, ...named }),
   Form: plain((pattern, expected, parse = null) => ({ pattern, expected, parse })), "re.compile": plain(regex),
+  "re.sub": plain((pattern, replacement, text) => text.replace(new RegExp(pattern, "g"), () => replacement)),
   "operator.lt": compared("<"), "operator.le": compared("<="), "operator.gt": compared(">"), "operator.ge": compared(">="),
   "operator.eq": compared("=="), "operator.ne": compared("!="),
 };
