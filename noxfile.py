@@ -150,6 +150,8 @@ def _run(session: nox.Session, group: str, *command: str, within: str | Path = R
         with _silenced(), session.chdir(within):
             session.run(program, *command[1:], env=environ, interrupt_timeout=PATIENCE_S, terminate_timeout=PATIENCE_S)
     except CommandFailed as error:
+        if error.return_code is None:  # it did not run, and so has said nothing itself
+            print(f"error: cannot run {program}: {error.reason}", file=sys.stderr)
         if asks_one():  # then nox ends as the command did, and its error is the last that is seen
             sys.exit(error.return_code or 1)
         session.error(f"exit status {error.return_code}")

@@ -63,3 +63,14 @@ def test_a_session_that_fails(root: Path, tmp_path: Path, words: tuple[str, ...]
     assert "error: no bead" in lines
     assert (lines == ["error: no bead"]) is (not words)
     assert any("failed with exit code 5" in line for line in lines) is bool(words)
+
+
+def test_a_program_that_is_not_there_is_named(root: Path, tmp_path: Path) -> None:
+    """It cannot say so itself."""
+    note, noxfile = tmp_path / "note", tmp_path / "noxfile.py"
+    note.write_text(str(tmp_path / "gone"))
+    noxfile.write_text(FAILING.format(noxfile=str(root / "noxfile.py"), note=str(note)))
+    command = [sys.executable, "-m", "nox", "--noxfile", str(noxfile), "-s", "index"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"error: cannot run {tmp_path / 'gone' / 'python'}: ")

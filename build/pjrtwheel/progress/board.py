@@ -38,9 +38,9 @@ class Progress(ABC):
             yield step
             passed = not step.failed
         finally:
-            activity = step.snapshot()
             with self._lock:
                 self._steps.remove(step)
+            activity = step.snapshot(asking=False)  # an error of a source must not take the place of the real one
             self.end_step(describe_end(activity, self.clock(), self.marks, passed=passed))
 
     def end_step(self, text: str) -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
 from types import TracebackType
@@ -29,12 +30,12 @@ class LiveProgress(Progress):
         self._console = console
         self._live = Live(
             console=console, get_renderable=self._render, refresh_per_second=_PER_SECOND, transient=True,
-            vertical_overflow="crop",
+            vertical_overflow="crop", redirect_stdout=sys.stdout.isatty(),
         )  # fmt: skip
 
     def say(self, text: str) -> None:
         """Print a line that stays."""
-        self._console.print(Text(text), soft_wrap=False)
+        self._console.print(Text(text), soft_wrap=True)  # a command in it can be pasted
 
     def end_step(self, text: str) -> None:
         """Say how a step ended, with its mark in colour."""

@@ -86,10 +86,10 @@ class Step:
         """Ask a function with the time for further items whenever the step is shown."""
         self._sources.append(source)
 
-    def snapshot(self) -> Activity:
-        """Return what is to be shown of it now."""
+    def snapshot(self, *, asking: bool = True) -> Activity:
+        """Return what is to be shown of it now, with the items of what it watches or without."""
         now = self.clock()
-        watched = [item for source in self._sources for item in source(now)]
+        watched = [item for source in self._sources for item in source(now)] if asking else []
         with self._lock:
             items = (*watched, *self._reported, *(Item(item.name, item.since) for item in self._own))
             return Activity(self._name, self._since, self._done, self._total, items)

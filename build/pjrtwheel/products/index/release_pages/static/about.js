@@ -454,12 +454,14 @@ const commandBlock = (lines) => {
   return block;
 };
 
-const indexAddress = (path) => shellQuote(new URL(path, location.href).href.replace(/\/*$/, "/"));
+// Within quotes, too, a shell reads $ and ` in an address; as %24 and %60 they name the same.
+const escaped = (text) => text.replace(/[^\w.~:/%@=+,[\]-]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+const indexAddress = (path) => shellQuote(escaped(new URL(path, location.href).href.replace(/\/*$/, "/")));
 // The tables name the address of the index by a word, because nobody knew it when they were written.
 const nameIndex = (note) => {
   const [word, address] = [note.querySelector("code").textContent, indexAddress(note.dataset.address)];
   for (const code of document.querySelectorAll("section .command code")) {
-    code.textContent = code.textContent.replace(new RegExp(`\\b${word}\\b`, "g"), address);
+    code.textContent = code.textContent.replace(new RegExp(`\\b${word}\\b`, "g"), () => address);
   }
   note.hidden = true;
 };
