@@ -167,7 +167,9 @@ def test_plugin_says_that_it_fits(python: Path, tmp_path: Path, release: Release
     command = [str(python), "-I", "-m", "jaxlib_abacus"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"jaxlib-abacus {release.set_version}, build 1, ")
+    verdict, title, *_ = done.stdout.splitlines()
+    assert verdict == "jaxlib-abacus fits here: JAX uses it for its platform 'abacus'"
+    assert title.startswith(f"jaxlib-abacus {release.set_version}, build 1, ")
     done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False, cwd=tmp_path)
     answer = json.loads(done.stdout)
     assert (answer["distribution"], answer["priority"], answer["fits"]) == ("jaxlib-abacus", 400, True)

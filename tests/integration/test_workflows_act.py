@@ -63,7 +63,7 @@ def test_a_wheel_that_cannot_be_built_ends_the_release(repository: SmallReposito
     run = repository.release(repository.tag)
     good = dict.fromkeys(("tag", "matrix", "lint", "browser"), "success")
     assert run.jobs == {**good, "wheels": "failure", "required": "failure"}
-    assert run.artifacts == {f"dist-{repository.version}-jaxlib-linux_aarch64"}
+    assert run.artifacts == {f"dist-{repository.version}-jaxlib-linux_aarch64", "screenshots"}
     assert (run.attested, run.published) == ("", frozenset())
 
 
