@@ -24,6 +24,25 @@ def python_version(python: str) -> tuple[int, int]:
     return int(digits[:1]), int(digits[1:])
 
 
+def name_python(python: str) -> str:
+    """Return a Python, named by its ABI tag, as people write it.
+
+    >>> name_python("cp312"), name_python("cp314t")
+    ('3.12', '3.14t')
+    """
+    major, minor = python_version(python)
+    return f"{major}.{minor}{'t' if python.endswith('t') else ''}"
+
+
+def python_order(python: str) -> tuple[bool, tuple[int, int]]:
+    """Return what Pythons, named by their ABI tags, are sorted by: by version, free-threaded ones last.
+
+    >>> sorted(["cp314t", "cp315", "cp312"], key=python_order)
+    ['cp312', 'cp315', 'cp314t']
+    """
+    return python.endswith("t"), python_version(python)
+
+
 def extension_suffix(abi: str, architecture: str) -> str:
     """Return the ending of an extension module for an ABI: a stable one, or that of one CPython.
 

@@ -13,7 +13,7 @@ from jaxlib_select.choose.rules import Fit
 from jaxlib_select.choose.vendors import judge
 from jaxlib_select.facts import Backend as Facts
 from jaxlib_select.machine.model import Machine
-from pjrtwheel.abis import python_version
+from pjrtwheel.abis import name_python
 from pjrtwheel.backend import Backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.disk import describe_total_need
@@ -199,8 +199,7 @@ def _plan_proofs(
         )
         for backend in backends
     }
-    versions = [".".join(map(str, python_version(tag))) + "t" * tag.endswith("t") for tag in pythons]
-    return {**levels, "on Python": ", ".join(versions)}
+    return {**levels, "on Python": ", ".join(map(name_python, pythons))}
 
 
 def _choose_level(backend: Backend, facts: Facts | None, machine: Machine, targets: int) -> str:

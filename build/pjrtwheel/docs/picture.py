@@ -10,6 +10,7 @@ from xml.sax.saxutils import escape
 
 from packaging.utils import parse_wheel_filename
 
+from pjrtwheel.abis import name_python
 from pjrtwheel.backend import Backend
 from pjrtwheel.docs.wheels_page import Measure
 from pjrtwheel.errors import count
@@ -133,8 +134,7 @@ def _name_python(tag: str) -> str:
     """Return the Python that a wheel is for, such as `3.14t`; nothing if it is for all of them."""
     if tag.startswith("py3-") or "abi3" in tag:
         return ""
-    abi = tag.split("-")[1].removeprefix("cp")
-    return f"{abi[0]}.{abi[1:]}"
+    return name_python(tag.split("-")[1])
 
 
 def _describe(wheels: Sequence[Measure]) -> str:

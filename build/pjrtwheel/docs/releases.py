@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from pjrtwheel.abis import python_version
+from pjrtwheel.abis import name_python, python_order
 from pjrtwheel.backend import Backend
 from pjrtwheel.release.model import Release
 
@@ -55,5 +55,4 @@ def _name_pythons(tags: Iterable[str]) -> str:
     >>> _name_pythons({"cp314t", "cp315", "cp312"})
     '3.12, 3.15, 3.14t'
     """
-    ordered = sorted(tags, key=lambda tag: (tag.endswith("t"), python_version(tag)))
-    return ", ".join(f"{'.'.join(map(str, python_version(tag)))}{'t' * tag.endswith('t')}" for tag in ordered)
+    return ", ".join(map(name_python, sorted(tags, key=python_order)))

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
-from pjrtwheel.abis import python_version
+from pjrtwheel.abis import name_python
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.errors import UsageError, fit
@@ -31,16 +31,6 @@ class InstallOutcome(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     SKIPPED = "skipped"
-
-
-def name_python(tag: str) -> str:
-    """Return the version of a Python from its ABI tag.
-
-    >>> name_python("cp314t")
-    '3.14t'
-    """
-    major, minor = python_version(tag)
-    return f"{major}.{minor}{'t' if tag.endswith('t') else ''}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from pjrtwheel.abis import python_version
+from pjrtwheel.abis import name_python, python_version
 from pjrtwheel.backend import Backend
 from pjrtwheel.platforms import PLATFORMS, REFERENCE
 from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
@@ -169,7 +169,7 @@ def install_order(pythons: Iterable[str]) -> str:
     ['3.14t', '3.13', '3.12']
     """
     newest_first = sorted(pythons, key=python_version, reverse=True)
-    return "\n".join(map(_dotted, sorted(newest_first, key=lambda tag: not tag.endswith("t"))))
+    return "\n".join(map(name_python, sorted(newest_first, key=lambda tag: not tag.endswith("t"))))
 
 
 def _places(release: Release, backends: Collection[Backend], selection: Selection) -> tuple[tuple[str, str], ...]:
@@ -187,7 +187,7 @@ def _native_jobs(release: Release, wheels: Iterable[WheelJob]) -> Iterator[Nativ
     for job in wheels:
         if job.release == release.version and not PLATFORMS[job.platform].builds:
             for python in release.pythons(job.platform):
-                yield NativeJob(job.release, job.platform, _RUNNERS[job.platform], _dotted(python))
+                yield NativeJob(job.release, job.platform, _RUNNERS[job.platform], name_python(python))
 
 
 def _accelerator_jobs(
@@ -200,8 +200,3 @@ def _accelerator_jobs(
 
 def _pythons(release: Release, platform: str) -> str:
     return install_order(release.pythons(platform))
-
-
-def _dotted(python: str) -> str:
-    major, minor = python_version(python)
-    return f"{major}.{minor}{'t' if python.endswith('t') else ''}"

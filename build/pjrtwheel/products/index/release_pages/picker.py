@@ -23,7 +23,8 @@ from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.facts import known_releases, load_facts
 from jaxlib_select.machine.file import from_json
-from pjrtwheel.products.index.release_pages.releases import Release, spell_python
+from pjrtwheel.abis import name_python
+from pjrtwheel.products.index.release_pages.releases import Release
 from pjrtwheel.products.index.release_pages.selector_code import selector_code, selector_facts
 from pjrtwheel.sets.projects import BINDINGS
 from pjrtwheel.tables import read_toml, write
@@ -119,7 +120,7 @@ def is_known(release: Release) -> bool:
 
 def answer(offer: Offer, release: Release, system: System) -> Iterator[Answer]:
     """Yield what the selector decides for each accelerator on a system, with the commands."""
-    python = next(map(spell_python, release.pythons_of(system.platform)), "3")
+    python = next(map(name_python, release.pythons_of(system.platform)), "3")
     rivals = find_rivals(release)
     for accelerator in offer.accelerators:
         for choice in accelerator.choices or (Choice("", {}),):
@@ -226,7 +227,7 @@ def picker_data(offer: Offer, releases: Iterable[Release]) -> dict[str, Any]:
             {
                 "jax": release.jax,
                 "version": release.version,
-                "pythons": {s.platform: list(map(spell_python, release.pythons_of(s.platform))) for s in offer.systems},
+                "pythons": {s.platform: list(map(name_python, release.pythons_of(s.platform))) for s in offer.systems},
                 "packages": {s.platform: list(release.packages_of(s.platform)) for s in offer.systems},
                 "rivals": list(find_rivals(release)),
                 "names": _names(release),

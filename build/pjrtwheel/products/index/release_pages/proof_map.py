@@ -8,9 +8,9 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pjrtwheel.abis import python_version
+from pjrtwheel.abis import name_python, python_order
 from pjrtwheel.errors import count
-from pjrtwheel.products.index.release_pages.releases import Release, Wheel, spell_python
+from pjrtwheel.products.index.release_pages.releases import Release, Wheel
 from pjrtwheel.prove.level import ORDER, Level
 from pjrtwheel.prove.results import Outcome, Proof, TargetProof
 
@@ -96,9 +96,7 @@ def bindings_map(release: Release) -> Map | None:
     for python in release.pythons:
         own = {wheel.system: wheel for wheel in wheels if wheel.python == python}
         cells = [_bindings_cell(own[system]) if system in own else Cell() for system in systems]
-        rows.append(
-            Row(f"Python {spell_python(python)}", "free-threaded" if python.endswith("t") else "", tuple(cells))
-        )
+        rows.append(Row(f"Python {name_python(python)}", "free-threaded" if python.endswith("t") else "", tuple(cells)))
     return Map("JAX's bindings", "Python", tuple(Column(system, "") for system in systems), tuple(rows))
 
 
@@ -202,6 +200,6 @@ def _programs(proof: Proof) -> str:
 def describe_pythons(proof: Proof) -> list[tuple[str, str, str]]:
     """Return the Pythons of a proof, what each showed, and why no more; those that showed the same are one row."""
     alike: dict[tuple[str, str], list[str]] = {}
-    for python in sorted(proof.pythons, key=lambda found: (found.python.endswith("t"), python_version(found.python))):
-        alike.setdefault((python.summary, "; ".join(python.missed)), []).append(spell_python(python.python))
+    for python in sorted(proof.pythons, key=lambda found: python_order(found.python)):
+        alike.setdefault((python.summary, "; ".join(python.missed)), []).append(name_python(python.python))
     return [(", ".join(versions), summary, missed) for (summary, missed), versions in alike.items()]

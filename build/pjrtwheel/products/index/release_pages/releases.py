@@ -12,7 +12,7 @@ from urllib.parse import quote
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from pjrtwheel.abis import python_version
+from pjrtwheel.abis import name_python, python_order
 from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.index.projects import IndexedFile, Project
@@ -68,7 +68,7 @@ class Wheel:
         kind = 0 if self.is_bindings else 1 if self.is_plugin else 2
         names = list(PLATFORMS)
         place = names.index(self.entry.platform) if self.entry.platform in names else len(names)
-        python = (self.python.endswith("t"), python_version(self.python) if self.python else (0, 0))
+        python = python_order(self.python) if self.python else (False, (0, 0))
         return kind, self.project, place, self.name.label, python
 
     @property
@@ -100,7 +100,7 @@ class Wheel:
         if self.name.tag.startswith("py3-"):
             return "any"
         tags = [python for python in release.pythons if fits(self.name.tag, python)]
-        return ", ".join(map(spell_python, tags)) or self.name.tag.split("-")[0]
+        return ", ".join(map(name_python, tags)) or self.name.tag.split("-")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class Release:
     def pythons(self) -> tuple[str, ...]:
         """The Pythons that it has bindings for, by ABI tag, free-threaded ones last."""
         tags = {wheel.python for wheel in self.wheels if wheel.is_bindings}
-        return tuple(sorted(tags - {""}, key=lambda tag: (tag.endswith("t"), python_version(tag))))
+        return tuple(sorted(tags - {""}, key=python_order))
 
     def pythons_of(self, platform: str) -> tuple[str, ...]:
         """Return those of one platform."""
@@ -145,15 +145,6 @@ class Release:
     def plugins(self) -> tuple[Wheel, ...]:
         """Return the wheels of accelerators."""
         return tuple(wheel for wheel in self.wheels if wheel.is_plugin)
-
-
-def spell_python(tag: str) -> str:
-    """Return a Python as people write it.
-
-    >>> spell_python("cp312"), spell_python("cp314t")
-    ('3.12', '3.14t')
-    """
-    return f"{'.'.join(map(str, python_version(tag)))}{'t' if tag.endswith('t') else ''}"
 
 
 def list_releases(projects: Iterable[Project]) -> tuple[Release, ...]:
