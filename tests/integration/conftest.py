@@ -36,7 +36,7 @@ from release_under_test import release_under_test
 from small_wheels import build_wheel, describe_wheel
 
 PLATFORM = "linux_x86_64"
-CHECKOUT_FOLDERS = ("build", "ci", "jaxlib", "plugins", "releases", "tests/aot", "tests/smoke")
+CHECKOUT_FOLDERS = ("build", "ci", "jaxlib", "plugins", "releases", "selector", "tests/aot", "tests/smoke")
 CHECKOUT_FILES = (".bazelrc", ".bazelversion", "BUILD.bazel", "LICENSE", "WORKSPACE", "pyproject.toml")
 
 # What a library says of its PJRT_Api itself: the version, and how many functions follow it.

@@ -27,7 +27,7 @@ from pjrtwheel.bazel.remote import VARIABLE, Remote, read_remote, remote_startup
 from pjrtwheel.bazel.remote_check import ServerWatch, find_silent_server
 from pjrtwheel.bazel.remote_log import describe_fallback, find_remote_failure
 from pjrtwheel.bazel.source import check_version, source_files, source_flags
-from pjrtwheel.bazel.workspace import Workspace, prepare_workspace
+from pjrtwheel.bazel.workspace import WAITS_FOR_BUILD, Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.fetch.watch import find_downloads
@@ -197,7 +197,7 @@ def _relay(lines: Iterator[str], step: Step, progress: Progress) -> str:
         collected.append(line)
         report_line(line, step)
         if line.startswith(_WAITING):
-            progress.say("waiting for another build in this checkout ...")
+            progress.say(WAITS_FOR_BUILD)
     return "".join(collected)
 
 

@@ -34,6 +34,7 @@ _ENTRIES = (
     "selector",
 )
 _SAFE = re.compile(r"[A-Za-z0-9_./+@=-]+")
+WAITS_FOR_BUILD = "waiting for another build in this checkout ..."
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def lock_builds(root: Path, cache: Path) -> AbstractContextManager[None]:
     A build of another release, or with other options, puts its wheels into the same folders.
     """
     lock = state_root(cache) / "locks" / f"build-{_name(root)}"
-    return file_lock(lock, waiting="waiting for another build in this checkout ...")
+    return file_lock(lock, waiting=WAITS_FOR_BUILD)
 
 
 def _name(root: Path) -> str:

@@ -35,10 +35,15 @@ def list_problems(folder: Path, files: Iterable[BundledFile], seen: Mapping[str,
     listed = tuple(files)
     with ThreadPoolExecutor(_HASHERS) as pool:
         found = [*pool.map(lambda file: _describe_problem(folder, file, seen or {}), listed)]
-    known = {file.path for file in listed}
+    return [*filter(None, found), *(f"not listed: {path}" for path in find_unlisted(folder, listed))]
+
+
+def find_unlisted(folder: Path, files: Iterable[BundledFile]) -> list[str]:
+    """Return the paths of files and links where installers look in a bundle, other than these files."""
+    known = {file.path for file in files}
     places = (path for name in (WHEELS_FOLDER, PAGES_FOLDER) for path in (folder / name).rglob("*"))
-    others = (path.relative_to(folder).as_posix() for path in places if path.is_symlink() or not path.is_dir())
-    return [*filter(None, found), *(f"not listed: {path}" for path in sorted(others) if path not in known)]
+    found = (path.relative_to(folder).as_posix() for path in places if path.is_symlink() or not path.is_dir())
+    return sorted(path for path in found if path not in known)
 
 
 def _describe_problem(folder: Path, file: BundledFile, seen: Mapping[str, list[int]]) -> str:

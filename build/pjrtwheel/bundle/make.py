@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pjrtwheel.bundle.check import find_unlisted
 from pjrtwheel.bundle.manifest import (
     BEGUN,
     MANIFEST,
@@ -198,11 +199,9 @@ def _fetch(wheels: _Folder, found: Iterable[Resolved], kind: Kind, what: str, py
 
 def _remove_others(folder: Path, manifest: Manifest) -> None:
     """Remove what earlier runs put into the bundle, and this one does not need."""
-    needed = {folder / file.path for file in manifest.files}
+    for path in find_unlisted(folder, manifest.files):
+        (folder / path).unlink()
     for place in (folder / WHEELS_FOLDER, folder / PAGES_FOLDER):
-        for path in place.rglob("*"):
-            if path.is_file() and path not in needed:
-                path.unlink()
         for empty in [path for path in place.iterdir() if path.is_dir() and not any(path.iterdir())]:
             empty.rmdir()
 

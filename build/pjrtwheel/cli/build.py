@@ -7,10 +7,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
-from pjrtwheel.backend import Backend, load_backends, pick_backend
+from pjrtwheel.backend import load_backends, pick_backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.build import build, parse_provider, promised_wheels
 from pjrtwheel.cli import add_options
@@ -22,7 +21,6 @@ from pjrtwheel.platforms import PLATFORMS, Platform, find_platform, host_platfor
 from pjrtwheel.progress import open_progress
 from pjrtwheel.progress.layout import format_time
 from pjrtwheel.release.known import choose_release, load_release
-from pjrtwheel.release.model import Release
 from pjrtwheel.sets.published_set import PublishedSet, choose_set, fetch_set, find_offer
 from pjrtwheel.wheel.deflate.compress import HIGHEST_LEVEL, LEVEL
 
@@ -54,6 +52,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Build, and print one table of the wheels that were built."""
+    from pjrtwheel.products import facts
+
     if sum(map(bool, (args.backends, args.all, args.bindings_only))) != 1:
         raise UsageError("name backends, or say --all or --bindings-only")
     if args.set and args.bindings_only:
@@ -84,7 +84,7 @@ def execute(args: argparse.Namespace) -> int:
         lock=published.lock if published else None,
         assemble_options=() if args.level is None else (f"--level={args.level}",),
     )
-    unknown = _find_unknown(root, release, chosen)  # damaged facts are said before it takes long
+    unknown = facts.find_unknown(root, release.version, chosen)  # damaged facts are said before it takes long
     with open_progress() as progress:
         entries = build(
             request,
@@ -104,15 +104,6 @@ def execute(args: argparse.Namespace) -> int:
         remedy = f"./noxw -s update_facts -- --release {release.version}"
         print(f"jaxlib-select knows no {', '.join(unknown)} of {release.version} yet: {remedy}", file=sys.stderr)
     return 0
-
-
-def _find_unknown(root: Path, release: Release, backends: Sequence[Backend]) -> tuple[str, ...]:
-    """Return what `jaxlib-select` does not know of a release; nothing where only the tooling is on PYTHONPATH."""
-    try:
-        from pjrtwheel.products import facts
-    except ModuleNotFoundError:
-        return ()
-    return facts.find_unknown(root, release.version, backends)
 
 
 def _find_set(root: Path, args: argparse.Namespace, platform: Platform, cache: Path) -> PublishedSet:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -105,7 +106,6 @@ def list_members(plan: WheelPlan) -> Iterator[MemberSource]:
     The list of GPU code precedes the metadata: it is read while the libraries are compressed.
     """
     members = sorted(plan.members, key=lambda member: member.path)
-    metadata = [member for member in members if member.path.startswith(f"{plan.name.dist_info}/")]
-    yield from (member for member in members if member not in metadata)
+    yield from itertools.filterfalse(plan.is_metadata, members)
     yield from plan.list_gpu_code()
-    yield from metadata
+    yield from filter(plan.is_metadata, members)

@@ -62,6 +62,10 @@ class WheelPlan:
     gpu_list: str = ""
     gpu_files: Callable[[], Mapping[str, GpuCode]] = dict
 
+    def is_metadata(self, member: MemberSource) -> bool:
+        """Whether a member is one of those that describe the wheel, in its `.dist-info`."""
+        return member.path.startswith(f"{self.name.dist_info}/")
+
     def list_gpu_code(self) -> tuple[MemberSource, ...]:
         """Return the member that lists `gpu_files`; none where no library holds such code."""
         codes = self.gpu_files()
