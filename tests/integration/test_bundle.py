@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from console_blocks import alike, shown
 from pjrtwheel.dist_folder.merge import read_folder
 from pjrtwheel.files import hash_file
 from pjrtwheel.prove.level import Level
@@ -52,6 +53,8 @@ def bundle(root: Path, release: Release, tmp_path_factory: pytest.TempPathFactor
     options = ["--backend", "cpu", str(folder)]
     made = subprocess.run([*command, *options], env=environ, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
+    page = shown(root / "docs/release/offline-bundle.md", "./noxw -s bundle -- --backend cpu")
+    assert alike(page.replace("/media/disk/bundle", str(folder)), made.stdout.strip()), made.stdout
     return folder
 
 

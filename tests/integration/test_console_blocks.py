@@ -8,6 +8,8 @@
   `https://wheels.example.org/simple/` has them as well. An active virtual environment has pip and `jaxlib-select`.
   `./noxw` runs the commands of sessions, without an environment of their own.
 - `h100`: an empty folder on a machine with an NVIDIA H100 (mock driver), with `jaxlib-select`.
+- `two_gpus`: the same, with a GTX 1080 Ti as well.
+- `node`: a `clone` on a machine with an NVIDIA H100 (mock driver), with JAX for the CPU in the environment.
 - `received`: the release of `tests/data/release`, as those have it who receive it, next to a clone.
 """
 
@@ -20,6 +22,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -31,6 +34,8 @@ from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import find_uv
 from pjrtwheel.products.index import write_index
 from pjrtwheel.products.select import build_selector
+from pjrtwheel.release.known import list_releases
+from pjrtwheel.release.model import Release
 from release_under_test import ROOT
 from session_stand_in import put_stand_in
 
@@ -43,8 +48,9 @@ PAGES = [
 ]
 RUNS = [block for path in PAGES for block in find_runs(path)]
 INDEX = "https://wheels.example.org/simple/"
-ADDRESS = "INDEX"  # of the environment: where that is
+ADDRESS, RELEASE = "INDEX", "RELEASE"  # of the environment: where that is, and which wheels it has
 PORT = "8000"  # of servers that pages start
+H100 = "9.0:NVIDIA H100"
 
 
 def environment(*programs: Path, **more: str) -> dict[str, str]:
@@ -64,7 +70,7 @@ def finished_wheels(built_wheels: Path, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.fixture
 def clone(
-    finished_wheels: Path, interpreter: Interpreter, serve: Callable[..., AbstractContextManager[str]]
+    finished_wheels: Path, release: Release, interpreter: Interpreter, serve: Callable[..., AbstractContextManager[str]]
 ) -> Iterator[Setup]:
     """Return what makes a clone with finished wheels, and an active environment."""
     with ExitStack() as stack:
@@ -84,28 +90,49 @@ def clone(
             subprocess.run([venv / "bin/pip", "install", "--quiet", "--no-index", "--no-deps", selector], check=True)
             address = stack.enter_context(serve(folder / "index"))
             here = Path(interpreter.path).parent  # under its own name, such as python3.12
-            return environment(venv / "bin", here, VIRTUAL_ENV=str(venv), **{ADDRESS: address})
+            return environment(
+                venv / "bin", here, VIRTUAL_ENV=str(venv), **{ADDRESS: address, RELEASE: release.version}
+            )
 
         yield make
+
+
+def driver_of(fake_libcuda: Path, *gpus: str) -> dict[str, str]:
+    """Return the variables of a mock driver that has these GPUs."""
+    return {"LD_LIBRARY_PATH": str(fake_libcuda), "FAKE_CUDA_VERSION": "13000", "FAKE_CUDA_GPUS": "|".join(gpus)}
+
+
+def with_selector(folder: Path, driver: Mapping[str, str]) -> Mapping[str, str]:
+    """Put `jaxlib-select` into a folder, and return the environment of a machine with a driver."""
+    programs = folder / "bin"
+    programs.mkdir()
+    program = programs / "jaxlib-select"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m jaxlib_select "$@"\n')
+    program.chmod(0o755)
+    return environment(programs, PYTHONPATH=str(ROOT / "selector"), **driver)
 
 
 @pytest.fixture
 def h100(fake_libcuda: Path) -> Setup:
     """Return what gives a machine an H100."""
+    return partial(with_selector, driver=driver_of(fake_libcuda, H100))
+
+
+@pytest.fixture
+def two_gpus(fake_libcuda: Path) -> Setup:
+    """Return what gives a machine GPUs of two generations."""
+    return partial(with_selector, driver=driver_of(fake_libcuda, H100, "6.1:GTX 1080 Ti"))
+
+
+@pytest.fixture
+def node(clone: Setup, fake_libcuda: Path) -> Setup:
+    """Return what makes a clone with JAX for the CPU, on a machine that has an H100."""
 
     def make(folder: Path) -> Mapping[str, str]:
-        programs = folder / "bin"
-        programs.mkdir()
-        program = programs / "jaxlib-select"
-        program.write_text(f'#!/bin/sh\nexec {sys.executable} -m jaxlib_select "$@"\n')
-        program.chmod(0o755)
-        return environment(
-            programs,
-            PYTHONPATH=str(ROOT / "selector"),
-            LD_LIBRARY_PATH=str(fake_libcuda),
-            FAKE_CUDA_VERSION="13000",
-            FAKE_CUDA_GPUS="9.0:NVIDIA H100",
-        )
+        environ = {**clone(folder), **driver_of(fake_libcuda, H100)}
+        install = ("pip", "install", "--quiet", "--find-links", "dist", "jax", "jaxlib-cpu")
+        subprocess.run(install, cwd=folder, env=environ, check=True)
+        return environ
 
     return make
 
@@ -137,7 +164,9 @@ def run_in(block: Block, folder: Path, request: pytest.FixtureRequest) -> list[t
     environ = make(folder)
     block = replace_in(block, INDEX, environ.get(ADDRESS, INDEX))
     block = replace_in(block, PORT, str(_free_port()))  # others may have taken it
-    printed = run_block(block, folder, environ)
+    for known in list_releases(ROOT) if RELEASE in environ else ():  # a page may have been written for another
+        block = replace_in(block, known, environ[RELEASE])
+    printed = (text.replace(str(folder), "") for text in run_block(block, folder, environ))
     return list(zip((shown for _, shown in block.commands), printed, strict=True))
 
 
@@ -150,7 +179,7 @@ def test_a_block_prints_what_it_shows(block: Block, tmp_path: Path, request: pyt
 
 def test_there_are_blocks_that_run() -> None:
     """In every folder there is, so that none is kept for nothing."""
-    assert {"h100"} <= {block.setup for block in RUNS} <= {"clone", "h100", "received"}
+    assert {block.setup for block in RUNS} == {"clone", "h100", "node", "received", "two_gpus"}
 
 
 TEXT = """\
@@ -169,6 +198,8 @@ $ {command}
     [
         ("clone", "./noxw -s table", "...jaxlib_cpu..."),
         ("h100", "jaxlib-select detect", "...\nnvidia  NVIDIA H100 (compute capability 9.0); CUDA 13.0\n..."),
+        ("node", "python -m jaxlib_cpu", "jaxlib-cpu fits here: JAX uses it for its platform 'cpu'\n..."),
+        ("two_gpus", "jaxlib-select detect", "...\nnvidia  NVIDIA H100 (...), GTX 1080 Ti (...); CUDA 13.0\n..."),
         ("received", "./noxw -s verify_release -- v1.2.3+split.1 --documents-only", "v1.2.3+split.1: ..."),
     ],
 )

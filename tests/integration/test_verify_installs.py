@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from console_blocks import alike, shown
 from pjrtwheel.abis import python_version
 from pjrtwheel.cli import main
 from pjrtwheel.environment.interpreters import Interpreter
@@ -30,6 +31,7 @@ def options(root: Path, interpreter: Interpreter) -> list[str]:
 
 
 def test_pip_and_uv_install_from_an_index(
+    root: Path,
     options: list[str],
     built_wheels: Path,
     release: Release,
@@ -42,7 +44,10 @@ def test_pip_and_uv_install_from_an_index(
     with serve(tmp_path / "simple") as address:
         assert main([*options, "--index", address, "--json", str(tmp_path / "results.json")]) == 0
         last = f"{release.set_version} from {address}: 2 passed, 0 failed, 0 skipped"
-    assert capsys.readouterr().out.splitlines()[-1] == last
+    said = capsys.readouterr().out.strip()
+    assert said.splitlines()[-1] == last
+    page = shown(root / "docs/release/stage.md", "./noxw -s verify_installs -- --index /srv/wheels")
+    assert alike(page.replace("/srv/wheels", address), said), said
     results = json.loads((tmp_path / "results.json").read_text())
     assert [(result["combination"]["installer"], result["outcome"]) for result in results] == [
         ("pip", "passed"),

@@ -7,9 +7,11 @@ before the block lets a test run it (tests/integration/test_console_blocks.py):
 
 - `<!-- run in SETUP -->` in a folder of that kind,
 - `<!-- run in SETUP, status 1 -->` the same, and its last command fails,
-- `<!-- run on -->` in the same shell, after the block before it.
+- `<!-- run on -->` in the same shell, after the block before it,
+- `<!-- compared in FILE -->` by a test of another command line, of a larger folder, or that takes longer: it calls
+  `shown` and `alike`.
 
-All other blocks are parsed alone.
+All other blocks are parsed alone, and show no output.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from pathlib import Path
 
 _BLOCK = re.compile(
     r"(?:^[ ]*<!-- run (?:in (?P<setup>[\w-]+)|(?P<on>on))(?:, status (?P<status>\d+))? -->\n+)?"
+    r"(?:^[ ]*<!-- compared in (?P<test>[\w/.]+) -->\n+)?"
     r"^(?P<indent>[ ]*)```console\n(?P<text>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
@@ -41,6 +44,7 @@ class Block:
         commands: Each command with what it prints; nothing where that is not shown.
         setup: The folder that it runs in, or `on` for that of the block before; empty for one that is only parsed.
         status: How its last command ends.
+        test: The file of the test that compares what it shows, if that is another.
     """
 
     path: Path
@@ -48,6 +52,7 @@ class Block:
     commands: tuple[tuple[str, str], ...]
     setup: str = ""
     status: int = 0
+    test: str = ""
 
     @property
     def name(self) -> str:
@@ -62,7 +67,16 @@ def find_blocks(path: Path) -> Iterator[Block]:
         lines = [line.removeprefix(found["indent"]) for line in found["text"].splitlines()]
         line = text.count("\n", 0, found.start("indent")) + 1
         setup = "on" if found["on"] else found["setup"] or ""
-        yield Block(path, line, tuple(_take_apart(lines)), setup, int(found["status"] or 0))
+        commands = tuple(_take_apart(lines))
+        yield Block(path, line, commands, setup, int(found["status"] or 0), found["test"] or "")
+
+
+def shown(path: Path, command: str) -> str:
+    """Return what a page shows for the one command that begins so."""
+    (text,) = (
+        text for block in find_blocks(path) for line, text in block.commands if text and line.startswith(command)
+    )
+    return text
 
 
 def find_runs(path: Path) -> list[Block]:
@@ -172,3 +186,16 @@ def matches(shown: str, printed: str) -> bool:
     """
     pattern = "(?s:.*)".join(map(re.escape, shown.split("...")))
     return re.fullmatch(pattern, printed) is not None
+
+
+def alike(shown: str, printed: str) -> bool:
+    """Return whether a program printed what is shown, but for numbers, hashes, versions, and the length of gaps.
+
+    >>> alike("a: 38 wheels,  2.5 MB ...", "a:  7 wheels, 12.5 MB of 9"), alike("2 passed", "2 failed")
+    (True, False)
+    """
+    return matches(_hide_numbers(shown), _hide_numbers(printed))
+
+
+def _hide_numbers(text: str) -> str:
+    return re.sub(r"\b[0-9a-f]{12,}\b|\d+(?:[.,]\d+)*", "0", re.sub(r" +", " ", text))

@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from console_blocks import shown
 from pjrtwheel import build as steps
 from pjrtwheel import cli
 from pjrtwheel.backend import Backend, find_backend, load_backends
@@ -104,7 +105,7 @@ def test_path_that_is_no_file_is_refused() -> None:
     ]
 
 
-def test_actions_are_counted_by_kind() -> None:
+def test_actions_are_counted_by_kind(root: Path) -> None:
     """The user sees what Bazel did, and that it did nothing when nothing changed."""
 
     def result(*mnemonics: str, text: str = "") -> BuildResult:
@@ -115,6 +116,10 @@ def test_actions_are_counted_by_kind() -> None:
     assert describe_actions(result("Wheel")) == "Bazel ran 1 action: Wheel 1"
     shared = result("Wheel", "Wheel", text="INFO: 3 processes: 1 remote cache hit, 1 internal, 1 remote.\n")
     assert describe_actions(shared) == "Bazel ran 2 actions: Wheel 2; 1 from the remote cache, 1 on other machines"
+    actions = (*["AssembleWheel"] * 7, "CompileExtension", *["FileWrite"] * 8)
+    second = result(*actions, text="INFO: 16 processes: 7 remote cache hit, 9 local.\n")
+    page = shown(root / "docs/release/remote.md", "PJRTWHEEL_REMOTE=~/farm.bazelrc ./noxw -s build_tpu")
+    assert page == f"...\n{describe_actions(second)}"
     assert describe_actions(result()) == "Bazel ran 0 actions, everything was up to date"
 
 

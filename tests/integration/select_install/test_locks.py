@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from console_blocks import matches, shown
 from pjrtwheel.environment.venv import find_uv
 from select_bench import WANTED, Bench, backends, wheel_of_pip
 
@@ -47,10 +48,12 @@ def test_a_wrong_hash_is_refused(bench: Bench, locked: Path) -> None:
     assert "changed by hand" in bench.check(locked, "h100", status=1)
 
 
-def test_lock_check(bench: Bench, locked: Path) -> None:
+def test_lock_check(bench: Bench, root: Path, locked: Path) -> None:
     """The machine it was made for agrees; one without GPU gets the group to apply."""
     assert "agree: cuda13" in bench.check(locked, "h100")
     said = bench.check(locked, "cpu", status=1)
+    page = shown(root / "selector/README.md", "jaxlib-select lock --check")
+    assert matches(page.replace("pylock.toml", str(locked)), said.strip())
     assert f"run: jaxlib-select apply {locked} --group cpu" in said
     said = bench.check(locked, "gtx1080ti", status=1)
     assert f"run: jaxlib-select apply {locked} --group cuda12-legacy" in said

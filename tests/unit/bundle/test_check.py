@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from console_blocks import alike, shown
 from pjrtwheel import cli
 from pjrtwheel.bundle.check import check_once, list_problems
 from pjrtwheel.bundle.manifest import BundledFile, Kind, read_manifest
@@ -33,10 +34,12 @@ def check(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, list[s
     return status, (said.out + said.err).splitlines()
 
 
-def test_whole_bundle_passes(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """And says what was looked at."""
+def test_whole_bundle_passes(bundle: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """And says what was looked at, as the release guide shows it."""
     line = f"{bundle}: 5 files, all as bundle.json lists them; commit {'0' * 40}"
     assert check(bundle, capsys) == (0, [line])
+    page = shown(root / "docs/release/offline-bundle.md", "./noxw -s bundle -- --check")
+    assert alike(page.replace("/media/disk/bundle", str(bundle)), line)
 
 
 def test_missing_file_is_named(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:

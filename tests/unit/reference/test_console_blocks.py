@@ -254,6 +254,15 @@ def test_what_is_only_parsed_has_a_reason() -> None:
     assert [subject for subject, path in files.items() if word[subject] not in path.read_text("utf-8")] == []
 
 
+def test_what_is_shown_is_compared() -> None:
+    """Where a block runs, or by the test that it names, which looks for the page."""
+    printing = [block for block in BLOCKS if any(printed for _, printed in block.commands)]
+    assert len(printing) > 15
+    assert [block.name for block in printing if not (block.setup or block.test)] == []
+    compared = [block for block in BLOCKS if block.test]
+    assert [block.name for block in compared if block.path.name not in (ROOT / block.test).read_text("utf-8")] == []
+
+
 def test_there_are_blocks_to_look_at() -> None:
     """Of the README, the guides, and what is on the package index."""
     assert len(BLOCKS) > 30

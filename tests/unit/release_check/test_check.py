@@ -6,13 +6,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from console_blocks import alike, shown
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
@@ -60,6 +63,25 @@ def test_a_whole_release_passes_with_one_line(small: TaggedRepository, capsys: p
     command = ["release_check", "--tag", TAG, "--root", str(small.root), "--dist", str(small.dist)]
     assert main(command) == 0
     assert capsys.readouterr() == (f"{TAG}: 3 wheels, {size:.1f} MB, 2 device, 1 load\n", "")
+
+
+def test_the_line_names_waivers_and_the_destination(
+    small: TaggedRepository, root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the release guide shows it."""
+    shutil.copy(root / "releases/destinations.toml", small.root / "releases")
+    now = datetime.now(UTC).date()
+    rest = f'reason = "it is at home"\ndate = "{now}"\nuntil = "{now}"\n'
+    with (small.root / "releases/policy.toml").open("a", encoding="utf-8") as policy:
+        policy.write(f'[[waiver]]\nwheel = "jaxlib-abacus"\nlevel = "aot"\n{rest}')
+        policy.write(f'[[waiver]]\nwheel = "jaxlib"\nplatforms = ["macos_arm64"]\nlevel = "static"\n{rest}')
+    small.commit()
+    for name, level in {BINDINGS: Level.DEVICE, PLUGIN: Level.AOT, ALONE: Level.STATIC}.items():
+        prove(small, name, level)
+    command = ["release_check", "--tag", TAG, "--root", str(small.root), "--dist", str(small.dist), "--to", "github"]
+    assert main(command) == 0, capsys.readouterr().err
+    page = shown(root / "docs/release/check.md", "./noxw -s release_check -- --tag")
+    assert alike(page, capsys.readouterr().out.strip())
 
 
 def rename(small: TaggedRepository, name: str, other: str) -> None:
