@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from dataclasses import replace
@@ -36,7 +35,6 @@ from pjrtwheel.products.index.release_pages import (
 )
 from pjrtwheel.products.index.release_pages.comparison import Bar, Measured, compare
 from pjrtwheel.products.index.release_pages.releases import Release, list_releases
-from pjrtwheel.products.index.release_pages.syntax import Module, SyntaxWriter, UnknownSyntaxError
 from pjrtwheel.products.index.release_pages.templating import as_json
 from pjrtwheel.products.index.release_pages.wheel_page import Change, group_changes
 from pjrtwheel.prove.level import Level
@@ -48,6 +46,7 @@ from release_index import MACHINE, ORIGIN, make_release_dist
 from small_wheels import build_wheel
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&{{ 7 * 7 }}"
+STATIC = [f"about_files/{name}" for name in ("about.css", "about.js", "python.js", "selector.js")]
 NAME = "jaxlib_abacus-1.2.3+own.1-cp312-abi3-manylinux_2_27_x86_64.whl"
 
 
@@ -115,11 +114,10 @@ def test_every_link_leads_somewhere(projects: tuple[Project, ...], pages: dict[s
 
 
 def test_the_pages_are_small(pages: dict[str, str]) -> None:
-    """One style sheet, one script, and no page that takes a phone long to load."""
+    """One style sheet, few scripts, and no page that takes a phone long to load."""
     sizes = {path: len(text.encode()) for path, text in pages.items()}
     assert sorted(path for path in pages if not path.endswith(".html")) == [
-        "about_files/about.css",
-        "about_files/about.js",
+        *STATIC,
     ]
     assert {path: size for path, size in sizes.items() if size > 250_000} == {}
 
@@ -131,13 +129,13 @@ def test_identifiers_are_unique(pages: dict[str, str]) -> None:
         assert len(names) == len(set(names)), path
 
 
-def test_the_script_knows_no_backend(pages: dict[str, str], root: Path) -> None:
+def test_the_scripts_know_no_backend(pages: dict[str, str], root: Path) -> None:
     """What it knows of accelerators is data."""
     backends = load_backends(root)
     words = {*backends, *(b.distribution for b in backends.values()), *(b.package for b in backends.values())}
     words |= {"cuda", "rocm", "oneapi", "nvidia", "intel"}
-    script = pages["about_files/about.js"].lower()
-    assert [word for word in words if re.search(rf"\b{re.escape(word)}", script)] == []
+    scripts = "".join(pages[path] for path in STATIC if path.endswith(".js")).lower()
+    assert [word for word in words if re.search(rf"\b{re.escape(word)}", scripts)] == []
 
 
 def hostile_entry(proof: Proof, **changes: Any) -> Entry:
@@ -206,7 +204,7 @@ def test_data_in_a_page_cannot_end_its_element() -> None:
 
 def test_an_index_without_wheels_has_pages() -> None:
     """They say that there is nothing, and do not fail."""
-    assert sorted(render_pages(())) == ["about.html", "about_files/about.css", "about_files/about.js"]
+    assert sorted(render_pages(())) == ["about.html", *STATIC]
 
 
 def test_a_release_that_the_selector_does_not_know_is_installed_by_name() -> None:
@@ -329,15 +327,6 @@ def test_what_a_shell_reads_more_into_is_no_word(word: str) -> None:
         picker.quote(word)
 
 
-def test_the_script_has_the_functions_that_the_selector_uses() -> None:
-    """By its text; the browser's tests ask the script itself, and about methods too."""
-    script = (Path(selector_code.__file__).with_name("static") / "about.js").read_text("utf-8")
-    known = set(re.findall(r'[{,(\s](?:"([a-z_.]+\.[A-Za-z_]+)"|(\w+)):', script.partition("const BUILTINS = {")[2]))
-    used = set(re.findall(r'\["builtin", "([^"]+)"\]', json.dumps(selector_code.selector_code())))
-    assert len(used) > 20
-    assert used <= {dotted or plain for dotted, plain in known}
-
-
 def test_modules_of_several_pythons_are_one_change() -> None:
     """With what was changed in the first."""
     names = [f"a/_b.cpython-31{minor}-x86_64-linux-gnu.so" for minor in (2, 3)]
@@ -381,31 +370,6 @@ def test_a_wheel_is_looked_into(tmp_path: Path, sbom: bytes, components: tuple[C
     wheel.write_bytes(b"no zip")
     with pytest.raises(WheelError, match="damaged"):
         read_contents(wheel)
-
-
-@pytest.mark.parametrize(
-    ("source", "what"),
-    [
-        ("def f(x):\n    while x:\n        pass\n", "line 2: .* does not know While"),
-        ("def f(x):\n    return x ** 2\n", "line 2: .* does not know Pow"),
-        ("def f(x):\n    return unknown(x)\n", "line 2: .* does not know the name unknown"),
-        ("def f(*x):\n    return x\n", "does not know a function with any number of arguments"),
-        ("def f(x):\n    return f'{x:>5}'\n", "line 2: .* does not know FormattedValue"),
-        ("def f(x):\n    return x[::2]\n", "line 2: .* does not know a slice with a step"),
-        ("def f(x):\n    return 1.5\n", "line 2: .* does not know the value 1.5"),
-        (
-            "def f(x):\n    try:\n        return x\n    except ValueError:\n        return 1\n",
-            "line 2: .* does not know Try",
-        ),
-    ],
-)
-def test_what_the_script_does_not_know_is_named_with_its_place(source: str, what: str) -> None:
-    """Whoever changes the selector sees it before anybody sees a page."""
-    (definition,) = ast.parse(source).body
-    assert isinstance(definition, ast.FunctionDef)
-    writer = SyntaxWriter(Module("a.b"), selector_code._Code())
-    with pytest.raises(UnknownSyntaxError, match=what):
-        writer.function(definition)
 
 
 def test_the_code_holds_what_decisions_need() -> None:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages of an index for people: how to install, what was proven, how large it is, and one page for each wheel.
 
-They are plain files next to the pages for installers, with one style sheet and one script, work from a disk, ask for
-nothing else, and say everything without the script. Jinja2 escapes whatever comes from a release.
+They are plain files next to the pages for installers, with one style sheet and few scripts, work from a disk, ask for
+nothing else, and say everything without a script. Jinja2 escapes whatever comes from a release.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pjrtwheel.products.index.release_pages.templating import open_templates
 
 __all__ = ["FOLDER", "MAIN_PAGE", "is_release_page", "render_pages"]
 
-_STATIC = ("about.css", "about.js")
+_STATIC = ("about.css", "about.js", "python.js", "selector.js")
 _PAGES = ("proofs", "sizes", "wheels")  # of each release, in the order of the menu, after the main page
 
 
