@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.wait import WebDriverWait
 
 from browser import Browser, explain_missing, fetch_axe, find_browser, start_browser
 from jaxlib_select.choose.policy import read_policy
@@ -415,6 +416,11 @@ def test_a_cell_of_the_map_shows_what_ran(browser: Browser, plain_browser: Brows
         assert "A Processor" in shown
         assert browser.run("return document.activeElement.id") == cells[1 + keys][1:]
     browser.open(pages["proofs"], fragment=cells[2][1:])
+    assert browser.run(visible) == 1
+    shown = "return document.querySelector('.evidence > details[open] .inner').id"
+    assert browser.run(shown) == cells[2][1:]
+    browser.run("location.hash = arguments[0]", cells[0])
+    WebDriverWait(browser.driver, 10).until(lambda _: browser.run(shown) == cells[0][1:])
     assert browser.run(visible) == 1
     plain_browser.open(pages["proofs"], fragment=cells[2][1:])
     opened = "return [...document.querySelectorAll('.evidence > details[open] .inner')].map((part) => part.id)"

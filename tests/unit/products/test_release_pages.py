@@ -270,6 +270,26 @@ def test_the_map_has_chips_by_wheels() -> None:
     assert [(row.label, [cell.level for cell in row.cells]) for row in second.rows] == [("any device", ["static"])]
 
 
+def test_a_place_on_the_map_has_a_name_of_its_own() -> None:
+    """Two wheels of one plugin and system, and chips with odd names; a browser would encode other characters."""
+    passed = Compilation("matmul", "single", 1, 0.5, ("bead_5",), outcome=Outcome.PASSED)
+    targets = tuple(TargetProof(name, name, ("bead_5",), 1.0, (passed,)) for name in ("Bead 5%", "bead/5", "Größe"))
+    python = PythonProof("cp312", "3.12.1", (), "no interpreter")
+    proof = Proof(Level.AOT, "0.1", (python,), ORIGIN, targets, "abacus", machine=MACHINE)
+    ran = replace(proof, level=Level.DEVICE, targets=(), machine=replace(MACHINE, chip="Bead 5%"))
+    tags = ("cp312-abi3-manylinux_2_27_x86_64", "cp312-abi3-manylinux_2_34_x86_64")
+    entries = [entry_of(f"jaxlib_abacus-1.2.3-{tag}.whl", proof=proof, other_proofs=(ran,)) for tag in tags]
+    release = abacus_release(*entries)
+    assert len({entry.platform for entry in entries}) == 1
+    anchors = [cell.anchor for found in proof_map.plugin_maps(release) for _, _, cell in found.evidence()]
+    assert len(anchors) == len(set(anchors)) == 8
+    assert [anchor for anchor in anchors if not re.fullmatch(r"[a-z0-9-]+", anchor)] == []
+    projects = [Project("jaxlib-abacus", ("1.2.3",), tuple(w.file for w in release.wheels), tuple(entries))]
+    page = read_page(render_pages(projects)["about_files/proofs.html"].decode())
+    assert [page.names.count(anchor) for anchor in anchors] == [1] * 8
+    assert [page.links.count(f"#{anchor}") for anchor in anchors] == [1] * 8
+
+
 def test_a_device_is_a_row_of_its_own() -> None:
     """By what the chip calls itself, and for the host by its processor."""
     results = (PythonProof("cp312", "3.12.1", (ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, ""),)),)

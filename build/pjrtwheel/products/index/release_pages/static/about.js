@@ -201,8 +201,12 @@ const startMaps = (links) => {
   for (const link of links) {
     link.addEventListener("click", (event) => { event.preventDefault(); history.replaceState(null, "", link.hash); open(link, true); });
   }
-  const named = links.find((link) => link.hash === location.hash);
-  if (named) open(named, true);
+  const openNamed = () => {
+    const named = links.find((link) => link.hash === location.hash);
+    if (named) open(named, true);
+  };
+  addEventListener("hashchange", openNamed);
+  openNamed();
 };
 
 const start = () => {
