@@ -23,7 +23,7 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.docs.wheels_page import Measure
 from pjrtwheel.errors import WheelError
-from pjrtwheel.products.index import write_index
+from pjrtwheel.products.index import installer_pages, write_index
 from pjrtwheel.products.index.contents import Component, WheelContents, read_contents
 from pjrtwheel.products.index.projects import IndexedFile, Project, read_projects
 from pjrtwheel.products.index.release_pages import (
@@ -94,6 +94,20 @@ def test_every_link_leads_somewhere(projects: tuple[Project, ...], pages: dict[s
     write_index(dist, dist / "simple")
     files = {path.relative_to(dist / "simple").as_posix() for path in (dist / "simple").rglob("*") if path.is_file()}
     assert pages.keys() == {path for path in files if is_release_page(path)}
+    checked = check_links(pages, files)
+    assert checked > 300
+    written = [path for path in pages if path.endswith(".html")]
+    assert len(written) == 4 * len(known_releases()) + sum(len(project.entries) for project in projects)
+
+
+def test_every_link_of_an_index_without_wheels_leads_somewhere() -> None:
+    """The menu lists what there is."""
+    pages = {path: data.decode() for path, data in render_pages(()).items()}
+    assert check_links(pages, {*pages, *installer_pages(())}) >= 4
+
+
+def check_links(pages: dict[str, str], files: set[str]) -> int:
+    """Check that each link of the pages is to a file, or to a place on one of them, and return how many there are."""
     names = {path: read_page(text).names for path, text in pages.items() if path.endswith(".html")}
     checked = 0
     for path in names:
@@ -102,15 +116,13 @@ def test_every_link_leads_somewhere(projects: tuple[Project, ...], pages: dict[s
             if parts.scheme:
                 assert link == "data:,"
                 continue
-            place = (
-                (Path("/") / PurePosixPath(path).parent / unquote(parts.path)).as_posix() if parts.path else f"/{path}"
-            )
+            folder = PurePosixPath("/", path).parent
+            place = (folder / unquote(parts.path)).as_posix() if parts.path else f"/{path}"
             target = Path(place).resolve().relative_to("/").as_posix()
             assert target in files, (path, link)
             assert not parts.fragment or parts.fragment in names[target], (path, link)
             checked += 1
-    assert checked > 300
-    assert len(names) == 4 * len(known_releases()) + sum(len(project.entries) for project in projects)
+    return checked
 
 
 def test_the_pages_are_small(pages: dict[str, str]) -> None:

@@ -25,7 +25,7 @@ from pjrtwheel.products.index.release_pages.templating import open_templates
 __all__ = ["FOLDER", "MAIN_PAGE", "is_release_page", "render_pages"]
 
 _STATIC = ("about.css", "about.js", "python.js", "selector.js")
-_PAGES = ("proofs", "sizes", "wheels")  # of each release, in the order of the menu, after the main page
+_PAGES = ("proofs", "sizes", "wheels")  # of each release, in the order of the menu, after the page to install from
 
 
 def render_pages(projects: Iterable[Project], measured: Measured | None = None) -> dict[str, bytes]:
@@ -35,6 +35,7 @@ def render_pages(projects: Iterable[Project], measured: Measured | None = None) 
 
     releases = list_releases(projects)
     templates = open_templates()
+    templates.globals["menu"] = _PAGES
     measured = measured or Measured()
     written = {MAIN_PAGE: render_install_page(templates, releases, releases[0] if releases else None)}
     for release in releases:
