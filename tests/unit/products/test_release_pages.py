@@ -21,7 +21,7 @@ from jaxlib_select.choose.decision import Decision
 from jaxlib_select.facts import known_releases
 from pjrtwheel.backend import load_backends
 from pjrtwheel.dist_folder.release_file import Entry
-from pjrtwheel.docs.wheels_page import Measure
+from pjrtwheel.docs.measures import Measure
 from pjrtwheel.errors import WheelError
 from pjrtwheel.products.index import installer_pages, write_index
 from pjrtwheel.products.index.contents import Component, WheelContents, read_contents

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Upstream's wheels and ours side by side: bars of their sizes, and what inspection finds on each.
 
-The figures are those of `docs/wheels.json`, which `nox -s update_docs` measures from the wheels themselves.
+The figures are those of `docs/wheels.json`, which `nox -s update_measures` measures from the wheels themselves.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.docs.wheels_page import Measure, Pair, Total, installed, pair_up
+from pjrtwheel.docs.measures import Measure, Pair, Total, installed, pair_up
 from pjrtwheel.verify.findings import CODES
 from pjrtwheel.wheel.names import parse_name
 
