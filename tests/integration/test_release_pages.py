@@ -25,9 +25,9 @@ from jaxlib_select.machine.file import from_json
 from pjrtwheel.backend import load_backends
 from pjrtwheel.products.index import write_joint_index
 from pjrtwheel.products.index.projects import WheelFolder, read_projects
+from pjrtwheel.products.index.release_pages.comparison import read_measured
 from pjrtwheel.products.index.release_pages.known_python import FUNCTIONS, METHODS, Signature
 from pjrtwheel.products.index.release_pages.picker import INDEX, answer, quote, read_offer
-from pjrtwheel.products.index.release_pages.read_measured import read_measured
 from pjrtwheel.products.index.release_pages.releases import list_releases
 from pjrtwheel.products.index.release_pages.syntax import BINARY, COMPARE
 from python_conformance import CASES, evaluate_case, read_case, write_cases

@@ -27,8 +27,7 @@ from pjrtwheel.products.index.projects import (
     read_release,
 )
 from pjrtwheel.products.index.release_pages import render_pages
-from pjrtwheel.products.index.release_pages.comparison import Measured
-from pjrtwheel.products.index.release_pages.read_measured import OWN_ROOT, read_measured
+from pjrtwheel.products.index.release_pages.comparison import OWN_ROOT, Measured, read_measured
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX
 
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)

@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from pjrtwheel.backend import Backend
+from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.docs.measures import Measure, Pair, Total, installed, pair_up
+from pjrtwheel.docs.wheels import DATA, read_measures
 from pjrtwheel.verify.findings import CODES
 from pjrtwheel.wheel.names import parse_name
+
+OWN_ROOT = Path(__file__).resolve().parents[5]  # of the repository that this tooling is in
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +26,17 @@ class Measured:
 
     measures: tuple[Measure, ...] = ()
     backends: tuple[Backend, ...] = ()
+
+
+def read_measured(root: Path) -> Measured:
+    """Return what `docs/wheels.json` of a repository holds; nothing where there is no such file.
+
+    Raises:
+        UsageError: The file is malformed.
+    """
+    if not (root / DATA).is_file():
+        return Measured()
+    return Measured(read_measures(root), tuple(load_backends(root).values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -230,7 +230,7 @@ def picker_data(offer: Offer, releases: Iterable[Release]) -> dict[str, Any]:
                 "pythons": {s.platform: list(map(name_python, release.pythons_of(s.platform))) for s in offer.systems},
                 "packages": {s.platform: list(release.packages_of(s.platform)) for s in offer.systems},
                 "rivals": list(find_rivals(release)),
-                "names": _names(release),
+                "names": _list_variants(release),
             }
             for release in known
         ],
@@ -246,7 +246,7 @@ def picker_data(offer: Offer, releases: Iterable[Release]) -> dict[str, Any]:
     }
 
 
-def _names(release: Release) -> list[dict[str, str]]:
+def _list_variants(release: Release) -> list[dict[str, str]]:
     """Return the names by which a backend of a release can be asked for, with the package that each gives."""
     return [
         {"name": variant, "package": f"{backend.distribution}[{','.join(extras)}]" if extras else backend.distribution}
