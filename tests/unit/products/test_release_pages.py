@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
@@ -18,11 +19,11 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from jaxlib_select.choose.decision import Decision
-from jaxlib_select.facts import known_releases
+from jaxlib_select.facts import known_releases, load_facts
 from pjrtwheel.backend import load_backends
 from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.docs.measures import Measure
-from pjrtwheel.errors import WheelError
+from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.products.index import installer_pages, write_index
 from pjrtwheel.products.index.contents import Component, WheelContents, read_contents
 from pjrtwheel.products.index.projects import IndexedFile, Project, read_projects
@@ -33,6 +34,7 @@ from pjrtwheel.products.index.release_pages import (
     render_pages,
     selector_code,
 )
+from pjrtwheel.products.index.release_pages.accelerators import Accelerator, load_accelerators
 from pjrtwheel.products.index.release_pages.comparison import Bar, Measured, compare
 from pjrtwheel.products.index.release_pages.releases import Release, list_releases
 from pjrtwheel.products.index.release_pages.templating import as_json
@@ -335,6 +337,37 @@ def test_commands_are_filled_in(kind: str, version: str, expected: tuple[str, ..
     assert found == expected
     alone = picker.fill_commands(commands, kind, "{name}={value}", decision, python="3.12", rivals=[])
     assert alone == tuple(line for line in expected if not line.startswith("drop"))
+
+
+@pytest.mark.parametrize("jax", known_releases())
+def test_each_backend_that_the_selector_can_choose_is_in_the_picker(jax: str, projects: tuple[Project, ...]) -> None:
+    """On some system, with some accelerator; a vendor of the selector without one would be forgotten."""
+    offer = picker.read_offer()
+    (release,) = (release for release in list_releases(projects) if release.jax == jax)
+    given = {found.decision.package for system in offer.systems for found in picker.answer(offer, release, system)}
+    able = {backend.distribution for backend in load_facts(jax).backends if backend.select and backend.tags}
+    assert len(able) >= 4
+    assert able <= given
+
+
+def test_each_backend_says_itself_what_the_picker_offers(root: Path, tmp_path: Path) -> None:
+    """A new one is a new directory; a shared directory counts once, and the longest list comes first."""
+    shutil.copytree(root / "plugins", tmp_path / "plugins")
+    before = load_accelerators(tmp_path)
+    assert before == load_accelerators(root) == picker.read_offer().accelerators
+    assert len({entry.label for entry in before}) == len(before)
+    cuda = (tmp_path / "plugins/cuda13/backend.toml").read_text("utf-8")
+    (tmp_path / "plugins/abacus").mkdir()
+    (tmp_path / "plugins/abacus/backend.toml").write_text(cuda, "utf-8")
+    own = '[[accelerators]]\nlabel = "Abacus 5"\nmachine = { tpu = { pci = ["1ae0:0063"] } }\n'
+    (tmp_path / "plugins/abacus/picker.toml").write_text(own, "utf-8")
+    added = Accelerator("Abacus 5", {"tpu": {"pci": ["1ae0:0063"]}})
+    after = load_accelerators(tmp_path)
+    assert [entry for entry in after if entry != added] == list(before)
+    assert added in after
+    (tmp_path / "plugins/abacus/picker.toml").write_text("[[accelerators]]\nname = 'x'\n", "utf-8")
+    with pytest.raises(UsageError, match=r"malformed list of accelerators: .*abacus/picker\.toml"):
+        load_accelerators(tmp_path)
 
 
 def test_rivals_are_the_origins_that_nothing_of_ours_needs() -> None:

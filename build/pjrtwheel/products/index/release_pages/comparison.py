@@ -17,8 +17,6 @@ from pjrtwheel.docs.wheels import DATA, read_measures
 from pjrtwheel.verify.findings import CODES
 from pjrtwheel.wheel.names import parse_name
 
-OWN_ROOT = Path(__file__).resolve().parents[5]  # of the repository that this tooling is in
-
 
 @dataclass(frozen=True, slots=True)
 class Measured:
