@@ -323,6 +323,9 @@ def test_a_pasted_machine_and_a_slip_are_answered(browser: Browser, index: Path)
     choose_only(browser, "{")
     text = browser.run("return document.querySelector('.answer').innerText")
     assert text.startswith("No answer\n\nthis is not JSON")
+    choose_only(browser, json.dumps({"os": "linux", "arch": "x86_64", "libc": f"glibc 2.{'9' * 20}"}))
+    text = browser.run("return document.querySelector('.answer').innerText")
+    assert text == "No answer\n\ntoo large a number"  # and not the answer for another machine
     assert browser.messages() == []
 
 
