@@ -478,8 +478,8 @@ def update_reference(session: nox.Session) -> None:
 
 
 @IN_BUILD(default=False, tags=["update"])
-def update_docs(session: nox.Session) -> None:
-    """Write docs/wheels.md, after measuring wheels if any are named: -- WHEEL or FOLDER..."""
+def update_measures(session: nox.Session) -> None:
+    """Measure wheels for docs/wheels.json, from which pictures and sizes are made: -- WHEEL or FOLDER..."""
     command = ["python", "-m", "pjrtwheel.docs.wheels", "--root", str(ROOT), *session.posargs]
     _run(session, "build", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
 

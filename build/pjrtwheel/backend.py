@@ -13,6 +13,8 @@ from typing import Any
 from pjrtwheel.errors import UsageError
 from pjrtwheel.tables import TableError, read_toml
 
+OWN_ROOT = Path(__file__).resolve().parents[2]  # the repository that this tooling is in, where no other one is given
+
 
 @dataclass(frozen=True, slots=True)
 class Prebuilt:

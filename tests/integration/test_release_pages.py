@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.wait import WebDriverWait
 
 from browser import Browser, explain_missing, fetch_axe, find_browser, start_browser
 from jaxlib_select.choose.policy import read_policy
@@ -25,10 +25,12 @@ from jaxlib_select.machine.file import from_json
 from pjrtwheel.backend import load_backends
 from pjrtwheel.products.index import write_joint_index
 from pjrtwheel.products.index.projects import WheelFolder, read_projects
+from pjrtwheel.products.index.release_pages.comparison import read_measured
+from pjrtwheel.products.index.release_pages.known_python import FUNCTIONS, METHODS, Signature
 from pjrtwheel.products.index.release_pages.picker import INDEX, answer, quote, read_offer
-from pjrtwheel.products.index.release_pages.read_measured import read_measured
 from pjrtwheel.products.index.release_pages.releases import list_releases
-from pjrtwheel.products.index.release_pages.selector_code import selector_code
+from pjrtwheel.products.index.release_pages.syntax import BINARY, COMPARE
+from python_conformance import CASES, evaluate_case, read_case, write_cases
 from release_index import make_release_dist
 from release_under_test import ROOT
 
@@ -128,37 +130,71 @@ def test_the_picker_decides_as_the_selector_does(browser: Browser, index: Path) 
     assert browser.run(ANSWER, cases) == [decide(*case) for case in cases]
 
 
-def test_the_script_knows_all_that_the_selector_uses(browser: Browser, index: Path) -> None:
-    """Also where no machine of the table leads to: each function of Python, and each method."""
+EVALUATE = """
+const encode = (value) => {
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return [value instanceof Python.Tuple ? "tuple" : "list", ...Array.from(value, encode)];
+  if (value instanceof Python.Dict) return ["dict", ...value.items().map((pair) => Array.from(pair, encode))];
+  if (value instanceof Python.Instance) return [value.type.name, ...Object.values(value.fields).map(encode)];
+  if (value instanceof Python.PySet) return [value.frozen ? "frozenset" : "set", ...Array.from(value, encode)];
+  throw new Error(`no case may return ${value}`);
+};
+const [definitions, nodes] = JSON.parse(arguments[0]);
+const python = new Python.Interpreter(definitions);
+return nodes.map((node) => {
+  try {
+    return encode(python.function(node, null)([]));
+  } catch (error) {
+    if (!(error instanceof Python.PythonError)) return `${error.stack}`;
+    return { error: error.name };
+  }
+});
+"""
+
+
+def test_the_interpreter_evaluates_as_python_does(browser: Browser, index: Path) -> None:
+    """The whole table, also what both refuse."""
+    cases = [source for sources in CASES.values() for source in sources]
+    definitions, nodes = write_cases(cases)
     browser.open(index / "about.html")
-    known = browser.run(
-        "const selector = new Selector(JSON.parse(document.getElementById('picker-data').textContent));"
-        "const matched = regex('').methods.match(null, '');"
-        "const methods = [TEXT, LIST, DICT, SET, regex('').methods, matched.methods, BUILTINS.dict.members];"
-        "return [Object.keys(selector.builtins), methods.flatMap(Object.keys)]"
-    )
-    code = selector_code()
-    text = json.dumps(code)
-    used = set(re.findall(r'\["builtin", "([^"]+)"\]', text))
-    assert used
-    assert used <= set(known[0])
-    definitions = [content for kind, content, *_ in code["definitions"].values() if kind in {"class", "enum"}]
-    own = {name for content in definitions for name in (*content["methods"], *content.get("members", ()))}
-    own |= {name for content in definitions for name, *_ in content.get("fields", ())}
-    called = set(called_methods(code))
-    assert len(called) > 10
-    assert called - own <= set(known[1])
+    found = browser.run(EVALUATE, json.dumps([definitions, nodes]))
+    pairs = zip(cases, found, [evaluate_case(read_case(source)) for source in cases], strict=True)
+    assert {source: (mine, python) for source, mine, python in pairs if sort_sets(mine) != sort_sets(python)} == {}
 
 
-def called_methods(code: Any) -> Iterator[str]:
-    """Yield the names of the methods that are called anywhere in the selector's functions."""
-    if isinstance(code, list):
-        if len(code) == 4 and code[0] == "call" and code[1][0] == "attribute":
-            yield code[1][2]
-    elif not isinstance(code, dict):
-        return
-    for part in code.values() if isinstance(code, dict) else code:
-        yield from called_methods(part)
+def sort_sets(value: Any) -> Any:
+    """Return an encoded value with its sets in one order; they have none."""
+    if not isinstance(value, list):
+        return value
+    entries = [sort_sets(entry) for entry in value]
+    return [entries[0], *sorted(entries[1:], key=repr)] if entries[:1] in (["set"], ["frozenset"]) else entries
+
+
+def test_the_interpreter_has_what_is_declared(browser: Browser, index: Path) -> None:
+    """Neither less, nor more: with the same numbers of arguments, and the same names."""
+    browser.open(index / "about.html")
+    known = browser.run("return Python.known()")
+    assert known["functions"] == {name: list_signature(signature) for name, signature in FUNCTIONS.items()}
+    assert known["methods"] == {
+        kind: {name: list_signature(signature) for name, signature in methods.items()}
+        for kind, methods in METHODS.items()
+    }
+    assert (set(known["compare"]), set(known["binary"])) == ({*COMPARE.values()}, {*BINARY.values()})
+    _, nodes = write_cases([source for sources in CASES.values() for source in sources])
+    assert list_kinds(nodes) >= {*known["expressions"], *known["statements"]}
+
+
+def list_signature(signature: Signature) -> list[Any]:
+    """Return a signature as the script has it."""
+    return [signature.least, signature.most, list(signature.named)]
+
+
+def list_kinds(node: Any) -> set[str]:
+    """Return what nodes begin with, and other strings."""
+    if not isinstance(node, list):
+        return set()
+    first = {node[0]} if node and isinstance(node[0], str) else set()
+    return first.union(*map(list_kinds, node))
 
 
 CAPABILITIES = st.sampled_from(["3.7", "5.2", "7.0", "8.7", "9.0", "10.3", "12.0"])
@@ -211,7 +247,9 @@ def test_the_picker_decides_so_on_invented_machines(
     assert browser.run(ANSWER, cases) == [decide(*case) for case in cases]
 
 
-@pytest.mark.parametrize("machine", [[], 5, {"color": "red"}, {"os": 5}, {"nvidia": {"cuda": "new"}}, {"nvidia": []}])
+@pytest.mark.parametrize(
+    "machine", [[], 5, {"color": "red"}, {"constructor": {}}, {"os": 5}, {"nvidia": {"cuda": "new"}}, {"nvidia": []}]
+)
 def test_what_is_no_machine_is_refused(browser: Browser, index: Path, machine: Any) -> None:
     """Where the selector refuses it."""
     browser.open(index / "about.html")
@@ -285,6 +323,9 @@ def test_a_pasted_machine_and_a_slip_are_answered(browser: Browser, index: Path)
     choose_only(browser, "{")
     text = browser.run("return document.querySelector('.answer').innerText")
     assert text.startswith("No answer\n\nthis is not JSON")
+    choose_only(browser, json.dumps({"os": "linux", "arch": "x86_64", "libc": f"glibc 2.{'9' * 20}"}))
+    text = browser.run("return document.querySelector('.answer').innerText")
+    assert text == "No answer\n\ntoo large a number"  # and not the answer for another machine
     assert browser.messages() == []
 
 
@@ -331,9 +372,9 @@ def test_a_page_asks_for_nothing_else_and_fits_a_phone(
     asked = {address.partition("#")[0] for address in browser.requests()}
     own = index.resolve().as_uri()
     assert [address for address in asked if not address.startswith((f"{own}/", "data:", "about:"))] == []
+    scripts = ["about.js", "python.js", "selector.js"] if name == "install" else ["about.js"]
     assert {address for address in asked if address.endswith((".css", ".js"))} == {
-        f"{own}/about_files/about.css",
-        f"{own}/about_files/about.js",
+        f"{own}/about_files/{file}" for file in ["about.css", *scripts]
     }
     assert browser.messages() == []
 
@@ -378,6 +419,11 @@ def test_a_cell_of_the_map_shows_what_ran(browser: Browser, plain_browser: Brows
         assert "A Processor" in shown
         assert browser.run("return document.activeElement.id") == cells[1 + keys][1:]
     browser.open(pages["proofs"], fragment=cells[2][1:])
+    assert browser.run(visible) == 1
+    shown = "return document.querySelector('.evidence > details[open] .inner').id"
+    assert browser.run(shown) == cells[2][1:]
+    browser.run("location.hash = arguments[0]", cells[0])
+    WebDriverWait(browser.driver, 10).until(lambda _: browser.run(shown) == cells[0][1:])
     assert browser.run(visible) == 1
     plain_browser.open(pages["proofs"], fragment=cells[2][1:])
     opened = "return [...document.querySelectorAll('.evidence > details[open] .inner')].map((part) => part.id)"

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
@@ -14,8 +14,6 @@ from pjrtwheel.bump.model import Bump
 from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.docs.readme import RELEASES, render_generated
 from pjrtwheel.docs.schemas import render_schemas
-from pjrtwheel.docs.wheels import PAGE, read_measures
-from pjrtwheel.docs.wheels_page import render_page
 from pjrtwheel.elf import read_image
 from pjrtwheel.errors import count
 from pjrtwheel.fetch import WheelCache, download_wheel, unpack_wheel
@@ -63,21 +61,16 @@ def write_facts(bump: Bump, entries: Iterable[Entry]) -> str:
 
 
 def write_docs(bump: Bump) -> str:
-    """Write those generated documents again that are there, and name them.
-
-    The numbers of `docs/wheels.md` stay those of the wheels that were measured last.
-    """
+    """Write those generated documents again that are there, and name them."""
     written = []
-    for path, text in _render_docs(bump.root, tuple(bump.backends.values())):
+    for path, text in _render_docs(bump.root):
         write_atomically(bump.root / path, text)
         written.append(path)
     return ", ".join(written) or "there are none"
 
 
-def _render_docs(root: Path, backends: Sequence[Backend]) -> Iterator[tuple[str, str]]:
+def _render_docs(root: Path) -> Iterator[tuple[str, str]]:
     yield from ((path, text) for path, text in render_schemas().items() if (root / path).is_file())
-    if (root / PAGE).is_file():
-        yield PAGE, render_page(read_measures(root), backends)
     if (root / RELEASES).is_file():
         yield from render_generated(root).items()
 

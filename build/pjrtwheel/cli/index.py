@@ -43,7 +43,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.products.index import write_joint_index
     from pjrtwheel.products.index.projects import WheelFolder, find_unlisted
     from pjrtwheel.products.index.release_pages import MAIN_PAGE
-    from pjrtwheel.products.index.release_pages.read_measured import read_measured
+    from pjrtwheel.products.index.release_pages.comparison import read_measured
     from pjrtwheel.wheel.names import METADATA_SUFFIX
 
     folders = args.releases or [args.dist or args.root / "dist"]

@@ -12,7 +12,7 @@ from packaging.utils import parse_wheel_filename
 
 from pjrtwheel.abis import name_python
 from pjrtwheel.backend import Backend
-from pjrtwheel.docs.wheels_page import Measure
+from pjrtwheel.docs.measures import Measure
 from pjrtwheel.errors import count
 from pjrtwheel.sets.projects import BINDINGS
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Keep `docs/wheels.md` true: `python -m pjrtwheel.docs.wheels [WHEEL or FOLDER...]`.
+"""Measure wheels, ours and upstream's: `python -m pjrtwheel.docs.wheels WHEEL or FOLDER...`.
 
-With wheels, they are measured and the numbers are kept in `docs/wheels.json`; without, the page is written from those.
+The numbers are kept in `docs/wheels.json`, from which the README's picture and the release pages' sizes are made.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.docs.wheels_page import Measure, render_page
+from pjrtwheel.docs.measures import Measure
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.inspect import Inspection, inspect_wheel
@@ -28,7 +28,6 @@ from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.wheel.names import find_plain_wheels, parse_name
 
 DATA = "docs/wheels.json"
-PAGE = "docs/wheels.md"
 SCHEMA = 1
 
 
@@ -80,7 +79,7 @@ def read_measures(root: Path) -> tuple[Measure, ...]:
     """Return the numbers that are kept; raise a `UsageError` when there are none."""
     path = root / DATA
     if not path.is_file():
-        raise UsageError(f"there is no {DATA}", remedy="measure wheels: ./noxw -s update_docs -- FOLDER...")
+        raise UsageError(f"there is no {DATA}", remedy="measure wheels: ./noxw -s update_measures -- FOLDER...")
     return parse_measures(path.read_text("utf-8"))
 
 
@@ -109,20 +108,17 @@ def _measure(inspection: Inspection) -> Measure:
 def make_parser() -> CommandParser:
     """Return the parser of this program's arguments."""
     parser = CommandParser(prog="python -m pjrtwheel.docs.wheels", description=__doc__)
-    parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL", help="wheels, or folders of them")
+    parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels, or folders of them")
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
     return parser
 
 
 @program
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure what was named, write the page, and return the exit status."""
+    """Measure what was named, and return the exit status."""
     arguments = make_parser().parse_all(argv)
-    if arguments.wheels:
-        measures = _measure_wheels(arguments.root, find_wheels(arguments.wheels))
-        write_atomically(arguments.root / DATA, format_measures(measures))
-    page = render_page(read_measures(arguments.root), tuple(load_backends(arguments.root).values()))
-    write_atomically(arguments.root / PAGE, page)
+    measures = _measure_wheels(arguments.root, find_wheels(arguments.wheels))
+    write_atomically(arguments.root / DATA, format_measures(measures))
     return 0
 
 

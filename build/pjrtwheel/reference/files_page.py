@@ -9,6 +9,7 @@ from jaxlib_select.machine.model import Machine
 from pjrtwheel.backend import Backend
 from pjrtwheel.dist_folder.release_file import ReleaseFile
 from pjrtwheel.probe.settings import ProbeSettings
+from pjrtwheel.products.index.release_pages.accelerators import Accelerators
 from pjrtwheel.prove.proof_file import ProofFile
 from pjrtwheel.prove.targets import Target
 from pjrtwheel.publish.destinations import Destination
@@ -35,6 +36,10 @@ Without this table `jaxlib-select` takes the backend only when it is asked for b
 ## `probe.toml`
 
 {probe}
+
+## `picker.toml`
+
+{accelerators}
 
 ## `targets/CHIP.toml`
 
@@ -118,6 +123,7 @@ def render_backend_files() -> str:
         backend=render_keys(Backend, given={"name", "path", "select"}),
         select=render_keys(Select, path="select"),
         probe=render_keys(ProbeSettings),
+        accelerators=render_keys(Accelerators),
         target=render_keys(Target, given={"name"}),
     )
 

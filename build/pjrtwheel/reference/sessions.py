@@ -27,7 +27,7 @@ _FILES = {
     "docs": "build/pjrtwheel/docs/site.py",
     "fuzz": "tests/fuzz/fuzz.py",
     "shutdown": "build/pjrtwheel/bazel/shutdown.py",
-    "update_docs": "build/pjrtwheel/docs/wheels.py",
+    "update_measures": "build/pjrtwheel/docs/wheels.py",
     "update_readme": "build/pjrtwheel/docs/readme.py",
     "update_reference": "build/pjrtwheel/reference/__main__.py",
     "update_schemas": "build/pjrtwheel/docs/schemas.py",

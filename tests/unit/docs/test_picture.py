@@ -11,9 +11,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from pjrtwheel.backend import load_backends
+from pjrtwheel.docs.measures import Measure
 from pjrtwheel.docs.picture import render_pictures
 from pjrtwheel.docs.wheels import read_measures
-from pjrtwheel.docs.wheels_page import Measure
 
 SVG = "{http://www.w3.org/2000/svg}"
 CUDA13 = {"jax-cuda13-pjrt", "jax-cuda13-plugin", "jaxlib-cuda-13"}

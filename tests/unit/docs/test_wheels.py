@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""From inspections to the page that compares wheels."""
+"""From inspections to the sums that compare wheels."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.backend import load_backends
 from pjrtwheel.docs import wheels as document
+from pjrtwheel.docs.measures import Measure, Pair, Total, pair_up
 from pjrtwheel.docs.wheels import format_measures, parse_measures
-from pjrtwheel.docs.wheels_page import Measure, render_page
 from pjrtwheel.errors import UsageError
 from pjrtwheel.verify.findings import CODES
 
@@ -35,13 +34,6 @@ ROW = Measure(
     gpu_code=("sm_90",),
     findings={"sbom": 1, "symbols": 2},
 )
-
-
-def test_page_is_what_its_data_give(root: Path) -> None:
-    """The page and its data are committed together; nox -s update_docs writes both."""
-    page = render_page(document.read_measures(root), tuple(load_backends(root).values()))
-
-    assert (root / document.PAGE).read_text("utf-8") == page
 
 
 def test_every_code_of_the_data_has_a_meaning(root: Path) -> None:
@@ -71,36 +63,29 @@ def test_upstream_is_compared_with_ours() -> None:
     newer = replace(ROW, wheel="jaxlib-1-cp314-cp314t-x.whl", tag="cp314-cp314t-manylinux_2_27_x86_64")
     foreign = replace(ROW, wheel="jaxlib-1-cp312-cp312-y.whl", tag="cp312-cp312-manylinux_2_27_aarch64")
 
-    lines = render_page([ROW, newer, ours, foreign], []).splitlines()
-
-    assert "*Files* counts the wheels of one release for `cp312`, `cp314t`;" in lines
-    assert "| jaxlib, upstream | `jaxlib` | 2 | 4.0 | 2.0 | 5.0 | 1.5 | 9 (4) |  | 1 | no | no |" in lines
-    assert "| jaxlib, ours | `jaxlib` | 1 | 2.0 | 2.0 | 5.0 | 0.0 | 9 (4) |  | 1 | yes | yes |" in lines
-    findings = lines.index("| wheel | `sbom` | `symbols` |")
-    assert lines[findings + 2 : findings + 4] == ["| `jaxlib` | 1 | 2 |", "| `jaxlib`, ours |  |  |"]
-    assert "| `jaxlib` | sm_90 |" in lines
+    theirs = Total(("jaxlib",), 2, 4_000_000, 2_000_000, 5_000_000, 1_500_000, 9, 4, None, 1, sboms=False, locked=False)
+    mine = replace(theirs, wheels=1, release=2_000_000, unneeded=0, sboms=True, locked=True)
+    assert list(pair_up([ROW, newer, ours, foreign], [])) == [Pair("jaxlib", theirs, mine)]
 
 
-def test_command_measures_wheels_and_writes_the_page(
+def test_command_measures_wheels(
     root: Path, tmp_path: Path, make_wheel: Callable[..., Path], make_elf: Callable[..., bytes]
 ) -> None:
-    """A second run without wheels writes the same page from what is kept."""
+    """Of a folder, or one by one; the numbers are kept."""
     shutil.copytree(root / "plugins/cpu", tmp_path / "plugins/cpu")
     (tmp_path / "docs").mkdir()
     wheel = make_wheel({"demo/a.so": make_elf()}, name="jaxlib-1.0-cp312-cp312-manylinux_2_27_x86_64.whl")
 
     assert document.main([str(wheel.parent), "--root", str(tmp_path)]) == 0
-    page = (tmp_path / document.PAGE).read_text("utf-8")
-    assert document.main(["--root", str(tmp_path)]) == 0
-
-    assert (tmp_path / document.PAGE).read_text("utf-8") == page
     (row,) = document.read_measures(tmp_path)
     assert (row.distribution, row.exports, row.locked, row.findings["symbols"]) == ("jaxlib", 1, False, 1)
 
 
 def test_command_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Neither a missing wheel nor missing data gives a traceback."""
-    statuses = [document.main([*arguments, "--root", str(tmp_path)]) for arguments in ([], [str(tmp_path / "x.whl")])]
+    status = document.main([str(tmp_path / "x.whl"), "--root", str(tmp_path)])
 
-    assert statuses == [UsageError.exit_code] * 2
+    assert status == UsageError.exit_code
     assert "no such wheel or folder" in capsys.readouterr().err
+    with pytest.raises(UsageError, match="update_measures"):
+        document.read_measures(tmp_path)

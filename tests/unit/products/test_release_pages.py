@@ -7,9 +7,9 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
+import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
@@ -19,12 +19,12 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from jaxlib_select.choose.decision import Decision
-from jaxlib_select.facts import known_releases
+from jaxlib_select.facts import known_releases, load_facts
 from pjrtwheel.backend import load_backends
 from pjrtwheel.dist_folder.release_file import Entry
-from pjrtwheel.docs.wheels_page import Measure
-from pjrtwheel.errors import WheelError
-from pjrtwheel.products.index import write_index
+from pjrtwheel.docs.measures import Measure
+from pjrtwheel.errors import UsageError, WheelError
+from pjrtwheel.products.index import installer_pages, write_index
 from pjrtwheel.products.index.contents import Component, WheelContents, read_contents
 from pjrtwheel.products.index.projects import IndexedFile, Project, read_projects
 from pjrtwheel.products.index.release_pages import (
@@ -34,9 +34,9 @@ from pjrtwheel.products.index.release_pages import (
     render_pages,
     selector_code,
 )
+from pjrtwheel.products.index.release_pages.accelerators import Accelerator, load_accelerators
 from pjrtwheel.products.index.release_pages.comparison import Bar, Measured, compare
 from pjrtwheel.products.index.release_pages.releases import Release, list_releases
-from pjrtwheel.products.index.release_pages.syntax import Module, SyntaxWriter, UnknownSyntaxError
 from pjrtwheel.products.index.release_pages.templating import as_json
 from pjrtwheel.products.index.release_pages.wheel_page import Change, group_changes
 from pjrtwheel.prove.level import Level
@@ -48,6 +48,7 @@ from release_index import MACHINE, ORIGIN, make_release_dist
 from small_wheels import build_wheel
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&{{ 7 * 7 }}"
+STATIC = [f"about_files/{name}" for name in ("about.css", "about.js", "python.js", "selector.js")]
 NAME = "jaxlib_abacus-1.2.3+own.1-cp312-abi3-manylinux_2_27_x86_64.whl"
 
 
@@ -95,6 +96,20 @@ def test_every_link_leads_somewhere(projects: tuple[Project, ...], pages: dict[s
     write_index(dist, dist / "simple")
     files = {path.relative_to(dist / "simple").as_posix() for path in (dist / "simple").rglob("*") if path.is_file()}
     assert pages.keys() == {path for path in files if is_release_page(path)}
+    checked = check_links(pages, files)
+    assert checked > 300
+    written = [path for path in pages if path.endswith(".html")]
+    assert len(written) == 4 * len(known_releases()) + sum(len(project.entries) for project in projects)
+
+
+def test_every_link_of_an_index_without_wheels_leads_somewhere() -> None:
+    """The menu lists what there is."""
+    pages = {path: data.decode() for path, data in render_pages(()).items()}
+    assert check_links(pages, {*pages, *installer_pages(())}) >= 4
+
+
+def check_links(pages: dict[str, str], files: set[str]) -> int:
+    """Check that each link of the pages is to a file, or to a place on one of them, and return how many there are."""
     names = {path: read_page(text).names for path, text in pages.items() if path.endswith(".html")}
     checked = 0
     for path in names:
@@ -103,23 +118,20 @@ def test_every_link_leads_somewhere(projects: tuple[Project, ...], pages: dict[s
             if parts.scheme:
                 assert link == "data:,"
                 continue
-            place = (
-                (Path("/") / PurePosixPath(path).parent / unquote(parts.path)).as_posix() if parts.path else f"/{path}"
-            )
+            folder = PurePosixPath("/", path).parent
+            place = (folder / unquote(parts.path)).as_posix() if parts.path else f"/{path}"
             target = Path(place).resolve().relative_to("/").as_posix()
             assert target in files, (path, link)
             assert not parts.fragment or parts.fragment in names[target], (path, link)
             checked += 1
-    assert checked > 300
-    assert len(names) == 4 * len(known_releases()) + sum(len(project.entries) for project in projects)
+    return checked
 
 
 def test_the_pages_are_small(pages: dict[str, str]) -> None:
-    """One style sheet, one script, and no page that takes a phone long to load."""
+    """One style sheet, few scripts, and no page that takes a phone long to load."""
     sizes = {path: len(text.encode()) for path, text in pages.items()}
     assert sorted(path for path in pages if not path.endswith(".html")) == [
-        "about_files/about.css",
-        "about_files/about.js",
+        *STATIC,
     ]
     assert {path: size for path, size in sizes.items() if size > 250_000} == {}
 
@@ -131,13 +143,13 @@ def test_identifiers_are_unique(pages: dict[str, str]) -> None:
         assert len(names) == len(set(names)), path
 
 
-def test_the_script_knows_no_backend(pages: dict[str, str], root: Path) -> None:
+def test_the_scripts_know_no_backend(pages: dict[str, str], root: Path) -> None:
     """What it knows of accelerators is data."""
     backends = load_backends(root)
     words = {*backends, *(b.distribution for b in backends.values()), *(b.package for b in backends.values())}
     words |= {"cuda", "rocm", "oneapi", "nvidia", "intel"}
-    script = pages["about_files/about.js"].lower()
-    assert [word for word in words if re.search(rf"\b{re.escape(word)}", script)] == []
+    scripts = "".join(pages[path] for path in STATIC if path.endswith(".js")).lower()
+    assert [word for word in words if re.search(rf"\b{re.escape(word)}", scripts)] == []
 
 
 def hostile_entry(proof: Proof, **changes: Any) -> Entry:
@@ -206,7 +218,7 @@ def test_data_in_a_page_cannot_end_its_element() -> None:
 
 def test_an_index_without_wheels_has_pages() -> None:
     """They say that there is nothing, and do not fail."""
-    assert sorted(render_pages(())) == ["about.html", "about_files/about.css", "about_files/about.js"]
+    assert sorted(render_pages(())) == ["about.html", *STATIC]
 
 
 def test_a_release_that_the_selector_does_not_know_is_installed_by_name() -> None:
@@ -272,6 +284,26 @@ def test_the_map_has_chips_by_wheels() -> None:
     assert [(row.label, [cell.level for cell in row.cells]) for row in second.rows] == [("any device", ["static"])]
 
 
+def test_a_place_on_the_map_has_a_name_of_its_own() -> None:
+    """Two wheels of one plugin and system, and chips with odd names; a browser would encode other characters."""
+    passed = Compilation("matmul", "single", 1, 0.5, ("bead_5",), outcome=Outcome.PASSED)
+    targets = tuple(TargetProof(name, name, ("bead_5",), 1.0, (passed,)) for name in ("Bead 5%", "bead/5", "Größe"))
+    python = PythonProof("cp312", "3.12.1", (), "no interpreter")
+    proof = Proof(Level.AOT, "0.1", (python,), ORIGIN, targets, "abacus", machine=MACHINE)
+    ran = replace(proof, level=Level.DEVICE, targets=(), machine=replace(MACHINE, chip="Bead 5%"))
+    tags = ("cp312-abi3-manylinux_2_27_x86_64", "cp312-abi3-manylinux_2_34_x86_64")
+    entries = [entry_of(f"jaxlib_abacus-1.2.3-{tag}.whl", proof=proof, other_proofs=(ran,)) for tag in tags]
+    release = abacus_release(*entries)
+    assert len({entry.platform for entry in entries}) == 1
+    anchors = [cell.anchor for found in proof_map.plugin_maps(release) for _, _, cell in found.evidence()]
+    assert len(anchors) == len(set(anchors)) == 8
+    assert [anchor for anchor in anchors if not re.fullmatch(r"[a-z0-9-]+", anchor)] == []
+    projects = [Project("jaxlib-abacus", ("1.2.3",), tuple(w.file for w in release.wheels), tuple(entries))]
+    page = read_page(render_pages(projects)["about_files/proofs.html"].decode())
+    assert [page.names.count(anchor) for anchor in anchors] == [1] * 8
+    assert [page.links.count(f"#{anchor}") for anchor in anchors] == [1] * 8
+
+
 def test_a_device_is_a_row_of_its_own() -> None:
     """By what the chip calls itself, and for the host by its processor."""
     results = (PythonProof("cp312", "3.12.1", (ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, ""),)),)
@@ -307,6 +339,37 @@ def test_commands_are_filled_in(kind: str, version: str, expected: tuple[str, ..
     assert alone == tuple(line for line in expected if not line.startswith("drop"))
 
 
+@pytest.mark.parametrize("jax", known_releases())
+def test_each_backend_that_the_selector_can_choose_is_in_the_picker(jax: str, projects: tuple[Project, ...]) -> None:
+    """On some system, with some accelerator; a vendor of the selector without one would be forgotten."""
+    offer = picker.read_offer()
+    (release,) = (release for release in list_releases(projects) if release.jax == jax)
+    given = {found.decision.package for system in offer.systems for found in picker.answer(offer, release, system)}
+    able = {backend.distribution for backend in load_facts(jax).backends if backend.select and backend.tags}
+    assert len(able) >= 4
+    assert able <= given
+
+
+def test_each_backend_says_itself_what_the_picker_offers(root: Path, tmp_path: Path) -> None:
+    """A new one is a new directory; a shared directory counts once, and the longest list comes first."""
+    shutil.copytree(root / "plugins", tmp_path / "plugins")
+    before = load_accelerators(tmp_path)
+    assert before == load_accelerators(root) == picker.read_offer().accelerators
+    assert len({entry.label for entry in before}) == len(before)
+    cuda = (tmp_path / "plugins/cuda13/backend.toml").read_text("utf-8")
+    (tmp_path / "plugins/abacus").mkdir()
+    (tmp_path / "plugins/abacus/backend.toml").write_text(cuda, "utf-8")
+    own = '[[accelerators]]\nlabel = "Abacus 5"\nmachine = { tpu = { pci = ["1ae0:0063"] } }\n'
+    (tmp_path / "plugins/abacus/picker.toml").write_text(own, "utf-8")
+    added = Accelerator("Abacus 5", {"tpu": {"pci": ["1ae0:0063"]}})
+    after = load_accelerators(tmp_path)
+    assert [entry for entry in after if entry != added] == list(before)
+    assert added in after
+    (tmp_path / "plugins/abacus/picker.toml").write_text("[[accelerators]]\nname = 'x'\n", "utf-8")
+    with pytest.raises(UsageError, match=r"malformed list of accelerators: .*abacus/picker\.toml"):
+        load_accelerators(tmp_path)
+
+
 def test_rivals_are_the_origins_that_nothing_of_ours_needs() -> None:
     """Upstream's plugin for the same device goes; a library that ours requires stays."""
     taken = {"project": "Up_A", "kernels": [{"project": "up-a-kernels"}, {"project": "needed"}, 5]}
@@ -327,15 +390,6 @@ def test_what_a_shell_reads_more_into_is_no_word(word: str) -> None:
     """Within quotes as well."""
     with pytest.raises(ValueError, match="no word for a shell"):
         picker.quote(word)
-
-
-def test_the_script_has_the_functions_that_the_selector_uses() -> None:
-    """By its text; the browser's tests ask the script itself, and about methods too."""
-    script = (Path(selector_code.__file__).with_name("static") / "about.js").read_text("utf-8")
-    known = set(re.findall(r'[{,(\s](?:"([a-z_.]+\.[A-Za-z_]+)"|(\w+)):', script.partition("const BUILTINS = {")[2]))
-    used = set(re.findall(r'\["builtin", "([^"]+)"\]', json.dumps(selector_code.selector_code())))
-    assert len(used) > 20
-    assert used <= {dotted or plain for dotted, plain in known}
 
 
 def test_modules_of_several_pythons_are_one_change() -> None:
@@ -381,31 +435,6 @@ def test_a_wheel_is_looked_into(tmp_path: Path, sbom: bytes, components: tuple[C
     wheel.write_bytes(b"no zip")
     with pytest.raises(WheelError, match="damaged"):
         read_contents(wheel)
-
-
-@pytest.mark.parametrize(
-    ("source", "what"),
-    [
-        ("def f(x):\n    while x:\n        pass\n", "line 2: .* does not know While"),
-        ("def f(x):\n    return x ** 2\n", "line 2: .* does not know Pow"),
-        ("def f(x):\n    return unknown(x)\n", "line 2: .* does not know the name unknown"),
-        ("def f(*x):\n    return x\n", "does not know a function with any number of arguments"),
-        ("def f(x):\n    return f'{x:>5}'\n", "line 2: .* does not know FormattedValue"),
-        ("def f(x):\n    return x[::2]\n", "line 2: .* does not know a slice with a step"),
-        ("def f(x):\n    return 1.5\n", "line 2: .* does not know the value 1.5"),
-        (
-            "def f(x):\n    try:\n        return x\n    except ValueError:\n        return 1\n",
-            "line 2: .* does not know Try",
-        ),
-    ],
-)
-def test_what_the_script_does_not_know_is_named_with_its_place(source: str, what: str) -> None:
-    """Whoever changes the selector sees it before anybody sees a page."""
-    (definition,) = ast.parse(source).body
-    assert isinstance(definition, ast.FunctionDef)
-    writer = SyntaxWriter(Module("a.b"), selector_code._Code())
-    with pytest.raises(UnknownSyntaxError, match=what):
-        writer.function(definition)
 
 
 def test_the_code_holds_what_decisions_need() -> None:

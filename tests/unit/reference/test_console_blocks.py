@@ -101,7 +101,7 @@ PARSED = {
     "shutdown": "would end the servers of those who run the tests",
     "tests": "is what runs",
     "unit": "is what runs",
-    "update_docs": "needs upstream's wheels",
+    "update_measures": "needs upstream's wheels",
     "workflows": "takes half an hour",
 }
 MODULES = {"venv", "http.server", "pip", "build", "zipfile"}

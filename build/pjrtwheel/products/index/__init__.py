@@ -15,6 +15,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from pjrtwheel import files
+from pjrtwheel.backend import OWN_ROOT
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import link_or_copy
 from pjrtwheel.products.index import pages
@@ -27,8 +28,7 @@ from pjrtwheel.products.index.projects import (
     read_release,
 )
 from pjrtwheel.products.index.release_pages import render_pages
-from pjrtwheel.products.index.release_pages.comparison import Measured
-from pjrtwheel.products.index.release_pages.read_measured import OWN_ROOT, read_measured
+from pjrtwheel.products.index.release_pages.comparison import Measured, read_measured
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX
 
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)

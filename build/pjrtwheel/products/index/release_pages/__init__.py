@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages of an index for people: how to install, what was proven, how large it is, and one page for each wheel.
 
-They are plain files next to the pages for installers, with one style sheet and one script, work from a disk, ask for
-nothing else, and say everything without the script. Jinja2 escapes whatever comes from a release.
+They are plain files next to the pages for installers, with one style sheet and few scripts, work from a disk, ask for
+nothing else, and say everything without a script. Jinja2 escapes whatever comes from a release.
 """
 
 from __future__ import annotations
@@ -18,14 +18,18 @@ import jinja2
 from pjrtwheel.products.index.projects import Project
 from pjrtwheel.products.index.release_pages import comparison, proof_map
 from pjrtwheel.products.index.release_pages.comparison import Measured
-from pjrtwheel.products.index.release_pages.places import FOLDER, MAIN_PAGE, is_release_page
 from pjrtwheel.products.index.release_pages.releases import Release, Wheel, list_releases
 from pjrtwheel.products.index.release_pages.templating import open_templates
 
-__all__ = ["FOLDER", "MAIN_PAGE", "is_release_page", "render_pages"]
+MAIN_PAGE = "about.html"
+FOLDER = "about_files"  # never the name of a project: those have no underscore (PEP 503)
+_STATIC = ("about.css", "about.js", "python.js", "selector.js")
+_PAGES = ("proofs", "sizes", "wheels")  # of each release, in the order of the menu, after the page to install from
 
-_STATIC = ("about.css", "about.js")
-_PAGES = ("proofs", "sizes", "wheels")  # of each release, in the order of the menu, after the main page
+
+def is_release_page(path: str) -> bool:
+    """Return whether a path of an index is one of these pages, which no installer reads."""
+    return path == MAIN_PAGE or path.startswith(f"{FOLDER}/")
 
 
 def render_pages(projects: Iterable[Project], measured: Measured | None = None) -> dict[str, bytes]:
@@ -35,11 +39,14 @@ def render_pages(projects: Iterable[Project], measured: Measured | None = None) 
 
     releases = list_releases(projects)
     templates = open_templates()
+    templates.globals["menu"] = _PAGES
     measured = measured or Measured()
-    written = {MAIN_PAGE: render_install_page(templates, releases, releases[0] if releases else None)}
+    places = {"base": f"{FOLDER}/", "home": MAIN_PAGE}
+    written = {MAIN_PAGE: render_install_page(templates, releases, releases[0] if releases else None, **places)}
     for release in releases:
         if not release.newest:
-            written[f"{FOLDER}/install{release.suffix}.html"] = render_install_page(templates, releases, release)
+            text = render_install_page(templates, releases, release, base="", home=f"../{MAIN_PAGE}")
+            written[f"{FOLDER}/install{release.suffix}.html"] = text
         for name, text in _pages_of(templates, release, releases, measured):
             written[f"{FOLDER}/{name}"] = text
     static = files(__package__).joinpath("static")

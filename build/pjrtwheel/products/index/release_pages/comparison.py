@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Upstream's wheels and ours side by side: bars of their sizes, and what inspection finds on each.
 
-The figures are those of `docs/wheels.json`, which `nox -s update_docs` measures from the wheels themselves.
+The figures are those of `docs/wheels.json`, which `nox -s update_measures` measures from the wheels themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from pjrtwheel.backend import Backend
-from pjrtwheel.docs.wheels_page import Measure, Pair, Total, installed, pair_up
+from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.docs.measures import Measure, Pair, Total, installed, pair_up
+from pjrtwheel.docs.wheels import DATA, read_measures
 from pjrtwheel.verify.findings import CODES
 from pjrtwheel.wheel.names import parse_name
 
@@ -22,6 +24,17 @@ class Measured:
 
     measures: tuple[Measure, ...] = ()
     backends: tuple[Backend, ...] = ()
+
+
+def read_measured(root: Path) -> Measured:
+    """Return what `docs/wheels.json` of a repository holds; nothing where there is no such file.
+
+    Raises:
+        UsageError: The file is malformed.
+    """
+    if not (root / DATA).is_file():
+        return Measured()
+    return Measured(read_measures(root), tuple(load_backends(root).values()))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,19 +9,28 @@ from collections.abc import Iterable
 import jinja2
 
 from pjrtwheel.products.index.release_pages import picker
-from pjrtwheel.products.index.release_pages.places import FOLDER, MAIN_PAGE
 from pjrtwheel.products.index.release_pages.releases import Release
 
 
-def render_install_page(templates: jinja2.Environment, releases: tuple[Release, ...], release: Release | None) -> str:
-    """Return the page that says how to install a release; that of the newest has the picker, for all of them."""
+def render_install_page(
+    templates: jinja2.Environment, releases: tuple[Release, ...], release: Release | None, *, base: str, home: str
+) -> str:
+    """Return the page that says how to install a release; that of the newest has the picker, for all of them.
+
+    Args:
+        templates: The templates.
+        releases: All releases of the index.
+        release: The one that the page is about; nothing if the index has none.
+        base: Address of the folder of the other pages, as this one links to it.
+        home: Address of the page of the newest release.
+    """
     offer = picker.read_offer()
     is_known = release is not None and picker.is_known(release)
     is_main = release is None or release.newest
     return templates.get_template("install.html").render(
         page="install",
-        base=f"{FOLDER}/" if is_main else "",
-        home=MAIN_PAGE if is_main else f"../{MAIN_PAGE}",
+        base=base,
+        home=home,
         releases=releases,
         release=release,
         offer=offer,
@@ -30,7 +39,7 @@ def render_install_page(templates: jinja2.Environment, releases: tuple[Release, 
         else [],
         index=picker.INDEX,
         data=picker.picker_data(offer, releases) if is_main and any(map(picker.is_known, releases)) else None,
-        names=_names(release) if release and not is_known else [],
+        names=_require_plugins(release) if release and not is_known else [],
     )
 
 
@@ -42,7 +51,7 @@ def _alike(answers: Iterable[picker.Answer]) -> list[list[picker.Answer]]:
     return list(groups.values())
 
 
-def _names(release: Release) -> list[str]:
+def _require_plugins(release: Release) -> list[str]:
     """Return what to install of a release about which the selector knows nothing: each plugin by its name."""
     names = dict.fromkeys(wheel.project for wheel in release.plugins() or release.wheels)
     return [picker.quote(f"{name}=={release.version}") for name in names]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The install picker: what it offers, the commands it gives, and the same without a script.
 
-`picker.toml` has the machines and the commands. The selector decides, here for the tables that everybody can read, and
-in a browser by the same functions (`selector_code.py`).
+`picker.toml` has the systems and the commands, each backend its own accelerators. The selector decides, here for the
+tables that everybody can read, and in a browser by the same functions (`selector_code.py`).
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.facts import known_releases, load_facts
 from jaxlib_select.machine.file import from_json
 from pjrtwheel.abis import name_python
+from pjrtwheel.backend import OWN_ROOT
+from pjrtwheel.products.index.release_pages.accelerators import Accelerator, Choice, Machine, load_accelerators
 from pjrtwheel.products.index.release_pages.releases import Release
 from pjrtwheel.products.index.release_pages.selector_code import selector_code, selector_facts
 from pjrtwheel.sets.projects import BINDINGS
 from pjrtwheel.tables import read_toml, write
 
 INDEX = "INDEX"  # stands for the address of the index, which only a browser knows
-Machine = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +45,6 @@ class System:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
-    """What else decides about an accelerator, such as the driver's version, with its part of a machine file."""
-
-    label: str
-    machine: Machine
-
-
-@dataclass(frozen=True, slots=True)
-class Accelerator:
-    """An accelerator that people have, with its part of a machine file."""
-
-    label: str
-    machine: Machine
-    question: str = ""
-    choices: tuple[Choice, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Commands:
     """The commands of one installer in one shell: for a new environment, for an existing one, and again."""
 
@@ -72,7 +55,7 @@ class Commands:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What `picker.toml` holds."""
+    """What the picker offers: accelerators are the backends' own, and the rest is in `picker.toml`."""
 
     systems: tuple[System, ...]
     accelerators: tuple[Accelerator, ...]
@@ -107,8 +90,9 @@ class Answer:
 
 
 def read_offer() -> Offer:
-    """Read `picker.toml`."""
-    return read_toml(Offer, files(__package__).joinpath("picker.toml").read_text("utf-8"))
+    """Read `picker.toml`, and what the backends of this repository offer."""
+    text = files(__package__).joinpath("picker.toml").read_text("utf-8")
+    return read_toml(Offer, text, accelerators=load_accelerators(OWN_ROOT))
 
 
 def is_known(release: Release) -> bool:
@@ -146,9 +130,9 @@ def _missing(offer: Offer, release: Release, system: System, decision: Decision)
         yield offer.notes["package"].format(package=decision.package)
 
 
-def join_machines(*parts: Machine) -> Machine:
+def join_machines(*parts: Machine) -> dict[str, Any]:
     """Return a machine file of its parts; tables are joined."""
-    joined: Machine = {}
+    joined: dict[str, Any] = {}
     for part in parts:
         for key, value in part.items():
             before = joined.get(key)
@@ -230,7 +214,7 @@ def picker_data(offer: Offer, releases: Iterable[Release]) -> dict[str, Any]:
                 "pythons": {s.platform: list(map(name_python, release.pythons_of(s.platform))) for s in offer.systems},
                 "packages": {s.platform: list(release.packages_of(s.platform)) for s in offer.systems},
                 "rivals": list(find_rivals(release)),
-                "names": _names(release),
+                "names": _list_variants(release),
             }
             for release in known
         ],
@@ -246,7 +230,7 @@ def picker_data(offer: Offer, releases: Iterable[Release]) -> dict[str, Any]:
     }
 
 
-def _names(release: Release) -> list[dict[str, str]]:
+def _list_variants(release: Release) -> list[dict[str, str]]:
     """Return the names by which a backend of a release can be asked for, with the package that each gives."""
     return [
         {"name": variant, "package": f"{backend.distribution}[{','.join(extras)}]" if extras else backend.distribution}

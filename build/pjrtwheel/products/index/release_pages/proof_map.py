@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pjrtwheel.abis import name_python, python_order
 from pjrtwheel.errors import count
@@ -33,7 +34,8 @@ class Cell:
     Attributes:
         level: A level of proof, `expected`, or `none` where a wheel has nothing to do with a chip.
         text: What ran, in a few words.
-        anchor: Where the page says all of it; empty if there is nothing more to say.
+        anchor: Identifier of the place where the page says all of it; empty if it says no more.
+        page: The page of the wheel, for a cell that has no such place.
         proof: The proof that it is from.
         target: What was compiled for the chip, in full.
     """
@@ -41,6 +43,7 @@ class Cell:
     level: str = NOTHING
     text: str = ""
     anchor: str = ""
+    page: str = ""
     proof: Proof | None = None
     target: TargetProof | None = None
 
@@ -82,8 +85,24 @@ class Map:
 
 def plugin_maps(release: Release) -> tuple[Map, ...]:
     """Return a map for each group of wheels that were proven for the same chips, those with most chips first."""
-    maps = [_map_of(number, wheels) for number, wheels in enumerate(_group(release.plugins()))]
-    return tuple(sorted(maps, key=lambda found: -len(found.rows)))
+    maps = sorted(map(_map_of, _group(release.plugins())), key=lambda found: -len(found.rows))
+    taken: set[str] = set()
+    return tuple(replace(found, rows=tuple(_name_anchors(row, taken) for row in found.rows)) for found in maps)
+
+
+def _name_anchors(row: Row, taken: set[str]) -> Row:
+    """Return a row whose anchors are identifiers that no other cell has, and that an address holds as they are."""
+    return replace(row, cells=tuple(replace(cell, anchor=_name_anchor(cell.anchor, taken)) for cell in row.cells))
+
+
+def _name_anchor(text: str, taken: set[str]) -> str:
+    if not text:
+        return ""
+    plain = "-".join(["proof", *re.findall(r"[a-z0-9]+", text.lower())])
+    numbered = (f"{plain}-{number}" for number in itertools.count(2))
+    anchor = next(name for name in itertools.chain([plain], numbered) if name not in taken)
+    taken.add(anchor)
+    return anchor
 
 
 def bindings_map(release: Release) -> Map | None:
@@ -108,7 +127,7 @@ def _bindings_cell(wheel: Wheel) -> Cell:
             plugins.setdefault(proof.level, []).append(proof.backend)
     strongest = wheel.entry.proof.level
     texts = [f"{'' if level is strongest else f'{level} '}with {', '.join(names)}" for level, names in plugins.items()]
-    return Cell(strongest.value, "; ".join(texts), f"wheel:{wheel.page}", wheel.entry.proof)
+    return Cell(strongest.value, "; ".join(texts), page=wheel.page, proof=wheel.entry.proof)
 
 
 def _group(wheels: Iterable[Wheel]) -> list[list[Wheel]]:
@@ -123,15 +142,15 @@ def _group(wheels: Iterable[Wheel]) -> list[list[Wheel]]:
     return [sorted(found, key=lambda wheel: wheel.order) for _, found in groups]
 
 
-def _map_of(number: int, wheels: Sequence[Wheel]) -> Map:
+def _map_of(wheels: Sequence[Wheel]) -> Map:
     targets = {target.name: target for wheel in wheels for proof in wheel.entry.proofs() for target in proof.targets}
     codes = {name: _codes(name, wheels) for name in targets}
     ordered = sorted(targets, key=lambda name: (_numbers(codes[name]), name))
     rows = [
-        Row(targets[name].summary or name, codes[name], tuple(_target_cell(number, w, name) for w in wheels))
+        Row(targets[name].summary or name, codes[name], tuple(_target_cell(w, name) for w in wheels))
         for name in ordered
     ]
-    rows += _device_rows(number, wheels)
+    rows += _device_rows(wheels)
     if not rows:
         rows = [Row("any device", "", tuple(_plain_cell(wheel) for wheel in wheels))]
     columns = tuple(Column(wheel.project, wheel.system, wheel) for wheel in wheels)
@@ -149,28 +168,28 @@ def _numbers(code: str) -> tuple[int, ...]:
     return tuple(map(int, re.findall(r"\d+", code)))
 
 
-def _target_cell(number: int, wheel: Wheel, name: str) -> Cell:
+def _target_cell(wheel: Wheel, name: str) -> Cell:
     for proof in wheel.entry.proofs():
         target = next((target for target in proof.targets if target.name == name), None)
         if target is None:
             continue
         passed, all_of = len(target.programs(Outcome.PASSED)), len({c.program for c in target.compilations})
-        anchor = f"proof-{number}-{wheel.project}-{wheel.entry.platform}-{name}"
+        anchor = f"{wheel.project} {wheel.entry.platform} {name}"
         if not passed:
-            return Cell(FAILED_AS_EXPECTED, "as expected", anchor, proof, target)
+            return Cell(FAILED_AS_EXPECTED, "as expected", anchor, proof=proof, target=target)
         level = Level.AOT.value if proof.level is not Level.DEVICE else proof.level.value
         emulated = ", emulated" if proof.emulated else ""
-        return Cell(level, f"{passed} of {all_of} programs{emulated}", anchor, proof, target)
+        return Cell(level, f"{passed} of {all_of} programs{emulated}", anchor, proof=proof, target=target)
     return _plain_cell(wheel)
 
 
 def _plain_cell(wheel: Wheel) -> Cell:
     """Return what holds for a wheel whatever the chip."""
     weaker = min(wheel.entry.proof.level, Level.LOAD, key=ORDER.index)
-    return Cell(weaker.value, "", f"wheel:{wheel.page}", wheel.entry.proof)
+    return Cell(weaker.value, "", page=wheel.page, proof=wheel.entry.proof)
 
 
-def _device_rows(number: int, wheels: Sequence[Wheel]) -> Iterator[Row]:
+def _device_rows(wheels: Sequence[Wheel]) -> Iterator[Row]:
     """Yield a row for each device that programs ran on."""
     found: dict[tuple[str, str], dict[str, Proof]] = {}
     for wheel in wheels:
@@ -179,15 +198,16 @@ def _device_rows(number: int, wheels: Sequence[Wheel]) -> Iterator[Row]:
                 chip, processor = proof.machine.chip, proof.machine.processor
                 named = (processor, "") if chip in {"", proof.backend} else (chip, proof.machine.driver)
                 found.setdefault(named, {})[wheel.entry.filename] = proof
-    for place, ((label, detail), proofs) in enumerate(found.items()):
-        cells = [_device_cell(wheel, proofs.get(wheel.entry.filename), f"device-{number}-{place}") for wheel in wheels]
+    for (label, detail), proofs in found.items():
+        cells = [_device_cell(wheel, proofs.get(wheel.entry.filename), label) for wheel in wheels]
         yield Row(label, detail, tuple(cells))
 
 
-def _device_cell(wheel: Wheel, proof: Proof | None, anchor: str) -> Cell:
+def _device_cell(wheel: Wheel, proof: Proof | None, device: str) -> Cell:
     if proof is None:
         return _plain_cell(wheel)
-    return Cell(Level.DEVICE.value, _programs(proof), f"{anchor}-{wheel.project}-{wheel.entry.platform}", proof)
+    anchor = f"{wheel.project} {wheel.entry.platform} device {device}"
+    return Cell(Level.DEVICE.value, _programs(proof), anchor, proof=proof)
 
 
 def _programs(proof: Proof) -> str:

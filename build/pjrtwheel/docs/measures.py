@@ -1,44 +1,18 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The page `docs/wheels.md`: upstream's wheels and ours side by side, and what inspection finds on each."""
+"""What is measured of wheels, and upstream's and ours side by side in sum."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from pjrtwheel.abis import python_version
 from pjrtwheel.backend import Backend
 from pjrtwheel.sets.projects import BINDINGS
-from pjrtwheel.verify.findings import CODES
 from pjrtwheel.wheel.names import fits
 
 _PYTHON = "cp312"
 _ARCHITECTURE = "x86_64"
-_HEAD = """\
-<!-- Written by nox -s update_docs from docs/wheels.json; do not edit. -->
-# Wheels, upstream's and ours
-
-Every number was read from the wheels by `python -m pjrtwheel inspect`, for Linux x86_64. *Upstream* is the wheel that
-our library is taken from.
-
-## Side by side
-
-*Files* counts the wheels of one release for {pythons};
-*release* is their download together. *Download* and *installed* are for one environment with Python 3.12. *Unneeded*
-is what no loader reads: symbol tables, mostly. Of the *RPATH* elements those in brackets are repeated, absolute, of a
-build tree, or outside `site-packages`; ours keep such a one only where the vendor's libraries are installed there.
-*Exports* are the symbols that the PJRT plugin defines.
-"""
-_FINDINGS = """\
-How many files of a wheel a finding is about; those for Python 3.12 stand for all. What is found on ours was left as it
-is: some vendors install their libraries outside `site-packages`, the bindings keep upstream's METADATA, and repair
-hides no symbols.
-"""
-_COLUMNS = (
-    "", "wheels", "files", "release MB", "download MB", "installed MB", "unneeded MB", "RPATH", "exports",
-    "licence files", "SBOM", "lock",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,37 +115,6 @@ def pair_up(measures: Iterable[Measure], backends: Iterable[Backend]) -> Iterato
             yield Pair(name, theirs, mine)
 
 
-def render_page(measures: Sequence[Measure], backends: Sequence[Backend]) -> str:
-    """Return the text of the page; the backends know upstream's projects."""
-    measures = [row for row in measures if row.tag.endswith(_ARCHITECTURE)]
-    sections = [
-        _HEAD.format(pythons=_list_pythons(measures)),
-        _render_table(_COLUMNS, _compare(measures, backends)),
-        "\n## What inspection finds\n",
-        _FINDINGS,
-        _render_findings([row for row in measures if _is_installed(row)]),
-        "\n| code | meaning |\n|---|---|",
-        "\n".join(f"| `{code}` | {meaning} |" for code, meaning in CODES.items()),
-        "\n## GPU code\n",
-        "Read from the libraries: with NVIDIA's `cuobjdump`, or from AMD's and Intel's own containers.\n",
-        _render_table(("wheel", "code"), _list_code(measures)),
-    ]
-    return "\n".join(sections) + "\n"
-
-
-def _list_pythons(measures: Iterable[Measure]) -> str:
-    """Return the ABI tags of the Pythons that there are bindings for, in order."""
-    tags = {row.tag.split("-")[1] for row in measures if row.distribution == BINDINGS}
-    return ", ".join(f"`{tag}`" for tag in sorted(tags, key=lambda tag: (python_version(tag), tag)))
-
-
-def _compare(measures: Sequence[Measure], backends: Sequence[Backend]) -> Iterator[tuple[str, ...]]:
-    """Yield upstream's row and ours for the bindings and for each backend."""
-    for pair in pair_up(measures, backends):
-        totals = (("upstream", pair.upstream), ("ours", pair.ours))
-        yield from (_format_total(f"{pair.name}, {who}", total) for who, total in totals if total)
-
-
 def _total(rows: Sequence[Measure]) -> Total | None:
     if not rows:
         return None
@@ -193,52 +136,6 @@ def _total(rows: Sequence[Measure]) -> Total | None:
     )
 
 
-def _format_total(name: str, total: Total) -> tuple[str, ...]:
-    return (
-        name,
-        ", ".join(f"`{distribution}`" for distribution in total.distributions),
-        str(total.wheels),
-        _megabytes(total.release),
-        _megabytes(total.download),
-        _megabytes(total.installed),
-        _megabytes(total.unneeded),
-        f"{total.rpath_elements} ({total.rpath_useless})",
-        "" if total.exports is None else str(total.exports),
-        str(total.license_files),
-        "yes" if total.sboms else "no",
-        "yes" if total.locked else "no",
-    )
-
-
 def _is_installed(row: Measure) -> bool:
     """Return whether an installer would take this wheel for the Python of the comparison."""
     return row.tag.startswith("py3-") or fits(row.tag, _PYTHON)
-
-
-def _render_findings(rows: Sequence[Measure]) -> str:
-    """Return a table with one row per wheel, upstream's first, and one column per code that was found."""
-    in_order = sorted(rows, key=lambda row: row.locked)
-    codes = [code for code in CODES if any(code in row.findings for row in rows)]
-    return _render_table(
-        ("wheel", *(f"`{code}`" for code in codes)),
-        ((_label(row), *(str(row.findings.get(code, "")) for code in codes)) for row in in_order),
-    )
-
-
-def _label(row: Measure) -> str:
-    return f"`{row.distribution}`{', ours' if row.locked else ''}"
-
-
-def _list_code(measures: Iterable[Measure]) -> Iterator[tuple[str, ...]]:
-    for row in measures:
-        if row.gpu_code and _is_installed(row):
-            yield f"`{row.distribution}`", ", ".join(row.gpu_code)
-
-
-def _render_table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-
-
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:.1f}"

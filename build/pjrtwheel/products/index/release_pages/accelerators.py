@@ -1,0 +1,88 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Read `plugins/<name>/picker.toml`: which accelerators the install picker offers, as parts of a machine file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pjrtwheel import tables
+from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.errors import UsageError
+
+Machine = Mapping[str, Any]
+
+_FILENAME = "picker.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What else decides about an accelerator, such as the driver's version.
+
+    Attributes:
+        label: What the picker offers, such as `580 or newer`.
+        machine: Its part of a machine file.
+    """
+
+    label: str
+    machine: Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator:
+    """An accelerator that people have.
+
+    Attributes:
+        label: What the picker offers, such as `NVIDIA T4 or RTX 20 series`.
+        machine: Its part of a machine file, as `jaxlib-select detect --json` prints it.
+        question: What else decides, such as `NVIDIA driver`; empty if nothing does.
+        choices: The answers, the usual one first.
+    """
+
+    label: str
+    machine: Machine
+    question: str = ""
+    choices: tuple[Choice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerators:
+    """Which accelerators the install picker of an index offers for a backend.
+
+    Attributes:
+        accelerators: In the order of the list; the largest file comes first in it, then the highest `rank`.
+    """
+
+    accelerators: tuple[Accelerator, ...]
+
+
+def load_accelerators(root: Path) -> tuple[Accelerator, ...]:
+    """Return what the backends below `root` offer, each directory once, also one that several backends share.
+
+    Raises:
+        UsageError: A file is not TOML, or of another form.
+    """
+    ranks: dict[Path, int] = {}
+    for backend in load_backends(root).values():
+        for path in _files_of(backend):
+            ranks[path] = max(ranks.get(path, 0), int((backend.select or {}).get("rank", 0)))
+    found = [(_read(path), -rank) for path, rank in ranks.items()]
+    ordered = sorted(found, key=lambda entry: (-len(entry[0]), entry[1]))
+    return tuple(accelerator for listed, _ in ordered for accelerator in listed)
+
+
+def _files_of(backend: Backend) -> list[Path]:
+    """Return the files of a backend's own directory and of those that it shares."""
+    plugins = backend.path.parent.parent
+    paths = (plugins / name / _FILENAME for name in (backend.name, *backend.shared))
+    return [path for path in paths if path.is_file()]
+
+
+def _read(path: Path) -> tuple[Accelerator, ...]:
+    try:
+        return tables.read_toml(Accelerators, path.read_text("utf-8")).accelerators
+    except tables.TableError as error:
+        raise UsageError(f"malformed list of accelerators: {path}", cause=str(error)) from error
