@@ -53,6 +53,20 @@ def find_origin(root: Path, environ: Mapping[str, str]) -> Origin:
     return Origin(commit, None if changes is None else bool(changes), version, find_date(environ))
 
 
+def counts_for(kept: Origin, now: Origin, root: Path) -> bool:
+    """Return whether evidence of an earlier run is as good for a release of this state as evidence that is found now.
+
+    A release counts what was found at its commit, or at one before it, without changes (`release_check`).
+    """
+    if now.commit is None or now.dirty:
+        return True
+    if kept.commit is None or kept.dirty is not False:
+        return False
+    return (
+        kept.commit == now.commit or ask_git(root, "merge-base", "--is-ancestor", kept.commit, now.commit) is not None
+    )
+
+
 def list_changes(root: Path) -> tuple[str, ...] | None:
     """Return the files that differ from the commit, or that it does not have; nothing if git has no answer."""
     # Whoever set status.showUntrackedFiles or a submodule's `ignore` did not mean releases.

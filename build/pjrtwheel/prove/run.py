@@ -20,7 +20,7 @@ from pjrtwheel.prove.inputs import ProofInputs, load_inputs
 from pjrtwheel.prove.level import Level, highest
 from pjrtwheel.prove.library import Opened, open_unpacked
 from pjrtwheel.prove.on_python import Evidence, can_prove, fitting, prove_python
-from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove.origin import Origin, counts_for
 from pjrtwheel.prove.results import Proof, PythonProof
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
@@ -51,7 +51,7 @@ def prove(
     tags = release.pythons(platform)
     here = platform == host_platform().name
     if here and smoke_tests:
-        return _prove_here(built, load_inputs(root, release, backend), tags, origin, cache, progress)
+        return _prove_here(built, load_inputs(root, release, backend), tags, origin, root, cache, progress)
     reason = "smoke tests switched off" if here else f"wheels are for {platform}"
     opened = _first_opened(open_unpacked(wheel, backend) for wheel in wheels if here)
     evidence = {tag: Evidence(PythonProof(tag, "", (), reason), opened=opened) for tag in tags}
@@ -80,13 +80,15 @@ def _prove_here(
     inputs: ProofInputs,
     tags: Sequence[str],
     origin: Origin,
+    root: Path,
     cache: Path,
     progress: Progress,
 ) -> dict[str, Proof]:
     """Run programs on every Python of this machine, unless evidence of an earlier run is as good."""
     interpreters = find_interpreters(tags)
     path = _kept_path(built, inputs, interpreters, cache)
-    if (kept := read_proofs(path)) is not None:
+    kept = read_proofs(path)
+    if kept is not None and all(counts_for(proof.origin, origin, root) for proof in kept.values()):
         progress.say("proven before on this machine, with the same bytes and programs")
         return kept
     wheels = [wheel.path for wheel in built]

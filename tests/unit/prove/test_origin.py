@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pjrtwheel.errors import UsageError
-from pjrtwheel.prove.origin import Origin, find_date, find_origin
+from pjrtwheel.prove.origin import Origin, counts_for, find_date, find_origin
 
 AT = {"SOURCE_DATE_EPOCH": "1795254000"}
 DATE = "2026-11-21T09:40:00Z"
@@ -45,6 +46,24 @@ def test_the_commit_is_that_of_this_very_repository(folder: Path) -> None:
     assert find_origin(folder, AT) == Origin(commit, dirty=False, version="1.2", date=DATE)
     (folder / "new.py").touch()
     assert find_origin(folder, AT) == Origin(commit, dirty=True, version="1.2", date=DATE)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git on this machine")
+def test_kept_evidence_counts_for_a_release_only_from_its_own_commits(folder: Path) -> None:
+    """Outside of a commit nothing better could be found, so anything that was kept will do."""
+    git(folder, "init", "--quiet")
+    commits: list[str] = []
+    for name in ("one", "two", "elsewhere"):
+        git(folder, "checkout", "--quiet", *(["--detach", commits[0]] if name == "elsewhere" else ["-B", "main"]))
+        git(folder, "commit", "--quiet", "--allow-empty", "--message", name)
+        commits.append(git(folder, "rev-parse", "HEAD"))
+    git(folder, "checkout", "--quiet", "main")
+    one, two, elsewhere = (Origin(commit, dirty=False, version="1", date=DATE) for commit in commits)
+    absent = replace(one, commit="c" * 40)  # as in a shallow clone
+    changed, nowhere = replace(two, dirty=True), replace(one, commit=None, dirty=None)
+    kept = (one, two, elsewhere, absent, changed, nowhere)
+    assert [counts_for(origin, two, folder) for origin in kept] == [True, True, False, False, False, False]
+    assert all(counts_for(origin, now, folder) for now in (changed, nowhere) for origin in kept)
 
 
 def test_without_git_there_is_no_commit(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

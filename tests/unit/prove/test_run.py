@@ -5,13 +5,16 @@
 from __future__ import annotations
 
 import platform
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pjrtwheel.backend import find_backend
 from pjrtwheel.errors import ProofError
+from pjrtwheel.progress import LINES
 from pjrtwheel.prove import prove, run
+from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.library import Opened
 from pjrtwheel.prove.origin import Origin
@@ -43,6 +46,22 @@ def test_what_was_only_opened_is_recorded_as_such(root: Path, tmp_path: Path, mo
     assert (proof.backend, proof.level) == ("cpu", Level.LOAD)
     assert (proof.pjrt_api, proof.pjrt_attributes) == ("0.115", {"beads": "10"})
     assert proof.origin == ORIGIN
+
+
+@pytest.mark.parametrize(("changed", "again"), [(False, False), (True, True)])
+def test_evidence_from_uncommitted_changes_is_gathered_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, changed: bool, again: bool
+) -> None:
+    """At a commit: no release could count what was kept of a checkout with changes."""
+    inputs = ProofInputs(None, (), (), (), ())
+    monkeypatch.setattr(run, "find_interpreters", lambda _tags: {})
+    monkeypatch.setattr(run, "_kept_path", lambda *_: tmp_path / "proofs.json")
+    wheel = "jaxlib-1-cp312-cp312-linux_x86_64.whl"
+    built = [BuiltWheel(tmp_path / wheel, Report(wheel, "jaxlib", "1", "", "00", 1, (), "ff", "prebuilt", {}, {}, 0))]
+    first = run._prove_here(built, inputs, [], replace(ORIGIN, dirty=changed), tmp_path, tmp_path, LINES)
+    second = run._prove_here(built, inputs, [], ORIGIN, tmp_path, tmp_path, LINES)
+    assert (first[wheel].origin.dirty, second[wheel].origin) == (changed, ORIGIN)
+    assert ("proven before" in capsys.readouterr().err) is not again
 
 
 def test_failures_are_named_and_kept_in_full(tmp_path: Path) -> None:
