@@ -19,6 +19,7 @@ from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.disk import describe_total_need
 from pjrtwheel.dist_folder.release_file import read_entries
 from pjrtwheel.errors import count, fit
+from pjrtwheel.files import display_path
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform
 from pjrtwheel.products.facts import facts_path, read_old
 from pjrtwheel.prove.level import Level
@@ -78,7 +79,7 @@ class ReleasePlan:
         """Yield the plan for people, no line wider than the terminal where words allow it."""
         wheels = sum(len(build.wheels) for build in self.builds)
         yield f"release {self.release.version}: {count(wheels, 'wheel')} of the set {self.release.set_version}"
-        yield f"  into {self.dist}"
+        yield f"  into {display_path(self.dist)}"
         sections = (
             ("to build", [str(build) for build in self.builds] + [f"{', '.join(PRODUCTS)}"]),
             ("absent", [f"{what}: {cause}" for what, cause in self.absent.items()]),

@@ -20,6 +20,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.products.auto import build_auto
     from pjrtwheel.products.facts import contents_of
     from pjrtwheel.release.known import load_release
+    from pjrtwheel.terminal import print_text
 
     check_repository(args.root)
     if args.dist:
@@ -27,5 +28,5 @@ def execute(args: argparse.Namespace) -> int:
     contents = contents_of(load_release(args.root, args.release))
     for variant in build_auto(args.root, args.dist or args.root / "dist", contents):
         properties = " ".join(variant.properties) or "any machine"
-        print(f"{variant.label or 'plain'}: {'; '.join(variant.requires)} ({properties})")
+        print_text(f"{variant.label or 'plain'}: {'; '.join(variant.requires)} ({properties})")
     return 0

@@ -39,11 +39,12 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the index and say what is in it."""
-    from pjrtwheel.files import write_atomically
+    from pjrtwheel.files import display_path, write_atomically
     from pjrtwheel.products.index import write_joint_index
     from pjrtwheel.products.index.projects import WheelFolder, find_unlisted
     from pjrtwheel.products.index.release_pages import MAIN_PAGE
     from pjrtwheel.products.index.release_pages.comparison import read_measured
+    from pjrtwheel.terminal import print_text
     from pjrtwheel.wheel.names import METADATA_SUFFIX
 
     folders = args.releases or [args.dist or args.root / "dist"]
@@ -58,14 +59,15 @@ def execute(args: argparse.Namespace) -> int:
     withdrawn = _find_withdrawn(args.root, folders, named=bool(args.releases))
     projects = write_joint_index(sources, output, withdrawn, read_measured(args.root))
     for project in projects:
-        print(f"{project.name}: {count(len(project.files), 'file')}, {', '.join(project.versions)}")
+        print_text(f"{project.name}: {count(len(project.files), 'file')}, {', '.join(project.versions)}")
     for file in (file for project in projects for file in project.files if args.metadata and file.metadata):
         write_atomically(args.metadata / f"{file.name}{METADATA_SUFFIX}", file.metadata.decode())
     for name in (name for folder in folders for name in find_unlisted(folder, projects)):
         print(f"warning: {name} is not in the index, for release.json does not list it", file=sys.stderr)
     # jax and what it needs come from another index, so this one must not take the place of all others.
-    print(f"{output}: serve it, and give pip its address with --extra-index-url, or uv with --index")
-    print(f"{output / MAIN_PAGE}: how to install, what was proven, sizes and hashes, for people")
+    folder = display_path(output.absolute())
+    print_text(f"{folder}: serve it, and give pip its address with --extra-index-url, or uv with --index")
+    print_text(f"{folder}/{MAIN_PAGE}: how to install, what was proven, sizes and hashes, for people")
     return 0
 
 

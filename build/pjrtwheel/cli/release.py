@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from pjrtwheel.cli import PROGRAM, add_options, check_repository
 from pjrtwheel.errors import PjrtWheelError
+from pjrtwheel.files import display_path
 from pjrtwheel.program import CommandParser, require_text
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def run_steps(steps: Iterator[Step] | Sequence[Step], root: Path, dist: Path) ->
             raise _explain(error, step, [entry.what for entry in done], len(planned)) from error
         print(f"step {number} of {len(planned)}: {step.what} is done, {time.monotonic() - start:.0f} s", flush=True)
         done.append(step)
-    print(f"all of it is in {dist}")
+    print(f"all of it is in {display_path(dist)}")
 
 
 def _run(step: Step, root: Path, dist: Path) -> None:

@@ -16,8 +16,9 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Build the wheel and say where it is."""
+    from pjrtwheel.files import display_path
     from pjrtwheel.products.select import build_selector
 
     check_repository(args.root)
-    print(build_selector(args.root, args.dist or args.root / "dist").path)
+    print(display_path(build_selector(args.root, args.dist or args.root / "dist").path.absolute()))
     return 0

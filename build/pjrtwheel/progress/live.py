@@ -16,6 +16,7 @@ from rich.text import Text
 
 from pjrtwheel.progress.board import Progress
 from pjrtwheel.progress.layout import Marks, layout_live
+from pjrtwheel.terminal import fold_text
 
 _PER_SECOND = 4
 _STYLES = {"passed": "green", "failed": "bold red"}
@@ -35,7 +36,7 @@ class LiveProgress(Progress):
 
     def say(self, text: str) -> None:
         """Print a line that stays."""
-        self._console.print(Text(text), soft_wrap=True)  # a command in it can be pasted
+        self._console.print(Text(fold_text(text, self._console.width)), soft_wrap=True)
 
     def end_step(self, text: str) -> None:
         """Say how a step ended, with its mark in colour."""

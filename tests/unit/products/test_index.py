@@ -252,14 +252,17 @@ def test_a_folder_that_is_no_index_is_left_alone(dist: Path) -> None:
     assert snapshot(dist / "notes") == {"index.html": b"mine"}
 
 
-def test_the_command_says_what_it_wrote(dist: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_says_what_it_wrote(
+    dist: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """By default the index lies in the folder of the wheels; one that the record does not list is named."""
+    monkeypatch.chdir(dist.parent)
     (dist / "jaxlib_stray-1.0-py3-none-any.whl").touch()
     assert main(["index", "--dist", str(dist)]) == 0
     advice = "serve it, and give pip its address with --extra-index-url, or uv with --index"
-    about = f"{dist / 'simple/about.html'}: how to install, what was proven, sizes and hashes, for people"
+    about = f"{dist.name}/simple/about.html: how to install, what was proven, sizes and hashes, for people"
     assert capsys.readouterr() == (
-        f"jaxlib-abacus: 2 files, 1.0\n{dist / 'simple'}: {advice}\n{about}\n",
+        f"jaxlib-abacus: 2 files, 1.0\n{dist.name}/simple: {advice}\n{about}\n",
         "warning: jaxlib_stray-1.0-py3-none-any.whl is not in the index, for release.json does not list it\n",
     )
     assert main(["index", "--dist", str(dist / "nothing")]) == 2

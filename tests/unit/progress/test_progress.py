@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from pjrtwheel.progress import LINES, Item, Progress, open_progress
 from pjrtwheel.progress.choose import is_live, marks_of
@@ -178,6 +179,18 @@ def test_marks_follow_from_the_encoding() -> None:
     """Signs that it has not are never written."""
     streams = (io.TextIOWrapper(io.BytesIO(), encoding=name) for name in ("utf-8", "ascii", "latin-1"))
     assert [marks_of(stream) for stream in streams] == [UNICODE, ASCII, ASCII]
+
+
+def test_what_is_said_is_folded_between_words() -> None:
+    """Lines go on further in; a command stays whole, to be pasted."""
+    stream = Screen()
+    progress = LiveProgress(Console(file=stream, width=30), UNICODE)
+    progress.say("cuda13: aot, not device: no NVIDIA GPU found\n./noxw -s smoke_cuda13 -- --dist dist")
+    assert stream.getvalue().splitlines() == [
+        "cuda13: aot, not device: no",
+        "    NVIDIA GPU found",
+        "./noxw -s smoke_cuda13 -- --dist dist",
+    ]
 
 
 def run_on_terminal(root: Path, **environ: str) -> str:
