@@ -32,7 +32,7 @@ class Kind(Enum):
     POLICY = 29, "policy", "decide anew, and write it into releases/policy.toml"
     SIZE = 30, "sizes", "make the wheel smaller, or note the reason in releases/policy.toml"
     DESTINATION = 31, "destination", "choose another one with --to, or change releases/destinations.toml"
-    BUILT = 32, "commits", "build all wheels again at the commit of the tag; proofs of the same bytes stay"
+    BUILT = 32, "commits", "build all wheels at one commit, the tag's or one before it; proofs of the same bytes stay"
 
     @property
     def status(self) -> int:
