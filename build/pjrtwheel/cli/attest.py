@@ -28,6 +28,8 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.attest.envelope import load_signer, make_key
     from pjrtwheel.attest.make import make_release
     from pjrtwheel.errors import count, fit
+    from pjrtwheel.files import display_path
+    from pjrtwheel.terminal import print_text
 
     if args.new_key:
         print(f"{args.new_key}: keep it secret; {make_key(args.new_key)}: publish it, for --key of verify_release")
@@ -39,7 +41,7 @@ def execute(args: argparse.Namespace) -> int:
     release = make_release(args.root, args.tag, dist, output, signer=signer, commit=args.commit or "")
     wheels, others = count(len(release.entries), "wheel"), count(len(release.documents), "document")
     signed = f"signed with {args.key}" if args.key else "not signed"
-    print(f"{release.path}: {wheels} and {others}, {signed}\n{fit(release.documents)}")
+    print_text(f"{display_path(release.path.absolute())}: {wheels} and {others}, {signed}\n{fit(release.documents)}")
     if release.statement and release.statement.dirty:
         print(f"warning: the wheels were built with changes on top of {release.commit}", file=sys.stderr)
     return 0
