@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from console_blocks import alike, shown
 from pjrtwheel.cli.publish import configure_parser
 from pjrtwheel.publish.plan import LocalFile
 from pjrtwheel.publish.run import Publication
@@ -64,6 +65,17 @@ def test_the_plan_names_every_file_in_order(publish: Publish, server: UploadServ
         "nothing was sent: this is a dry run",
     ]
     assert (printed.status, server.uploads) == (0, [])
+
+
+def test_the_guide_shows_what_is_printed(publish: Publish, server: UploadServer, folder: Path, root: Path) -> None:
+    """The plan, and then the end; only sizes, names and the address are others."""
+    command = "./noxw -s publish -- company dist/v0.12.0.1+split.1"
+    for option in ("--dry-run", "--no-dry-run"):
+        page = shown(root / "docs/release/publish.md", f"{command} {option}".removesuffix(" --no-dry-run"))
+        page = page.replace(" MB", " kB").replace("jaxlib_cpu", "jaxlib_abacus")
+        page = page.replace("https://wheels.example.org/company/stable/+", server.url)
+        printed = publish(folder, option).out.strip()
+        assert alike(page, printed), printed
 
 
 def test_in_ci_a_dry_run_is_the_default(
