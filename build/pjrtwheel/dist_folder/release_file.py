@@ -225,7 +225,8 @@ def _choose_proofs(proofs: Iterable[Proof]) -> list[Proof]:
     kept: list[Proof] = []
     for proof in reversed(ranked):
         most_chips = bool(compiled_chips(proof)) and proof == compiled[proof.backend]
-        if most_chips or _adds_to(proof, [other for other in kept if other.backend == proof.backend]):
+        adds = most_chips or _adds_to(proof, [other for other in kept if other.backend == proof.backend])
+        if adds and proof not in kept:
             kept.append(proof)
     useful = [proof for proof in kept if _strength(proof) > _NOTHING] or ranked[-1:]
     by_name = sorted(useful, key=lambda proof: proof.backend or "")
