@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 from jaxlib_select.apply.install_lock import apply_lock, choose_group, made_files, versions_of
@@ -64,7 +65,7 @@ def execute(args: argparse.Namespace) -> int:
         print("\n".join(show(step) for step in (*commands, *removal)), flush=True)
         if args.dry_run:
             for file in made_files(commands):
-                print(f"# {file} is made from {lock.path} when this runs, and removed after it")
+                print(f"note: {file} is made from {lock.path} when this runs, and removed after it", file=sys.stderr)
             return 0
         for step in (*commands, *removal):
             run_installer(step)

@@ -101,9 +101,10 @@ def test_a_dry_run_leaves_nothing_behind(
     monkeypatch.setattr("jaxlib_select.cli.apply.read_lock_environment", lambda _: here)
     monkeypatch.setattr("jaxlib_select.cli.apply.find_installer", lambda *_, **__: pip_installer(PYTHON))
     assert main(["apply", str(path), "--group", "cuda12", "--dry-run", "--force"]) == 0
-    command, remark = capsys.readouterr().out.splitlines()
-    file = command.rpartition(" ")[2]
-    assert remark == f"# {file} is made from {path} when this runs, and removed after it"
+    printed = capsys.readouterr()
+    file = printed.out.splitlines()[-1].rpartition(" ")[2]
+    assert len(printed.out.splitlines()) == 1, "nothing but commands"
+    assert printed.err == f"note: {file} is made from {path} when this runs, and removed after it\n"
     assert list(temporary.iterdir()) == []
 
 
