@@ -18,6 +18,7 @@ _LABELLED = re.compile(r"(?:[✓✗] )?\S+ {2,}(?:\S+ {2,})?")  # a label, and i
 _LABELS = ("error:", "warning:", "note:")
 # How lines begin that are pasted, and stay whole.
 _COMMANDS = ("  ", "install ", "constraint ", "set ", "index ", "next ")
+_NOTE = "  ("  # how a note on a command begins
 _LINES_ONLY = ("", "dumb", "unknown")  # values of TERM
 _SIGNS = "✓✗▸…"  # all that are written
 _RED, _YELLOW, _GREEN = "31", "33", "32"
@@ -90,7 +91,7 @@ def wrap(line: str, width: int) -> list[str]:
     >>> wrap("error: jaxlib is missing", 16), wrap("  pip install jax jaxlib", 16)
     (['error: jaxlib is', '  missing'], ['  pip install jax jaxlib'])
     """
-    if len(line) <= width or line.startswith(_COMMANDS):
+    if len(line) <= width or (line.startswith(_COMMANDS) and not line.startswith(_NOTE)):
         return [line]
     import textwrap  # most lines fit
 
