@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
 # /// script
-# dependencies = ["nox>=2026"]
+# dependencies = ["nox>=2026.10.20"]
 # ///
 """What can be done here: `nox -l` lists it. Decisions about wheels live in build/pjrtwheel, which has tests."""
 
@@ -18,13 +18,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import nox
+from nox._options import NoxConfig, options  # it has no public way to ask what it was asked for
 from nox.command import CommandFailed
 
-nox.needs_version = ">=2026"
+nox.needs_version = ">=2026.10.20"
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
 
@@ -48,9 +49,13 @@ LOCKS = {
 }
 BACKENDS = sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml"))
 
-# nox's own words before `--`, and whether all of its lines are wanted.
-WORDS = list(itertools.takewhile(lambda word: word != "--", sys.argv[1:]))
-VERBOSE = not {"-v", "--verbose"}.isdisjoint(WORDS)
+
+def _read_options(words: Iterable[str]) -> NoxConfig:
+    """Return what nox is asked for, by its words before `--` and by variables such as NOXSESSION."""
+    return options.expand(options.parser().parse_args([*itertools.takewhile(lambda word: word != "--", words)]))
+
+
+ASKED = _read_options(sys.argv[1:])
 # What nox says of its own doings, which nobody looks for unless they fail.
 HOUSEKEEPING = re.compile(
     r"Running session environment_|Session environment_\S+ was successful|\* environment_\S+: success"
@@ -58,10 +63,13 @@ HOUSEKEEPING = re.compile(
 )
 
 
-def _asked_sessions(words: list[str]) -> list[str]:
-    """Return the sessions that are asked for by name."""
-    after = itertools.dropwhile(lambda word: word not in {"-s", "-e", "--session", "--sessions"}, words)
-    return list(itertools.takewhile(lambda word: not word.startswith("-"), itertools.islice(after, 1, None)))
+def _asked_sessions(asked: NoxConfig) -> list[str]:
+    """Return the sessions that are asked for by name, or by a tag, which counts more; none for an expression."""
+    if asked.keywords:
+        return []
+    if asked.tags is not None:
+        return [name for name, function in nox.registry.get().items() if set(function.tags) & set(asked.tags)]
+    return list(asked.sessions or ())
 
 
 def _is_wanted(record: logging.LogRecord) -> bool:
@@ -74,7 +82,7 @@ def _is_wanted(record: logging.LogRecord) -> bool:
 
 def asks_one() -> bool:
     """Return whether a single session was asked for, and one that runs a command of the tooling."""
-    return len(asked := _asked_sessions(WORDS)) == 1 and asked[0] in {*COMMANDS, *DEBIAN}
+    return len(asked := _asked_sessions(ASKED)) == 1 and asked[0] in {*COMMANDS, *DEBIAN}
 
 
 @contextlib.contextmanager
@@ -82,7 +90,7 @@ def _silenced() -> Iterator[None]:
     """Let nox repeat neither a command nor that it failed: whoever prints to the terminal meanwhile has said why."""
     logger = logging.getLogger("nox")
     before = logger.level
-    logger.setLevel(before if VERBOSE else logging.CRITICAL)
+    logger.setLevel(before if ASKED.verbose else logging.CRITICAL)
     try:
         yield
     finally:
@@ -503,7 +511,7 @@ def _refuse_unknown(names: list[str]) -> None:
             sys.exit(3)
 
 
-_refuse_unknown(_asked_sessions(WORDS))
+_refuse_unknown(_asked_sessions(ASKED))
 _enter_bundle()
-if not VERBOSE:
+if not ASKED.verbose:
     logging.getLogger("nox").addFilter(_is_wanted)
