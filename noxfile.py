@@ -19,7 +19,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import nox
 from nox._options import NoxConfig, options  # it has no public way to ask what it was asked for
@@ -165,6 +165,29 @@ def _run(session: nox.Session, group: str, *command: str, within: str | Path = R
         session.error(f"exit status {error.return_code}")
 
 
+# Session → the program that it runs, whose `make_parser()` reads the session's arguments.
+PROGRAMS = {
+    "bench_assemble": "benchmarks/assemble.py",
+    "bench_cpu": "benchmarks/cpu_client.py",
+    "bench_detect": "benchmarks/detect.py",
+    "docs": "build/pjrtwheel/docs/site.py",
+    "fuzz": "tests/fuzz/fuzz.py",
+    "shutdown": "build/pjrtwheel/bazel/shutdown.py",
+    "update_docs": "build/pjrtwheel/docs/wheels.py",
+    "update_readme": "build/pjrtwheel/docs/readme.py",
+    "update_reference": "build/pjrtwheel/reference/__main__.py",
+    "update_schemas": "build/pjrtwheel/docs/schemas.py",
+}
+
+
+def _name_program(session: str) -> tuple[str, ...]:
+    """Return the words with which Python runs the program of a session: a module of the tooling, or a script."""
+    file = PurePosixPath(PROGRAMS[session])
+    if file.parts[0] != "build":
+        return (str(ROOT / file),)
+    return ("-m", ".".join(file.relative_to("build").with_suffix("").parts).removesuffix(".__main__"))
+
+
 def _find(*patterns: str) -> list[str]:
     """Return the files of the folders that hold source code, by their names."""
     folders = (ROOT, *(ROOT / name for name in ("build", "ci", "jaxlib", "plugins", "tests")))
@@ -266,7 +289,7 @@ def remote_test(session: nox.Session) -> None:
 def fuzz(session: nox.Session) -> None:
     """Give the readers of untrusted input a million mutated inputs: -- [--inputs N] [--reader NAME [--only NUMBER]]."""
     path = os.pathsep.join(str(ROOT / folder) for folder in ("build", "selector", "tests/support"))
-    command = ("python", str(ROOT / "tests/fuzz/fuzz.py"), *session.posargs)
+    command = ("python", *_name_program(session.name), *session.posargs)
     _run(session, "tests", *command, within=session.invoked_from, PYTHONPATH=path)
 
 
@@ -385,20 +408,21 @@ for _name, _command in COMMANDS.items():
 @IN_BENCH(default=False)
 def bench_assemble(session: nox.Session) -> None:
     """Compare assembly and repair with the standard tools, and with the floor of the machine."""
-    _run(session, "bench", "python", "benchmarks/assemble.py", *session.posargs, PYTHONPATH=str(ROOT / "build"))
+    command = ("python", *_name_program(session.name), *session.posargs)
+    _run(session, "bench", *command, PYTHONPATH=str(ROOT / "build"))
 
 
 @IN_BENCH(default=False)
 def bench_cpu(session: nox.Session) -> None:
     """Compare jaxlib-cpu with JAX's built-in CPU client: -- [--wheels FOLDER]."""
-    command = ("python", str(ROOT / "benchmarks/cpu_client.py"), *session.posargs)
+    command = ("python", *_name_program(session.name), *session.posargs)
     _run(session, "bench", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
 
 
 @IN_BENCH(default=False)
 def bench_detect(session: nox.Session) -> None:
     """Compare the time of detecting accelerators with that of uv's wheel variants."""
-    _run(session, "bench", "python", "benchmarks/detect.py", *session.posargs)
+    _run(session, "bench", "python", *_name_program(session.name), *session.posargs)
 
 
 # Session → what it says of itself, and the script that it runs with options (docs/release/machine.md: what they need).
@@ -449,7 +473,7 @@ for _name, _debian in DEBIAN.items():
 @nox.session(default=False, venv_backend="none")
 def shutdown(session: nox.Session) -> None:
     """End the Bazel servers of this checkout."""
-    session.run(sys.executable, "-m", "pjrtwheel.bazel.shutdown", *session.posargs, env={"PYTHONPATH": "build"})
+    session.run(sys.executable, *_name_program(session.name), *session.posargs, env={"PYTHONPATH": "build"})
 
 
 @nox.session(default=False, tags=["update"])
@@ -469,33 +493,33 @@ def lock_tools(session: nox.Session) -> None:
 def update_schemas(session: nox.Session) -> None:
     """Write the JSON Schemas in docs/ from the dataclasses."""
     path = os.pathsep.join(["build", "selector"])
-    _run(session, "build", "python", "-m", "pjrtwheel.docs.schemas", *session.posargs, PYTHONPATH=path)
+    _run(session, "build", "python", *_name_program(session.name), *session.posargs, PYTHONPATH=path)
 
 
 @IN_BUILD(default=False, tags=["update"])
 def update_readme(session: nox.Session) -> None:
     """Write the README's picture, and the tables of releases and of known differences in docs/user/."""
-    _run(session, "build", "python", "-m", "pjrtwheel.docs.readme", *session.posargs, PYTHONPATH="build")
+    _run(session, "build", "python", *_name_program(session.name), *session.posargs, PYTHONPATH="build")
 
 
 @IN_DOCS(default=False, tags=["update"])
 def update_reference(session: nox.Session) -> None:
     """Write docs/reference/ from the sessions, parsers, dataclasses and errors."""
     path = os.pathsep.join(["build", "selector"])
-    _run(session, "docs", "python", "-m", "pjrtwheel.reference", *session.posargs, PYTHONPATH=path)
+    _run(session, "docs", "python", *_name_program(session.name), *session.posargs, PYTHONPATH=path)
 
 
 @IN_BUILD(default=False, tags=["update"])
 def update_docs(session: nox.Session) -> None:
     """Write docs/wheels.md, after measuring wheels if any are named: -- WHEEL or FOLDER..."""
-    command = ["python", "-m", "pjrtwheel.docs.wheels", "--root", str(ROOT), *session.posargs]
+    command = ("python", *_name_program(session.name), "--root", str(ROOT), *session.posargs)
     _run(session, "build", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
 
 
 @IN_DOCS(default=False)
 def docs(session: nox.Session) -> None:
     """Build the documentation in site/; with -- serve show it, with -- linkcheck ask the addresses in it."""
-    command = ("python", "-m", "pjrtwheel.docs.site", "--root", str(ROOT), *session.posargs)
+    command = ("python", *_name_program(session.name), "--root", str(ROOT), *session.posargs)
     _run(session, "docs", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
 
 
