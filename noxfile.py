@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
 # /// script
-# dependencies = ["nox>=2026"]
+# dependencies = ["nox>=2026.10.20"]
 # ///
 """What can be done here: `nox -l` lists it. Decisions about wheels live in build/pjrtwheel, which has tests."""
 
@@ -18,13 +18,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePosixPath
 
 import nox
+from nox._options import NoxConfig, options  # it has no public way to ask what it was asked for
 from nox.command import CommandFailed
 
-nox.needs_version = ">=2026"
+nox.needs_version = ">=2026.10.20"
 nox.options.default_venv_backend = "uv|virtualenv"
 nox.options.reuse_venv = "yes"
 
@@ -48,9 +49,13 @@ LOCKS = {
 }
 BACKENDS = sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml"))
 
-# nox's own words before `--`, and whether all of its lines are wanted.
-WORDS = list(itertools.takewhile(lambda word: word != "--", sys.argv[1:]))
-VERBOSE = not {"-v", "--verbose"}.isdisjoint(WORDS)
+
+def _read_options(words: Iterable[str]) -> NoxConfig:
+    """Return what nox is asked for, by its words before `--` and by variables such as NOXSESSION."""
+    return options.expand(options.parser().parse_args([*itertools.takewhile(lambda word: word != "--", words)]))
+
+
+ASKED = _read_options(sys.argv[1:])
 # What nox says of its own doings, which nobody looks for unless they fail.
 HOUSEKEEPING = re.compile(
     r"Running session environment_|Session environment_\S+ was successful|\* environment_\S+: success"
@@ -58,10 +63,13 @@ HOUSEKEEPING = re.compile(
 )
 
 
-def _asked_sessions(words: list[str]) -> list[str]:
-    """Return the sessions that are asked for by name."""
-    after = itertools.dropwhile(lambda word: word not in {"-s", "-e", "--session", "--sessions"}, words)
-    return list(itertools.takewhile(lambda word: not word.startswith("-"), itertools.islice(after, 1, None)))
+def _asked_sessions(asked: NoxConfig) -> list[str]:
+    """Return the sessions that are asked for by name, or by a tag, which counts more; none for an expression."""
+    if asked.keywords:
+        return []
+    if asked.tags is not None:
+        return [name for name, function in nox.registry.get().items() if set(function.tags) & set(asked.tags)]
+    return list(asked.sessions or ())
 
 
 def _is_wanted(record: logging.LogRecord) -> bool:
@@ -74,7 +82,7 @@ def _is_wanted(record: logging.LogRecord) -> bool:
 
 def asks_one() -> bool:
     """Return whether a single session was asked for, and one that runs a command of the tooling."""
-    return len(asked := _asked_sessions(WORDS)) == 1 and asked[0] in {*COMMANDS, *DEBIAN}
+    return len(asked := _asked_sessions(ASKED)) == 1 and asked[0] in {*COMMANDS, *DEBIAN}
 
 
 @contextlib.contextmanager
@@ -82,7 +90,7 @@ def _silenced() -> Iterator[None]:
     """Let nox repeat neither a command nor that it failed: whoever prints to the terminal meanwhile has said why."""
     logger = logging.getLogger("nox")
     before = logger.level
-    logger.setLevel(before if VERBOSE else logging.CRITICAL)
+    logger.setLevel(before if ASKED.verbose else logging.CRITICAL)
     try:
         yield
     finally:
@@ -155,6 +163,29 @@ def _run(session: nox.Session, group: str, *command: str, within: str | Path = R
         if asks_one():  # then nox ends as the command did, and its error is the last that is seen
             sys.exit(error.return_code or 1)
         session.error(f"exit status {error.return_code}")
+
+
+# Session → the program that it runs, whose `make_parser()` reads the session's arguments.
+PROGRAMS = {
+    "bench_assemble": "benchmarks/assemble.py",
+    "bench_cpu": "benchmarks/cpu_client.py",
+    "bench_detect": "benchmarks/detect.py",
+    "docs": "build/pjrtwheel/docs/site.py",
+    "fuzz": "tests/fuzz/fuzz.py",
+    "shutdown": "build/pjrtwheel/bazel/shutdown.py",
+    "update_measures": "build/pjrtwheel/docs/wheels.py",
+    "update_readme": "build/pjrtwheel/docs/readme.py",
+    "update_reference": "build/pjrtwheel/reference/__main__.py",
+    "update_schemas": "build/pjrtwheel/docs/schemas.py",
+}
+
+
+def _name_program(session: str) -> tuple[str, ...]:
+    """Return the words with which Python runs the program of a session: a module of the tooling, or a script."""
+    file = PurePosixPath(PROGRAMS[session])
+    if file.parts[0] != "build":
+        return (str(ROOT / file),)
+    return ("-m", ".".join(file.relative_to("build").with_suffix("").parts).removesuffix(".__main__"))
 
 
 def _find(*patterns: str) -> list[str]:
@@ -258,7 +289,7 @@ def remote_test(session: nox.Session) -> None:
 def fuzz(session: nox.Session) -> None:
     """Give the readers of untrusted input a million mutated inputs: -- [--inputs N] [--reader NAME [--only NUMBER]]."""
     path = os.pathsep.join(str(ROOT / folder) for folder in ("build", "selector", "tests/support"))
-    command = ("python", str(ROOT / "tests/fuzz/fuzz.py"), *session.posargs)
+    command = ("python", *_name_program(session.name), *session.posargs)
     _run(session, "tests", *command, within=session.invoked_from, PYTHONPATH=path)
 
 
@@ -377,20 +408,21 @@ for _name, _command in COMMANDS.items():
 @IN_BENCH(default=False)
 def bench_assemble(session: nox.Session) -> None:
     """Compare assembly and repair with the standard tools, and with the floor of the machine."""
-    _run(session, "bench", "python", "benchmarks/assemble.py", *session.posargs, PYTHONPATH=str(ROOT / "build"))
+    command = ("python", *_name_program(session.name), *session.posargs)
+    _run(session, "bench", *command, PYTHONPATH=str(ROOT / "build"))
 
 
 @IN_BENCH(default=False)
 def bench_cpu(session: nox.Session) -> None:
     """Compare jaxlib-cpu with JAX's built-in CPU client: -- [--wheels FOLDER]."""
-    command = ("python", str(ROOT / "benchmarks/cpu_client.py"), *session.posargs)
+    command = ("python", *_name_program(session.name), *session.posargs)
     _run(session, "bench", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
 
 
 @IN_BENCH(default=False)
 def bench_detect(session: nox.Session) -> None:
     """Compare the time of detecting accelerators with that of uv's wheel variants."""
-    _run(session, "bench", "python", "benchmarks/detect.py", *session.posargs)
+    _run(session, "bench", "python", *_name_program(session.name), *session.posargs)
 
 
 # Session → what it says of itself, and the script that it runs with options (docs/release/machine.md: what they need).
@@ -441,7 +473,7 @@ for _name, _debian in DEBIAN.items():
 @nox.session(default=False, venv_backend="none")
 def shutdown(session: nox.Session) -> None:
     """End the Bazel servers of this checkout."""
-    session.run(sys.executable, "-m", "pjrtwheel.bazel.shutdown", *session.posargs, env={"PYTHONPATH": "build"})
+    session.run(sys.executable, *_name_program(session.name), *session.posargs, env={"PYTHONPATH": "build"})
 
 
 @nox.session(default=False, tags=["update"])
@@ -461,33 +493,33 @@ def lock_tools(session: nox.Session) -> None:
 def update_schemas(session: nox.Session) -> None:
     """Write the JSON Schemas in docs/ from the dataclasses."""
     path = os.pathsep.join(["build", "selector"])
-    _run(session, "build", "python", "-m", "pjrtwheel.docs.schemas", *session.posargs, PYTHONPATH=path)
+    _run(session, "build", "python", *_name_program(session.name), *session.posargs, PYTHONPATH=path)
 
 
 @IN_BUILD(default=False, tags=["update"])
 def update_readme(session: nox.Session) -> None:
     """Write the README's picture, and the tables of releases and of known differences in docs/user/."""
-    _run(session, "build", "python", "-m", "pjrtwheel.docs.readme", *session.posargs, PYTHONPATH="build")
+    _run(session, "build", "python", *_name_program(session.name), *session.posargs, PYTHONPATH="build")
 
 
 @IN_DOCS(default=False, tags=["update"])
 def update_reference(session: nox.Session) -> None:
     """Write docs/reference/ from the sessions, parsers, dataclasses and errors."""
     path = os.pathsep.join(["build", "selector"])
-    _run(session, "docs", "python", "-m", "pjrtwheel.reference", *session.posargs, PYTHONPATH=path)
+    _run(session, "docs", "python", *_name_program(session.name), *session.posargs, PYTHONPATH=path)
 
 
 @IN_BUILD(default=False, tags=["update"])
 def update_measures(session: nox.Session) -> None:
     """Measure wheels for docs/wheels.json, from which pictures and sizes are made: -- WHEEL or FOLDER..."""
-    command = ["python", "-m", "pjrtwheel.docs.wheels", "--root", str(ROOT), *session.posargs]
+    command = ("python", *_name_program(session.name), "--root", str(ROOT), *session.posargs)
     _run(session, "build", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
 
 
 @IN_DOCS(default=False)
 def docs(session: nox.Session) -> None:
     """Build the documentation in site/; with -- serve show it, with -- linkcheck ask the addresses in it."""
-    command = ("python", "-m", "pjrtwheel.docs.site", "--root", str(ROOT), *session.posargs)
+    command = ("python", *_name_program(session.name), "--root", str(ROOT), *session.posargs)
     _run(session, "docs", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
 
 
@@ -503,7 +535,7 @@ def _refuse_unknown(names: list[str]) -> None:
             sys.exit(3)
 
 
-_refuse_unknown(_asked_sessions(WORDS))
+_refuse_unknown(_asked_sessions(ASKED))
 _enter_bundle()
-if not VERBOSE:
+if not ASKED.verbose:
     logging.getLogger("nox").addFilter(_is_wanted)

@@ -12,16 +12,19 @@ class SelectError(Exception):
         what: What happened, with the value that was refused.
         cause: Why, as far as it is known.
         remedy: What to do: the next command, or the expected form.
+        note: What else there is to know about the remedy; in the line before it, so that a command can be pasted.
     """
 
     exit_code = 1
 
-    def __init__(self, what: str, *, cause: str = "", remedy: str = "") -> None:
+    def __init__(self, what: str, *, cause: str = "", remedy: str = "", note: str = "") -> None:
         """Compose the message."""
-        super().__init__("\n".join(line for line in (what, cause, remedy) if line))
+        middle = "; ".join(filter(None, (cause, note)))
+        super().__init__("\n".join(line for line in (what, middle, remedy) if line))
         self.what = what
         self.cause = cause
         self.remedy = remedy
+        self.note = note
 
 
 class UsageError(SelectError):

@@ -72,11 +72,9 @@ def find_blocks(path: Path) -> Iterator[Block]:
 
 
 def shown(path: Path, command: str) -> str:
-    """Return what a page shows for a command, or for the one command that begins so."""
-    printing = [pair for block in find_blocks(path) for pair in block.commands if pair[1]]
-    (text,) = [text for line, text in printing if line == command] or [
-        text for line, text in printing if line.startswith(command)
-    ]
+    """Return what a page shows for the one command that begins so."""
+    pairs = [pair for block in find_blocks(path) for pair in block.commands]
+    (text,) = (text for line, text in pairs if text and line.startswith(command))
     return text
 
 

@@ -31,8 +31,8 @@ CUDA13 = Decision(
     requirements=("jax==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3"),
     candidates=(Candidate("cuda13", chosen=True, reason="serves H100"),),
 )
-SOURCE = "  # with --find-links DIR or --index-url URL, where our wheels are"
-INSTALL_CUDA13 = f"/venv/bin/python -m pip install jax==1.2.3 'jaxlib-cuda-13[with-cuda]==1.2.3'{SOURCE}"
+SOURCE = "add --find-links DIR or --index-url URL for our wheels"
+INSTALL_CUDA13 = "/venv/bin/python -m pip install jax==1.2.3 'jaxlib-cuda-13[with-cuda]==1.2.3'"
 SET = "jax==1.2.3 jaxlib==1.2.3"  # after which the plugins of 1.2.3 fit
 AGAIN = "--force-reinstall --no-deps jaxlib==1.2.3"
 BACKENDS = load_backends(Path(__file__).resolve().parents[2])

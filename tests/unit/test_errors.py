@@ -21,6 +21,13 @@ def test_parts_can_be_read_one_by_one() -> None:
     assert (error.what, error.cause, error.remedy, str(error)) == ("what", "cause", "remedy", "what\ncause\nremedy")
 
 
+def test_a_note_leaves_the_last_line_to_the_command() -> None:
+    """Not every shell takes a comment behind one."""
+    error = UsageError("what", cause="cause", remedy="make it", note="in its folder")
+    assert (error.note, str(error)) == ("in its folder", "what\ncause; in its folder\nmake it")
+    assert str(UsageError("what", remedy="make it", note="in its folder")) == "what\nin its folder\nmake it"
+
+
 def test_exit_codes_are_distinct() -> None:
     """A script can tell the errors apart by their status, and none of them means success."""
     leaves = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, PjrtWheelError)]

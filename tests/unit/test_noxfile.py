@@ -4,31 +4,90 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import nox.registry
 import pytest
 
-pytest.importorskip("nox", reason="nox is in the environment of lint alone")
+from pjrtwheel.reference.sessions import load_noxfile, load_sessions
 
 
-def run_nox(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def run_nox(root: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run nox on the sessions of this repository."""
-    environ = {name: value for name, value in os.environ.items() if not name.startswith("NOX")}
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("NOX")} | variables
     return subprocess.run(
         [sys.executable, "-m", "nox", "--noxfile", str(root / "noxfile.py"), *words],
         capture_output=True, text=True, check=False, env=environ,
     )  # fmt: skip
 
 
-def test_a_session_that_there_is_not(root: Path) -> None:
+@pytest.mark.parametrize(
+    ("words", "variables"),
+    [(["-s", "build_cpuu"], {}), (["--session=build_cpuu"], {}), (["-l"], {"NOXSESSION": "build_cpuu"})],
+    ids=["name", "joined", "variable"],
+)
+def test_a_session_that_there_is_not(root: Path, words: list[str], variables: dict[str, str]) -> None:
     """Its neighbours are named, in the form of all errors, and nothing comes after them."""
-    done = run_nox(root, "-s", "build_cpuu")
+    done = run_nox(root, *words, **variables)
     what, nearest, remedy = done.stderr.splitlines()
     assert (done.returncode, what, remedy) == (3, "error: no session 'build_cpuu'", "       all sessions: ./noxw -l")
     assert nearest.startswith("       nearest to it: build_cpu, ")
+
+
+@pytest.mark.parametrize(
+    ("words", "variable", "names"),
+    [
+        (["-s", "build_cpu"], "", ["build_cpu"]),
+        (["-sbuild_cpu"], "", ["build_cpu"]),
+        (["-e", "build_cpu"], "", ["build_cpu"]),
+        (["-rvs", "build_cpu"], "", ["build_cpu"]),
+        (["--session", "build_cpu"], "", ["build_cpu"]),
+        (["--session=build_cpu"], "", ["build_cpu"]),
+        (["--sessions=build_cpu"], "", ["build_cpu"]),
+        (["--sessions", "build_cpu", "index", "-v"], "", ["build_cpu", "index"]),
+        (["-s", "build_cpu", "--", "-s", "index"], "", ["build_cpu"]),
+        (["-s", "build_cpu", "-s", "index"], "", ["index"]),
+        ([], "build_cpu,index", ["build_cpu", "index"]),
+        (["-s", "index"], "build_cpu", ["index"]),
+        (["-t", "tidy"], "", ["clean"]),
+        (["--tags=tidy"], "build_cpu", ["clean"]),
+        (["-t", "tidy", "-s", "build_cpu"], "", ["clean"]),
+        (["-k", "build_cpu"], "index", []),
+        (["-v", "-l"], "", []),
+        ([], "", []),
+    ],
+    ids=str,
+)
+def test_which_sessions_are_asked_for(
+    root: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], variable: str, names: list[str]
+) -> None:
+    """In every form that nox takes."""
+    monkeypatch.setenv("NOXSESSION", variable)
+    noxfile = load_noxfile(root)
+    assert noxfile._asked_sessions(noxfile._read_options(words)) == names
+
+
+@pytest.mark.parametrize("words", [["-v"], ["--verbose"], ["-rv"], ["-vs", "index"]])
+def test_all_lines_of_nox_are_wanted(root: Path, words: list[str]) -> None:
+    """Its option may be joined with others."""
+    read_options = load_noxfile(root)._read_options
+    assert (read_options(words).verbose, read_options(["-s", "index", "--", "-v"]).verbose) == (True, False)
+
+
+def test_the_programs_of_sessions_are_those_that_they_run(root: Path) -> None:
+    """Each has a session that runs it, as a module of the tooling or as a file; the reference reads its arguments."""
+    noxfile, sessions = load_noxfile(root), load_sessions(root)
+    assert [name for name in noxfile.PROGRAMS if name not in sessions] == []
+    for name, file in noxfile.PROGRAMS.items():
+        assert (sessions[name].program, sessions[name].parser is not None) == (file, True)
+        assert "*_name_program(session.name)" in inspect.getsource(nox.registry.get()[name].func)
+    assert noxfile._name_program("update_reference") == ("-m", "pjrtwheel.reference")
+    assert noxfile._name_program("update_readme") == ("-m", "pjrtwheel.docs.readme")
+    assert noxfile._name_program("bench_cpu") == (str(root / "benchmarks/cpu_client.py"),)
 
 
 FAILING = """

@@ -182,8 +182,8 @@ def test_the_first_failure_ends_it(
     assert (started, caught.value.exit_code) == (["first", "second"], BazelError.exit_code)
     assert str(caught.value).splitlines() == [
         "second: it broke",
-        "a worm",
-        "fix it; done: first (1 of 3); to go on, run the same command again, which finds that in the cache",
+        "a worm; done: first (1 of 3); to go on, run the same command again, which finds that in the cache",
+        "fix it",
     ]
     assert "step 2 of 3: second (./noxw -s b)" in capsys.readouterr().out.splitlines()
 

@@ -27,9 +27,9 @@ def execute(args: argparse.Namespace) -> int:
     """Write the folder and say what is in it, or make a key."""
     from pjrtwheel.attest.envelope import load_signer, make_key
     from pjrtwheel.attest.make import make_release
+    from pjrtwheel.console import print_text
     from pjrtwheel.errors import count, fit
     from pjrtwheel.files import display_path
-    from pjrtwheel.terminal import print_text
 
     if args.new_key:
         print(f"{args.new_key}: keep it secret; {make_key(args.new_key)}: publish it, for --key of verify_release")

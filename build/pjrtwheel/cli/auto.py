@@ -16,11 +16,11 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Build the wheels and say what each is for."""
+    from pjrtwheel.console import print_text
     from pjrtwheel.dist_folder.release_file import require_release_file
     from pjrtwheel.products.auto import build_auto
     from pjrtwheel.products.facts import contents_of
     from pjrtwheel.release.known import load_release
-    from pjrtwheel.terminal import print_text
 
     check_repository(args.root)
     if args.dist:

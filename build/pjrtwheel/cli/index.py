@@ -39,12 +39,12 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the index and say what is in it."""
+    from pjrtwheel.console import print_text
     from pjrtwheel.files import display_path, write_atomically
     from pjrtwheel.products.index import write_joint_index
     from pjrtwheel.products.index.projects import WheelFolder, find_unlisted
     from pjrtwheel.products.index.release_pages import MAIN_PAGE
     from pjrtwheel.products.index.release_pages.comparison import read_measured
-    from pjrtwheel.terminal import print_text
     from pjrtwheel.wheel.names import METADATA_SUFFIX
 
     folders = args.releases or [args.dist or args.root / "dist"]

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import tempfile
 from collections.abc import Sequence
 from functools import cache
@@ -103,7 +102,7 @@ def _print_wheels(found: Sequence[Inspection], args: argparse.Namespace) -> None
 
 def _make_console() -> tuple[Console, int | None]:
     """Return where to print, and how wide that is; nothing where it is no terminal."""
-    from rich.console import Console
+    from pjrtwheel.console import open_console
 
-    console = Console(highlight=False)
-    return console, console.width if sys.stdout.isatty() else None
+    console, terminal = open_console()
+    return console, console.width if terminal.width else None

@@ -143,7 +143,8 @@ def _explain(error: PjrtWheelError, step: Step, done: Sequence[str], total: int)
     explained = PjrtWheelError(
         f"{step.what}: {error.what}",
         cause=error.cause,
-        remedy=f"{error.remedy}; {resume}" if error.remedy else resume,
+        remedy=error.remedy or resume,
+        note="; ".join(filter(None, (error.note, resume if error.remedy else ""))),
     )
     explained.exit_code = error.exit_code
     return explained

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from pjrtwheel.console import open_console
 from pjrtwheel.dist_folder.mixed_sets import mixed_locks
 from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import count
@@ -61,7 +62,7 @@ def print_overview(
     entries: Sequence[Entry], dist: Path, *, built: Collection[str] | None = None, console: Console | None = None
 ) -> None:
     """Print a line for each wheel that was `built`, or that is there, and warn of those that jaxlib would refuse."""
-    console = console or Console(highlight=False)
+    console = console or open_console()[0]
     console.width = min(console.width, _WIDTH)
     shown = [entry for entry in entries if built is None or entry.filename in built]
     console.print(make_table([make_row(entry) for entry in shown]))

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from pjrtwheel.console import open_console
 from pjrtwheel.dist_folder.mixed_sets import mixed_locks
 from pjrtwheel.dist_folder.release_file import Entry, was_tried
 from pjrtwheel.errors import count
@@ -56,7 +56,9 @@ def print_summary(entries: Sequence[Entry], dist: Path, console: Console | None 
 
     Lines wrap in a terminal, and stay whole in a log.
     """
-    console = console or Console(soft_wrap=not sys.stdout.isatty())
+    if console is None:
+        console, terminal = open_console()
+        console.soft_wrap = not terminal.width
     console.print(Text(f"{dist}/"))
     for entry in entries:
         console.print(Text(entry.filename, style="bold", overflow="fold"))

@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compare two wheels by what inspection found in them: what differs, and what is equal.
 
-Libraries are compared by their file names, as wheels of two projects have them in different folders, and those for
-several Pythons at once.
+Libraries are compared by their file names, as wheels of two projects have them in different folders. The modules for
+several Pythons are one library: each is compared with that for the same Python, and what not all of them have says
+which do.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Literal
@@ -91,11 +92,17 @@ def compare_wheels(a: Inspection, b: Inspection) -> Comparison:
     both = [name for name in first if name in second]
     libraries = {
         name: tuple(
-            _compare(name, _describe_libraries(first[name], a.files), _describe_libraries(second[name], b.files))
+            _compare(
+                name,
+                _describe_libraries(first[name], second[name], a.files),
+                _describe_libraries(second[name], first[name], b.files),
+            )
         )
         for name in both
     }
-    order = sorted(both, key=lambda name: -abs(_size(first[name], a.files) - _size(second[name], b.files)))
+    order = sorted(
+        both, key=lambda name: -abs(_size(first[name].values(), a.files) - _size(second[name].values(), b.files))
+    )
     kept = {difference.about for name in both for difference in _changed(libraries[name])}
     known = dict.fromkeys(entry.about for name in both for entry in libraries[name])
     return Comparison(
@@ -166,32 +173,48 @@ def _summarize_findings(code: str, number: int) -> str:
     return code if number == 1 else f"{code} ({number})"
 
 
-def _by_name(libraries: Iterable[Library]) -> dict[str, list[Library]]:
-    """Return libraries by file name, plugins first; the modules of several Pythons have one name."""
+def _by_name(libraries: Iterable[Library]) -> dict[str, dict[str, Library]]:
+    """Return libraries by file name, plugins first, each by what tells it from others of that name.
+
+    That is the Python that it is for, as `312`, which is no part of the name; nothing for one that is alone, and its
+    path where others are for the same.
+    """
     ordered = sorted(libraries, key=lambda library: (not library.is_plugin, library.member))
     members = {library.member: library for library in ordered}
-    named: dict[str, list[Library]] = {}
+    named: dict[str, dict[str, list[str]]] = {}
     for folded, several in fold_names(members).items():
         # Of another number of Pythons they are the same modules.
         name = PurePosixPath(folded if len(several) == 1 and "" in several else folded.partition(".cpython-")[0]).name
-        named.setdefault(name, []).extend(members[member] for member in several.values())
-    return named
-
-
-def _describe_libraries(libraries: Sequence[Library], files: Mapping[str, Member]) -> _Facts:
-    """Return what there is of a library, or of the modules of several Pythons together."""
-    first = libraries[0]
+        for python, member in several.items():
+            named.setdefault(name, {}).setdefault(python, []).append(member)
     return {
-        "size": [describe_size(_size(libraries, files))],
-        "unneeded": [describe_size(unneeded)] if (unneeded := sum(entry.unneeded_bytes for entry in libraries)) else [],
-        "machine": sorted({f"{entry.binary_format.value} {entry.machine}" for entry in libraries}),
-        "linked to": _joined(entry.needed for entry in libraries),
-        "RPATH": [f"{entry.search_kind} {path}" for entry in libraries[:1] for path in entry.search_paths],
-        "exports": _joined(entry.exports for entry in libraries),
-        "GPU code": _joined(entry.gpu_code.names() for entry in libraries if entry.gpu_code),
-        "executable stack": ["yes"] if any(entry.executable_stack for entry in libraries) else [],
-        "alignment": [hex(first.alignment)] if first.alignment else [],
-        "signature": [first.signature] if first.signature else [],
+        name: {
+            python if len(paths) == 1 else path: members[path] for python, paths in pythons.items() for path in paths
+        }
+        for name, pythons in named.items()
+    }
+
+
+def _describe_libraries(libraries: Mapping[str, Library], others: Iterable[str], files: Mapping[str, Member]) -> _Facts:
+    """Return what there is of the libraries of one name, of which another wheel has some as well."""
+    shared = [label for label in others if label in libraries] or [*libraries]
+
+    def find(values_of: Callable[[Library], Iterable[str]]) -> list[str]:
+        return _join({label: values_of(library) for label, library in libraries.items()}, shared)
+
+    compared = [libraries[label] for label in shared]
+    unneeded = sum(library.unneeded_bytes for library in compared)
+    return {
+        "size": [describe_size(_size(compared, files))],
+        "unneeded": [describe_size(unneeded)] if unneeded else [],
+        "machine": find(lambda library: [f"{library.binary_format.value} {library.machine}"]),
+        "linked to": find(lambda library: library.needed),
+        "RPATH": find(lambda library: [f"{library.search_kind} {path}" for path in library.search_paths]),
+        "exports": find(lambda library: library.exports),
+        "GPU code": find(lambda library: library.gpu_code.names() if library.gpu_code else ()),
+        "executable stack": find(lambda library: ["yes"] if library.executable_stack else []),
+        "alignment": find(lambda library: [hex(library.alignment)] if library.alignment else []),
+        "signature": find(lambda library: [library.signature] if library.signature else []),
     }
 
 
@@ -199,5 +222,24 @@ def _size(libraries: Iterable[Library], files: Mapping[str, Member]) -> int:
     return sum(files[library.member].size for library in libraries)
 
 
-def _joined(lists: Iterable[Sequence[str]]) -> list[str]:
-    return list(dict.fromkeys(value for values in lists for value in values))
+def _join(values: Mapping[str, Iterable[str]], shared: Sequence[str]) -> list[str]:
+    """Return what some libraries have; where not all have it, it is said which.
+
+    >>> _join({"312": ["a", "b"], "313": ["a"]}, ["312", "313"])
+    ['a', '312: b']
+    >>> _join({"312": ["a"], "313": ["b"]}, ["312"])
+    ['a', '313: b', '313: not a']
+
+    Args:
+        values: What each library has, by what tells it from the others.
+        shared: Which of them are compared with those of another wheel; of the others is said in what they differ.
+    """
+    had = {label: dict.fromkeys(entries) for label, entries in values.items()}
+    found = dict.fromkeys(value for label in shared for value in had[label])
+    holders = {value: [label for label in shared if value in had[label]] for value in found}
+    common = [value for value in found if len(holders[value]) == len(shared)]
+    joined = [value if value in common else f"{', '.join(holders[value])}: {value}" for value in found]
+    for label in [label for label in had if label not in shared]:
+        joined += [f"{label}: {value}" for value in had[label] if value not in common]
+        joined += [f"{label}: not {value}" for value in common if value not in had[label]]
+    return joined

@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
+from pjrtwheel.console import fold_text
 from pjrtwheel.progress.board import Progress
 from pjrtwheel.progress.layout import Marks, layout_live
-from pjrtwheel.terminal import fold_text
 
 _PER_SECOND = 4
 _STYLES = {"passed": "green", "failed": "bold red"}

@@ -19,19 +19,6 @@ import nox.registry
 
 from pjrtwheel.cli import PROGRAM, make_parser
 
-# Session → the file whose `make_parser()` reads its arguments, where neither table of the noxfile says so.
-_FILES = {
-    "bench_assemble": "benchmarks/assemble.py",
-    "bench_cpu": "benchmarks/cpu_client.py",
-    "bench_detect": "benchmarks/detect.py",
-    "docs": "build/pjrtwheel/docs/site.py",
-    "fuzz": "tests/fuzz/fuzz.py",
-    "shutdown": "build/pjrtwheel/bazel/shutdown.py",
-    "update_measures": "build/pjrtwheel/docs/wheels.py",
-    "update_readme": "build/pjrtwheel/docs/readme.py",
-    "update_reference": "build/pjrtwheel/reference/__main__.py",
-    "update_schemas": "build/pjrtwheel/docs/schemas.py",
-}
 _IMPORTED_FROM = ("benchmarks", "build", "ci", "selector", "tests/fuzz", "tests/support")
 ENVIRONMENT = "environment_"
 
@@ -95,8 +82,9 @@ def _describe(root: Path, noxfile: ModuleType, name: str) -> Session:
     if name in noxfile.DEBIAN:
         script, *given = noxfile.DEBIAN[name][1]
         return Session(name, tag, summary, f"ci/{script}", tuple(given), _parser_of(root, f"ci/{script}"))
-    if name in _FILES:
-        return Session(name, tag, summary, _FILES[name], (), _parser_of(root, _FILES[name]))
+    if name in noxfile.PROGRAMS:
+        program = noxfile.PROGRAMS[name]
+        return Session(name, tag, summary, program, (), _parser_of(root, program))
     choices = {"lint": noxfile.CHECKS, "format": noxfile.FORMATTERS}.get(name, ())
     return Session(name, tag, summary, choices=tuple(choices), pytest='"pytest"' in inspect.getsource(function.func))
 

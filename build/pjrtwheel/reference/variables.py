@@ -46,7 +46,7 @@ BUILDS = (
     Variable(
         "NO_COLOR", "unless it is empty, nothing is printed in colour, here and in `jaxlib-select` and the wheels"
     ),
-    Variable("TERM", "`dumb` for a terminal without live lines, marks and colour"),
+    Variable("TERM", "not set, `dumb` or `unknown` for a terminal without live lines, marks and colour"),
     Variable("PYENV_ROOT", "where pyenv has Pythons, on which wheels are proven; else `~/.pyenv`"),
     Variable(
         "UV_PYTHON_INSTALL_DIR", "where uv has Pythons, on which wheels are proven; else `~/.local/share/uv/python`"

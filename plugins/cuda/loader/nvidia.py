@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..pjrt import private
 from ..pjrt.accelerator import Accelerator, read_gpu_code
-from ..pjrt.errors import DriverError, GpuCodeError, PluginError, VendorLibraryError, VendorLibraryGapError
+from ..pjrt.errors import DriverError, GpuCodeError, PluginError, Remedy, VendorLibraryError, VendorLibraryGapError
 from ..pjrt.kernels import Kernels
 from ..pjrt.lock import pin_set
 from ..pjrt.plugin import Plugin
@@ -164,11 +164,11 @@ class Cuda:
             return error
         return None
 
-    def _remedy(self, projects: list[str]) -> str:
+    def _remedy(self, projects: list[str]) -> Remedy:
         everything = f"{self._plugin.distribution}[with-cuda]{pin_set(self._plugin.package)}"
-        return (
-            f"pip install --upgrade {' '.join(projects)}"
-            f"  # or all of NVIDIA's: pip install '{everything}'; {_SKIP_CHECKS}=1 tries it as it is"
+        return Remedy(
+            f"pip install --upgrade {' '.join(projects)}",
+            f"all of NVIDIA's: pip install '{everything}'; {_SKIP_CHECKS}=1 tries it as it is",
         )
 
     def _devices_in_use(self) -> int:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from .pjrt.accelerator import Accelerator
-from .pjrt.errors import DriverError, NoDeviceError
+from .pjrt.errors import DriverError, NoDeviceError, Remedy
 from .pjrt.kernels import Kernels
 from .pjrt.lock import pin_set
 from .pjrt.needed import NeededLibraries
@@ -74,7 +74,10 @@ def find_device() -> None:
         raise DriverError(
             f"there is an Intel GPU, but {devices[0]} may not be opened",
             cause="this user is not in the group it belongs to, or the device was not given to this container",
-            remedy=f"sudo usermod --append --groups render $USER  # and log in again; in Docker: --device {devices[0]}",
+            remedy=Remedy(
+                "sudo usermod --append --groups render $USER",
+                f"log in again after that; in Docker: --device {devices[0]}",
+            ),
         )
 
 
@@ -99,9 +102,10 @@ def library_folders(plugin: Plugin) -> tuple[list[Path], list[Path]]:
     return wheels, toolkit_folders(os.environ, ROOT)
 
 
-def describe_remedy(plugin: Plugin) -> str:
+def describe_remedy(plugin: Plugin) -> Remedy:
     """Return what installs Intel's libraries."""
-    return (
-        f"pip install '{plugin.distribution}[with-oneapi]{pin_set(plugin.package)}'; libze_loader.so.1 and "
-        "libze_tracing_layer.so.1 are Level Zero, a package of the system (Debian, Ubuntu: apt-get install libze1)"
+    return Remedy(
+        f"pip install '{plugin.distribution}[with-oneapi]{pin_set(plugin.package)}'",
+        "libze_loader.so.1 and libze_tracing_layer.so.1 are Level Zero, a package of the system (Debian, Ubuntu: "
+        "apt-get install libze1)",
     )

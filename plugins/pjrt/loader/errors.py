@@ -4,14 +4,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class Remedy(NamedTuple):
+    """What to do.
+
+    Attributes:
+        command: A command, and nothing but it, or a sentence where no command does it.
+        note: What else there is to know. It is never put behind a command: not every shell takes a comment there.
+    """
+
+    command: str
+    note: str = ""
+
 
 class PluginError(RuntimeError):
     """Root of all refusals.
 
-    The text has up to three lines: what happened, what it usually means, what to do. JAX shows only the text of an
-    error that a backend raises, so the class name is part of it.
+    The text has up to three lines: what happened, what it usually means, what to do. A note is in the line before the
+    last one, which can be pasted then. JAX shows only the text of an error that a backend raises, so the class name is
+    part of it.
 
     Attributes:
+        what: What happened.
+        cause: What it usually means.
+        remedy: What to do.
+        note: What else there is to know about the remedy.
         quiet: Whether JAX goes on without the platform, unless the user asked for it by name.
         effect: What becomes of the platform in JAX: its first use is `refused`, JAX goes on without it because the
             hardware or its set is `absent`, this plugin is `unused` and another or none has the platform, or it serves
@@ -21,32 +41,39 @@ class PluginError(RuntimeError):
     quiet = False
     effect = "refused"
 
-    def __init__(self, what: str, *, cause: str = "", remedy: str = "") -> None:
-        """Keep the three lines apart, so that each can be read by itself."""
+    def __init__(self, what: str, *, cause: str = "", remedy: str | Remedy = "") -> None:
+        """Keep the parts apart, so that each can be read by itself."""
         self.what = what
         self.cause = cause
-        self.remedy = remedy
-        super().__init__("\n".join(line for line in (f"{type(self).__name__}: {what}", cause, remedy) if line))
+        self.remedy, self.note = remedy if isinstance(remedy, Remedy) else Remedy(remedy)
+        super().__init__(f"{type(self).__name__}: {self.sentences()}")
 
     def sentences(self) -> str:
         """Return the text without the name of the class, for lines that are not an exception's."""
-        return "\n".join(line for line in (self.what, self.cause, self.remedy) if line)
+        return self._compose(self.note)
+
+    def _compose(self, note: str) -> str:
+        middle = [_join([self.cause, note])] if self.remedy else [self.cause, note]
+        return "\n".join(line for line in (self.what, *middle, self.remedy) if line)
 
     def fix(self) -> str:
         """Return the fix, as the end of a line; empty if none is known."""
-        return f". To fix it: {self.remedy}" if self.remedy else ""
+        note = f" ({self.note})" if self.note else ""
+        return f". To fix it{note}: {self.remedy}" if self.remedy else ""
 
     def add_way_out(self, variable: str) -> None:
-        """Name in the last line of a refusal the variable with which JAX goes on without the plugin.
+        """Name in the text of a refusal the variable with which JAX goes on without the plugin.
 
         JAX itself advises to set JAX_PLATFORMS=cpu, which does not help where the refused platform is the CPU.
         """
         if self.effect != "refused":
             return
-        without = f"{variable}=1 lets JAX go on without this plugin"
-        last = f"{self.remedy}{'; ' if '  #' in self.remedy else '  # '}{without}" if self.remedy else without
-        lines = (f"{type(self).__name__}: {self.what}", self.cause, last)
-        self.args = ("\n".join(line for line in lines if line),)
+        note = _join([self.note, f"{variable}=1 lets JAX go on without this plugin"])
+        self.args = (f"{type(self).__name__}: {self._compose(note)}",)
+
+
+def _join(parts: Iterable[str]) -> str:
+    return "; ".join(filter(None, parts))
 
 
 class InterpreterError(PluginError):
@@ -143,7 +170,7 @@ class NoDeviceError(PluginError):
     quiet = True
     effect = "absent"
 
-    def __init__(self, what: str, *, cause: str = "", remedy: str = "", hidden: bool = False) -> None:
+    def __init__(self, what: str, *, cause: str = "", remedy: str | Remedy = "", hidden: bool = False) -> None:
         """See `PluginError`."""
         self.hidden = hidden
         super().__init__(what, cause=cause, remedy=remedy)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
-from .errors import LibraryDamagedError, LibraryMissingError
+from .errors import LibraryDamagedError, LibraryMissingError, Remedy
 
 # e_machine of the ELF header (System V ABI), by `os.uname().machine`.
 MACHINES = {"x86_64": 62, "aarch64": 183}
@@ -126,7 +126,7 @@ def find_misfit(path: Path, symbol: str = "") -> str | None:
     return None
 
 
-def check_library(path: Path, machine: str, remedy: str, *, name: str = "plugin library") -> None:
+def check_library(path: Path, machine: str, remedy: Remedy, *, name: str = "plugin library") -> None:
     """Check that a library can be opened without harm.
 
     Raises:

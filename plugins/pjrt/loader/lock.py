@@ -9,7 +9,14 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import JaxlibMissingError, LockMismatchError, LockMissingError, OtherSetError, VersionMismatchError
+from .errors import (
+    JaxlibMissingError,
+    LockMismatchError,
+    LockMissingError,
+    OtherSetError,
+    Remedy,
+    VersionMismatchError,
+)
 from .installed import check_interpreter, find_own_plugins, installed_version
 
 LOCK_FILENAME = "release_lock.json"
@@ -83,11 +90,11 @@ def read_installed(distribution: str, location: Path | None) -> Installed:
     return Installed(installed_version(distribution), location, _find_lock(location))
 
 
-def install_command(distribution: str, version: str) -> str:
-    """Return the command that installs a matching pair."""
-    return (
-        f"pip install --force-reinstall --no-deps jaxlib=={version} {distribution}=={version}"
-        "  # with the --find-links or --index-url that both wheels came from"
+def reinstall_pair(distribution: str, version: str) -> Remedy:
+    """Return what installs a matching pair."""
+    return Remedy(
+        f"pip install --force-reinstall --no-deps jaxlib=={version} {distribution}=={version}",
+        "add the --find-links or --index-url that both wheels came from",
     )
 
 
@@ -115,10 +122,12 @@ def check_locks(distribution: str, plugin: Lock, jaxlib: Lock, *, own: bool = Tr
         raise OtherSetError(
             f"{distribution} {plugin.version} was built for another jaxlib than the installed {jaxlib.version}",
             cause=f"it has the lock {plugin.lock_id}, jaxlib has {jaxlib.lock_id}",
-            remedy=f"pip install --force-reinstall --no-deps {distribution}=={jaxlib.version}"
-            f"  # with the --find-links or --index-url that it came from; or remove it: pip uninstall {distribution}",
+            remedy=Remedy(
+                f"pip install --force-reinstall --no-deps {distribution}=={jaxlib.version}",
+                f"add the --find-links or --index-url that it came from; or remove it: pip uninstall {distribution}",
+            ),
         )
-    remedy = install_command(distribution, plugin.version)
+    remedy = reinstall_pair(distribution, plugin.version)
     if plugin.release != jaxlib.release:
         raise VersionMismatchError(
             f"{distribution} {plugin.version} cannot run with jaxlib {jaxlib.version}",
@@ -136,7 +145,7 @@ def check_locks(distribution: str, plugin: Lock, jaxlib: Lock, *, own: bool = Tr
         )
 
 
-def _require_lock(owner: str, package: Path, cause: str, remedy: str) -> Lock:
+def _require_lock(owner: str, package: Path, cause: str, remedy: Remedy) -> Lock:
     try:
         return _read_lock(package)
     except (OSError, ValueError) as error:
@@ -158,20 +167,20 @@ def check_release(distribution: str, package: Path, jaxlib: Path | None) -> Lock
         LockMismatchError: They belong to different builds of one release.
     """
     check_interpreter(distribution)
-    command = install_command(distribution, installed_version(distribution) or "VERSION")
+    remedy = reinstall_pair(distribution, installed_version(distribution) or "VERSION")
     incomplete = "the installation is incomplete"
-    plugin = _require_lock(distribution, package, incomplete, command)
-    command = install_command(distribution, plugin.version)
+    plugin = _require_lock(distribution, package, incomplete, remedy)
+    remedy = reinstall_pair(distribution, plugin.version)
     if jaxlib is None:
         raise JaxlibMissingError(
             f"{distribution} {plugin.version} needs jaxlib {plugin.version}, which is not installed",
-            remedy=command,
+            remedy=remedy,
         )
     other = installed_version("jaxlib")
     if other is not None and other != plugin.release and not (jaxlib / LOCK_FILENAME).exists():
         check_locks(distribution, plugin, Lock(other, 0, "", "", other))
     foreign = "this jaxlib was not built together with the plugin; the one of the package index carries no lock"
-    found = _require_lock("jaxlib", jaxlib, foreign, command)
+    found = _require_lock("jaxlib", jaxlib, foreign, remedy)
     plugins = find_own_plugins()
     check_locks(distribution, plugin, found, own=plugins is None or distribution in plugins)
     return plugin

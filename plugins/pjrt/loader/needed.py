@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import LibraryDamagedError, VendorLibraryError
+from .errors import LibraryDamagedError, Remedy, VendorLibraryError
 from .library import needed_libraries, vendor_libraries
 from .lock import pin_set
 from .plugin import Plugin, import_extension
@@ -55,7 +55,7 @@ class NeededLibraries:
 
     plugin: Plugin
     folders: Callable[[], tuple[Sequence[Path], Sequence[Path]]]
-    remedy: Callable[[], str]
+    remedy: Callable[[], Remedy]
     everywhere: bool = False
 
     @functools.cached_property

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from . import private
-from .errors import LibraryDamagedError, OtherSetError, PluginError, TakeOverError
+from .errors import LibraryDamagedError, OtherSetError, PluginError, Remedy, TakeOverError
 from .installed import find_extension, package_directory
 from .library import check_library
-from .lock import Lock, check_release, install_command, pin
+from .lock import Lock, check_release, pin, reinstall_pair
 from .settings import goes_on_without, is_asked_for
 
 logger = logging.getLogger(__name__)
@@ -60,13 +60,13 @@ def check_plugin(plugin: Plugin) -> Lock:
         PluginError: The plugin must not be used; which leaf says why.
     """
     lock = check_release(plugin.distribution, plugin.package, package_directory("jaxlib"))
-    remedy = install_command(plugin.distribution, lock.version)
+    remedy = reinstall_pair(plugin.distribution, lock.version)
     check_library(plugin.package / plugin.library, platform.machine(), remedy)
     check_extension(plugin.distribution, remedy)
     return lock
 
 
-def check_extension(distribution: str, remedy: str) -> None:
+def check_extension(distribution: str, remedy: Remedy) -> None:
     """Check that the extension can be imported.
 
     Raises:
@@ -102,11 +102,11 @@ def open_plugin(plugin: Plugin) -> OpenedPlugin:
     """
     lock = check_plugin(plugin)
     path = plugin.package / plugin.library
-    remedy = install_command(plugin.distribution, lock.version)
+    remedy = reinstall_pair(plugin.distribution, lock.version)
     return OpenedPlugin(path, load_library(path, remedy))
 
 
-def load_library(path: Path, remedy: str) -> Any:
+def load_library(path: Path, remedy: Remedy) -> Any:
     """Open a library and return its API.
 
     Raises:

@@ -120,14 +120,26 @@ class Report:
         if self.settings.disabled:
             variable = self.settings.disable_variable
             return f"{distribution} is switched off: {variable} is set. To use it: unset {variable}"
-        refusals = [problem for problem in self.problems if problem.effect != "degraded"]
-        if problems := refusals or self.problems:
-            judged = "does not fit here" if refusals else "does not run all programs here"
-            fix = next((problem.fix() for problem in problems if problem.remedy), "")
-            return f"{distribution} {judged}{fix or f': {problems[0].what}'}"
+        if problems := self._worst():
+            judged = "does not run all programs here" if problems[0].effect == "degraded" else "does not fit here"
+            return f"{distribution} {judged}{self.fix() or f': {problems[0].what}'}"
         if self.absence is not None:
             return f"{distribution} fits, but JAX cannot use it here: {self.absence.what}{self.absence.fix()}"
         return f"{distribution} fits here: JAX uses it for its platform {self.plugin.name!r}"
+
+    def to_fix(self) -> PluginError | None:
+        """Return the problem whose remedy comes first; None if none has one, or the user disabled the plugin."""
+        problems = [] if self.settings.disabled else self._worst()
+        return next((problem for problem in problems if problem.remedy), None)
+
+    def fix(self) -> str:
+        """Return the fix as the end of the verdict; empty if there is none."""
+        problem = self.to_fix()
+        return problem.fix() if problem is not None else ""
+
+    def _worst(self) -> list[PluginError]:
+        """Return the problems with which JAX refuses the plugin, else those with which some programs fail."""
+        return [problem for problem in self.problems if problem.effect != "degraded"] or self.problems
 
 
 def to_json(report: Report) -> str:
@@ -171,14 +183,14 @@ def _error(error: PluginError | None) -> dict[str, str] | None:
         "what": error.what,
         "cause": error.cause,
         "remedy": error.remedy,
+        "note": error.note,
     }
 
 
 def to_text(report: Report) -> list[str]:
     """Return the report line by line; the first one is the verdict, and the last one the fix if there is any."""
-    full = report.verdict()
-    verdict, _, fix = full.partition(f". {COMMAND}")
-    lines = [verdict, _title(report), _row("runs with", _surroundings(report))]
+    full, fixed = report.verdict(), report.to_fix()
+    lines = [full.removesuffix(report.fix()), _title(report), _row("runs with", _surroundings(report))]
     lines += _rival_rows(report)
     lines += _library_rows(report.library)
     lines += [_row("override", report.override)] if report.override else []
@@ -189,9 +201,12 @@ def to_text(report: Report) -> list[str]:
     if report.absence is not None and report.problems:
         lines.append(_row("hardware", report.absence.what))
     for problem in report.problems:
-        said = [text for text in (problem.what, problem.cause, problem.remedy) if text and not full.endswith(text)]
+        advice = () if full.endswith(problem.remedy) else (problem.note, problem.remedy)
+        said = [text for text in (problem.what, problem.cause, *advice) if text and not full.endswith(text)]
         lines += _rows("problem", [line for text in said for line in text.splitlines()])
-    return [*lines, COMMAND + fix] if fix else lines
+    if fixed is None:
+        return lines
+    return [*lines, *([_row("note", fixed.note)] if fixed.note else []), COMMAND + fixed.remedy]
 
 
 def _row(label: str, text: str) -> str:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
-from .errors import RivalError, TakeOverError
+from .errors import Remedy, RivalError, TakeOverError
 from .installed import find_folders
 from .settings import disable_variable, is_set
 
@@ -119,7 +119,9 @@ def describe_yielding(distribution: str, platform: str, rivals: Iterable[str]) -
     return RivalError(
         f"{distribution} is not used: {' and '.join(others)} {verb} for JAX's platform {platform!r} as well, "
         "and JAX can take only one",
-        remedy=f"pip uninstall {removal}  # or keep what this removes: pip uninstall {distribution}",
+        remedy=Remedy(
+            f"pip uninstall {removal}", f"to keep {' and '.join(others)} instead: pip uninstall {distribution}"
+        ),
     )
 
 

@@ -1,38 +1,60 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""An answer as a terminal shows it: wrapped at its width, the verdict with a mark and in colour; elsewhere as it is."""
+"""An answer as a terminal shows it: wrapped at its width, the verdict with a mark and in colour; elsewhere as it is.
+
+What a terminal can show is decided by the rule of `jaxlib_select.cli.terminal`, which is not installed with a wheel.
+One test asks both about the same outputs.
+"""
 
 from __future__ import annotations
 
 import shutil
 import textwrap
 from collections.abc import Mapping, Sequence
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 COMMAND = "To fix it: "  # how a line begins that is pasted, and stays in one piece
 _LABEL = 12  # columns of a label, below which the rest of a long line is put
+_LINES_ONLY = ("", "dumb", "unknown")  # values of TERM
+_SIGNS = "✓✗▸…"  # that a terminal has all of, or none is written
 _MARKS = {True: ("✓", "32"), False: ("✗", "31")}  # whether it fits → mark, and code of its colour
+
+
+class Terminal(NamedTuple):
+    """What an output can show: its columns, 0 where lines stay as they are; whether it has marks, and colours."""
+
+    width: int = 0
+    marks: bool = False
+    colour: bool = False
+
+
+def describe_terminal(stream: TextIO, environ: Mapping[str, str]) -> Terminal:
+    """Return what a stream can show; the rule is said in the selector's function of this name."""
+    if not stream.isatty() or environ.get("TERM", "") in _LINES_ONLY:
+        return Terminal()
+    return Terminal(shutil.get_terminal_size().columns, _can_show(_SIGNS, stream.encoding), not environ.get("NO_COLOR"))
 
 
 def dress(lines: Sequence[str], stream: TextIO, environ: Mapping[str, str], *, fits: bool) -> list[str]:
     """Return the lines of an answer, of which the first is the verdict, as they are printed to a stream."""
-    if not stream.isatty() or environ.get("TERM") == "dumb":
+    terminal = describe_terminal(stream, environ)
+    if not terminal.width:
         return list(lines)
-    wrapped = wrap(lines, shutil.get_terminal_size().columns)
+    wrapped = wrap(lines, terminal.width)
     mark, colour = _MARKS[fits]
-    if can_show(mark, stream.encoding):
+    if terminal.marks:
         wrapped[0] = f"{mark} {wrapped[0]}"
-    return wrapped if environ.get("NO_COLOR") else [f"\x1b[{colour}m{wrapped[0]}\x1b[0m", *wrapped[1:]]
+    return [f"\x1b[{colour}m{wrapped[0]}\x1b[0m", *wrapped[1:]] if terminal.colour else wrapped
 
 
-def can_show(mark: str, encoding: str | None) -> bool:
-    """Return whether an encoding has a mark.
+def _can_show(signs: str, encoding: str | None) -> bool:
+    """Return whether an encoding has all of some signs.
 
-    >>> can_show("✓", "utf-8"), can_show("✓", "ascii"), can_show("✓", None)
+    >>> _can_show("✓", "utf-8"), _can_show("✓", "ascii"), _can_show("✓", None)
     (True, False, False)
     """
     try:
-        mark.encode(encoding or "ascii")
+        signs.encode(encoding or "ascii")
     except (UnicodeEncodeError, LookupError):
         return False
     return True

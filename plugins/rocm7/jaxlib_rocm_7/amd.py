@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from .pjrt.accelerator import Accelerator
-from .pjrt.errors import DriverError, NoDeviceError
+from .pjrt.errors import DriverError, NoDeviceError, Remedy
 from .pjrt.kernels import Kernels
 from .pjrt.needed import NeededLibraries
 from .pjrt.plugin import Plugin
@@ -39,7 +39,7 @@ _REMEDY = "install ROCm 7 (https://rocm.docs.amd.com), and set ROCM_PATH if it i
 
 def describe(plugin: Plugin, kernels: Kernels) -> Accelerator:
     """Return what JAX needs to know of the wheel for ROCm on this machine."""
-    libraries = NeededLibraries(plugin, lambda: library_folders(os.environ, sys.path, ROOT), lambda: _REMEDY)
+    libraries = NeededLibraries(plugin, lambda: library_folders(os.environ, sys.path, ROOT), lambda: Remedy(_REMEDY))
     return Accelerator(
         plugin=plugin,
         platform="ROCM",
@@ -84,7 +84,10 @@ def find_device() -> None:
         raise DriverError(
             f"there is an AMD GPU, but /{KFD} may not be opened",
             cause="this user is not in the group it belongs to",
-            remedy=f"sudo usermod --append --groups render,video $USER  # and log in again; see ls -l /{KFD}",
+            remedy=Remedy(
+                "sudo usermod --append --groups render,video $USER",
+                f"log in again after that; ls -l /{KFD} shows the group",
+            ),
         )
 
 

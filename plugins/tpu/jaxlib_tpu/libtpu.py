@@ -9,7 +9,7 @@ import logging
 from collections.abc import Mapping
 from pathlib import Path
 
-from .pjrt.errors import LibraryMissingError, LockMissingError, VersionMismatchError
+from .pjrt.errors import LibraryMissingError, LockMissingError, Remedy, VersionMismatchError
 from .pjrt.installed import installed_version, package_directory
 from .pjrt.lock import pin_set
 from .pjrt.plugin import Plugin
@@ -84,14 +84,14 @@ def check_libtpu(plugin: Plugin, environ: Mapping[str, str]) -> None:
     check_versions(plugin.distribution, required_version(plugin), installed_version(PROJECT))
 
 
-def describe_remedy(plugin: Plugin) -> str:
+def describe_remedy(plugin: Plugin) -> Remedy:
     """Return what to do about a library that cannot be opened.
 
     Raises:
         LockMissingError: The wheel does not say which one it needs.
     """
     required = required_version(plugin)
-    return f"pip install --force-reinstall {PROJECT}=={required}, or correct {_OWN_LIBRARY} where it is set"
+    return Remedy(f"pip install --force-reinstall {PROJECT}=={required}", f"or correct {_OWN_LIBRARY} where it is set")
 
 
 def _installed_library() -> Path | None:

@@ -19,7 +19,7 @@ from .pjrt.errors import PluginError
 from .pjrt.examine import examine_plugin
 from .pjrt.installed import installed_version, package_directory
 from .pjrt.library import check_library
-from .pjrt.lock import check_release, install_command
+from .pjrt.lock import check_release, reinstall_pair
 from .pjrt.plugin import OpenedPlugin, Plugin, check_extension, load_library
 from .pjrt.report import Report
 from .pjrt.settings import check_not_left_out
@@ -36,7 +36,7 @@ def _check_plugin(plugin: Plugin) -> Path:
     """
     lock = check_release(plugin.distribution, plugin.package, package_directory("jaxlib"))
     check_libtpu(plugin, os.environ)
-    check_extension(plugin.distribution, install_command(plugin.distribution, lock.version))
+    check_extension(plugin.distribution, reinstall_pair(plugin.distribution, lock.version))
     path = library_path(os.environ)
     check_library(path, platform.machine(), describe_remedy(plugin))
     return path

@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 from jaxlib_select.apply.formats import only_about, write_requirements
 from jaxlib_select.apply.installer import Installer
@@ -24,7 +25,18 @@ from jaxlib_select.versions import read_version
 
 # The first version of pip that takes a dependency group from pylock.toml.
 _PIP_WITH_GROUPS = (26, 3)
-_SCRATCH = "jaxlib-select-"  # how the name of a folder begins that lasts as long as an installation
+
+
+class Preparation(NamedTuple):
+    """What it takes to install a group.
+
+    Attributes:
+        commands: The commands.
+        made: Files that they read, which are there only as long as the block of `apply_lock` lasts.
+    """
+
+    commands: tuple[tuple[str, ...], ...]
+    made: tuple[Path, ...] = ()
 
 
 def choose_group(lock: LockFile, asked: str | None) -> str:
@@ -51,25 +63,20 @@ def apply_lock(
     environment: Environment,
     installer: Installer,
     options: Sequence[str],
-) -> Iterator[tuple[tuple[str, ...], ...]]:
+) -> Iterator[Preparation]:
     """Return the commands that install a group; what they need is there as long as the block lasts."""
     versions = versions_of(lock, group)
     again = any(map(is_ours, versions)) and has_foreign_jaxlib(environment, versions.get("jaxlib", ""))
     if installer.kind == "uv":
         named = ("--group", group) if lock.document and group != lock.default else ()
         forced = ("--reinstall-package", "jaxlib") if again else ()
-        yield (installer.install(("-r", str(lock.path), *named), options=(*forced, *options)),)
+        yield Preparation((installer.install(("-r", str(lock.path), *named), options=(*forced, *options)),))
         return
-    with tempfile.TemporaryDirectory(prefix=_SCRATCH) as name:
+    with tempfile.TemporaryDirectory(prefix="jaxlib-select-") as name:
         folder = Path(name)
-        plain = _with_pip(lock, group, environment, installer, options, folder)
-        yield (_exchange_jaxlib(lock, group, installer, options, folder), plain) if again else (plain,)
-
-
-def made_files(commands: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Return which files that commands read are there only as long as the block of `apply_lock` lasts."""
-    words = dict.fromkeys(word for command in commands for word in command)
-    return tuple(word for word in words if Path(word).parent.name.startswith(_SCRATCH))
+        exchange = (_exchange_jaxlib(lock, group, installer, options, folder),) if again else ()
+        commands = (*exchange, _with_pip(lock, group, environment, installer, options, folder))
+        yield Preparation(commands, tuple(sorted(folder.iterdir())))
 
 
 def _with_pip(

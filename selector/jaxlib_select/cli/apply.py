@@ -6,9 +6,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
-from jaxlib_select.apply.install_lock import apply_lock, choose_group, made_files, versions_of
+from jaxlib_select.apply.install_lock import apply_lock, choose_group, versions_of
 from jaxlib_select.apply.installer import find_installer, run_installer, show
 from jaxlib_select.apply.locations import sources_in
 from jaxlib_select.apply.lock_environment import read_lock_environment
@@ -60,11 +61,11 @@ def execute(args: argparse.Namespace) -> int:
     others = other_backends(versions, environment, find_plugins(environment, os.environ, installed), families, release)
     removal = [installer.uninstall(others)] if others else []
     options = options_from(args)
-    with apply_lock(lock, group, environment, installer, options) as commands:
+    with apply_lock(lock, group, environment, installer, options) as (commands, made):
         print("\n".join(show(step) for step in (*commands, *removal)), flush=True)
         if args.dry_run:
-            for file in made_files(commands):
-                print(f"# {file} is made from {lock.path} when this runs, and removed after it")
+            for file in made:
+                print(f"note: {file} is made from {lock.path} when this runs, and removed after it", file=sys.stderr)
             return 0
         for step in (*commands, *removal):
             run_installer(step)

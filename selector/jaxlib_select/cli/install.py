@@ -83,7 +83,7 @@ def check_result(environment: Environment, machine: Machine, options: Sequence[s
     report = examine_here(other_environment(environment.python), machine, options=options, described=described)
     for finding in report.findings:
         if finding.level != NOTE and "jax" in report.versions:
-            print(f"{finding.level}: {finding.what}\n  {finding.remedy}".rstrip(), file=sys.stderr)
+            print(finding.to_text(), file=sys.stderr)
     return report.exit_code if "jax" in report.versions else 0
 
 

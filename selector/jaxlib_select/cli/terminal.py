@@ -1,6 +1,10 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""How an answer looks on a terminal: wrapped at its width, the verdict with a mark and in colour; elsewhere plain."""
+"""How an answer looks on a terminal: wrapped at its width, the verdict with a mark and in colour; elsewhere plain.
+
+`describe_terminal` has the rule for all that this repository prints. The tooling calls it; the wheels, which are
+installed without this package, follow it in `pjrt.terminal`, and one test asks all of them about the same outputs.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,9 @@ _LABELLED = re.compile(r"(?:[✓✗] )?\S+ {2,}(?:\S+ {2,})?")  # a label, and i
 _LABELS = ("error:", "warning:", "note:")
 # How lines begin that are pasted, and stay whole.
 _COMMANDS = ("  ", "install ", "constraint ", "set ", "index ", "next ")
+_NOTE = "  ("  # how a note on a command begins
+_LINES_ONLY = ("", "dumb", "unknown")  # values of TERM
+_SIGNS = "✓✗▸…"  # all that are written
 _RED, _YELLOW, _GREEN = "31", "33", "32"
 _COLOURS = {"error:": _RED, "warning:": _YELLOW}
 
@@ -34,11 +41,29 @@ class Terminal:
 
 
 def describe_terminal(stream: TextIO, environ: Mapping[str, str]) -> Terminal:
-    """Return what a stream can show: nothing but lines unless it is a terminal that knows more."""
-    if not stream.isatty() or environ.get("TERM", "dumb") == "dumb":
+    """Return what a stream can show.
+
+    - What is no terminal gets lines, as does one whose TERM is not set, empty, `dumb` or `unknown`. Nothing else makes
+      a terminal of it, such as FORCE_COLOR: another program may read what is printed.
+    - A terminal has marks if its encoding has all of them, whatever the name of that is.
+    - It has colours unless NO_COLOR is set, to anything but the empty string.
+    """
+    if not stream.isatty() or environ.get("TERM", "") in _LINES_ONLY:
         return Terminal()
-    marks = (stream.encoding or "").lower().replace("-", "") == "utf8"
-    return Terminal(shutil.get_terminal_size().columns, marks, not environ.get("NO_COLOR"))
+    return Terminal(shutil.get_terminal_size().columns, _has_signs(stream.encoding), not environ.get("NO_COLOR"))
+
+
+def _has_signs(encoding: str | None) -> bool:
+    """Return whether all marks can be written.
+
+    >>> _has_signs("utf-8"), _has_signs("cp65001"), _has_signs("cp1252"), _has_signs(None)
+    (True, True, False, False)
+    """
+    try:
+        _SIGNS.encode(encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return False
+    return True
 
 
 def dress(lines: Sequence[str], terminal: Terminal, *, well: bool) -> list[str]:
@@ -66,7 +91,7 @@ def wrap(line: str, width: int) -> list[str]:
     >>> wrap("error: jaxlib is missing", 16), wrap("  pip install jax jaxlib", 16)
     (['error: jaxlib is', '  missing'], ['  pip install jax jaxlib'])
     """
-    if len(line) <= width or line.startswith(_COMMANDS):
+    if len(line) <= width or (line.startswith(_COMMANDS) and not line.startswith(_NOTE)):
         return [line]
     import textwrap  # most lines fit
 

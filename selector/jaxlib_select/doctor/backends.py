@@ -87,15 +87,15 @@ def explain_absence(backend: str, said: str = "") -> BackendError:
         reasons.append("no GPU that a program can use was found" if backend in ALIASES else absent[wanted[0]])
     elif installed:
         reasons += [entry.reason for entry in report.prediction.platforms if entry.platform in wanted and entry.reason]
-    remedy = "find out more: jaxlib-select doctor"
+    remedy, note = "find out more: jaxlib-select doctor", ""
     other = _find_offer(machine, facts, backend)
     if other is not None:
         reasons, remedy = [other.problem], other.advice()
     elif decision is not None and not installed:
-        remedy = f"install it: {show_decision(installer_of(environment), decision, os.environ)}"
-    return BackendError(
-        f"backend {backend!r} cannot be used here", cause="; ".join(dict.fromkeys(reasons)) or said, remedy=remedy
-    )
+        command, note = show_decision(installer_of(environment), decision, os.environ)
+        remedy = f"install it: {command}"
+    cause = "; ".join(dict.fromkeys(reasons)) or said
+    return BackendError(f"backend {backend!r} cannot be used here", cause=cause, remedy=remedy, note=note)
 
 
 def _best(machine: Machine, facts: Facts, backend: str) -> Decision | None:

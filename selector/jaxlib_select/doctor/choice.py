@@ -16,7 +16,7 @@ from jaxlib_select.choose.resolvers.jax import find_elsewhere
 from jaxlib_select.doctor.hardware import describe_hardware, other_devices
 from jaxlib_select.doctor.predict import SERVES, Prediction
 from jaxlib_select.doctor.remedies import Examination, set_variable
-from jaxlib_select.doctor.report import ERROR, WARNING, Finding
+from jaxlib_select.doctor.report import ERROR, NO_REMEDY, WARNING, Finding
 from jaxlib_select.errors import SelectError
 from jaxlib_select.facts import Facts, facts_about
 from jaxlib_select.machine.model import NO_DEVICE, STUB, Machine
@@ -83,7 +83,7 @@ def _cpu_finding(exam: Examination, around: Surroundings) -> Iterator[Finding]:
         reasons = [entry.reason for entry in decision.candidates if not entry.chosen] if decision is not None else []
         because = f" ({'; '.join(reasons[:2])})" if reasons else ""
         what = f"JAX will run on the CPU: no package serves {seen}{because}"
-        yield Finding(ERROR, "silent-cpu", what, set_variable("JAX_PLATFORMS", "cpu", "if that is meant"))
+        yield Finding(ERROR, "silent-cpu", what, set_variable("JAX_PLATFORMS", "cpu"), "if that is meant")
         return
     installed = normalize(decision.package) in exam.environment.distributions
     idle = [entry for entry in exam.prediction.platforms if entry.outcome != SERVES]
@@ -91,7 +91,7 @@ def _cpu_finding(exam: Examination, around: Surroundings) -> Iterator[Finding]:
     state = "is installed, but JAX leaves it out" if installed else "is not installed"
     what = f"JAX will run on the CPU, though there is {seen}: {because or f'{decision.package} {state}'}"
     # If JAX leaves an installed package out, another finding says why, and how to fix it.
-    yield Finding(ERROR, "silent-cpu", what, "" if installed and not because else exam.advise())
+    yield Finding(ERROR, "silent-cpu", what, *(NO_REMEDY if installed and not because else exam.advise()))
 
 
 def _other_backend(exam: Examination) -> Iterator[Finding]:
@@ -102,7 +102,7 @@ def _other_backend(exam: Examination) -> Iterator[Finding]:
     ours = default.provider in {backend.distribution for backend in exam.facts.backends}
     if ours and default.provider != decision.package:
         what = f"{default.provider} serves, but {decision.package} is the one for this machine"
-        yield Finding(WARNING, "other-backend", what, exam.advise())
+        yield Finding(WARNING, "other-backend", what, *exam.advise())
 
 
 def _absent_backend(exam: Examination, around: Surroundings) -> Iterator[Finding]:
@@ -113,4 +113,4 @@ def _absent_backend(exam: Examination, around: Surroundings) -> Iterator[Finding
     for other in offers(around.machine, find_elsewhere("jax", around.machine, around.facts))[:1]:
         what = f"JAX will run on the CPU: {other.problem}; the newest that has it is {other.package}"
         there = decide(around.machine, facts_about(other.package.partition("==")[2]), "auto")
-        yield Finding(WARNING, "absent-backend", what, replace(exam, decision=there).advise())
+        yield Finding(WARNING, "absent-backend", what, *replace(exam, decision=there).advise())

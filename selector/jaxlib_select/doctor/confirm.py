@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jaxlib_select.doctor.predict import FAILS, SERVES, Prediction
-from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding
+from jaxlib_select.doctor.report import ERROR, NO_REMEDY, NOTE, WARNING, Finding, Remedy
 from jaxlib_select.installed.answers import flatten
 from jaxlib_select.tables import read
 
@@ -85,29 +85,32 @@ def read_answer(output: str, errors: str, status: int) -> JaxAnswer:
         return JaxAnswer(error=f"JAX ended with status {status}: {last}")
 
 
-def compare(prediction: Prediction, jax: JaxAnswer, *, renewal: str = "", explained: bool = False) -> Iterator[Finding]:
+def compare(
+    prediction: Prediction, jax: JaxAnswer, *, renewal: Remedy = NO_REMEDY, explained: bool = False
+) -> Iterator[Finding]:
     """Say whether JAX does what was predicted, and what else.
 
     Args:
         prediction: What was predicted.
         jax: What JAX does.
-        renewal: The command that installs everything again, which fixes what cannot be seen from outside.
+        renewal: What installs everything again, which fixes what cannot be seen from outside.
         explained: Whether an error was found before, with a command of its own.
     """
     if not explained:
         for complaint in jax.complaints:
-            yield Finding(WARNING, "plugin-fails", _short(complaint), renewal)
+            yield Finding(WARNING, "plugin-fails", _short(complaint), *renewal)
     served = {entry.platform for entry in prediction.platforms if entry.outcome == SERVES}
     refused = {entry.platform for entry in prediction.platforms if entry.outcome == FAILS}
     if jax.error:
-        level, remedy = (NOTE, "") if prediction.default is None else (ERROR, "" if explained else renewal)
-        yield Finding(level, "jax-fails", f"JAX itself fails: {_short(jax.error)}", remedy)
+        known = prediction.default is None
+        remedy = NO_REMEDY if known or explained else renewal
+        yield Finding(NOTE if known else ERROR, "jax-fails", f"JAX itself fails: {_short(jax.error)}", *remedy)
     elif prediction.default is None:
         yield Finding(WARNING, "prediction", f"JAX starts after all, on {jax.default}")
     elif jax.default != prediction.default:
         what = f"JAX's default platform is {jax.default}, not {prediction.default} as predicted from its files"
-        remedy = "" if explained or jax.complaints else renewal
-        yield Finding(ERROR if jax.default == "cpu" else WARNING, "prediction", what, remedy)
+        remedy = NO_REMEDY if explained or jax.complaints else renewal
+        yield Finding(ERROR if jax.default == "cpu" else WARNING, "prediction", what, *remedy)
     elif not set(jax.platforms) <= served or set(jax.platforms) & refused:
         what = f"JAX has {', '.join(jax.platforms)}, predicted {', '.join(sorted(served))}"
         yield Finding(WARNING, "prediction", what)

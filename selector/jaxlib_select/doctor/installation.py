@@ -12,7 +12,7 @@ from pathlib import Path
 from jaxlib_select.apply.installer import show
 from jaxlib_select.doctor.predict import SERVES
 from jaxlib_select.doctor.remedies import Examination, remove_folder
-from jaxlib_select.doctor.report import ERROR, WARNING, Finding
+from jaxlib_select.doctor.report import ERROR, NO_REMEDY, WARNING, Finding, Remedy
 from jaxlib_select.installed.environment import GROUP, Environment
 from jaxlib_select.installed.plugins import namespace_folders
 from jaxlib_select.names import normalize
@@ -81,7 +81,7 @@ def incomplete(exam: Examination) -> Iterator[Finding]:
     """JAX or jaxlib is missing, or they do not fit."""
     code, what = find_break(exam.environment)
     if code:
-        yield Finding(ERROR, code, what, exam.restore())
+        yield Finding(ERROR, code, what, *exam.restore())
 
 
 def unmet_requirements(exam: Examination) -> Iterator[Finding]:
@@ -107,14 +107,15 @@ def damaged_metadata(exam: Examination) -> Iterator[Finding]:
             fitting = exam.version_for(name, exam.release()) if name in ours else None
             version = fitting or exam.environment.version_of(name)
             what = f"{name} is installed twice in one folder"
-            yield Finding(WARNING, "doubled-metadata", what, exam.reinstall(name, version))
+            yield Finding(WARNING, "doubled-metadata", what, *exam.reinstall(name, version))
     for folder in exam.environment.damaged:
         if re.match(r"(jax|libtpu)", folder.name):
             what = f"the metadata in {folder} has no name or version: an installation was interrupted"
             name, version = _named(folder)
             lost = name and name not in exam.environment.distributions
-            steps = [remove_folder(folder), *([exam.reinstall(name, version)] if lost else [])]
-            yield Finding(WARNING, "damaged-metadata", what, " && ".join(steps))
+            again = exam.reinstall(name, version) if lost else NO_REMEDY
+            command = " && ".join(filter(None, (remove_folder(folder), again.command)))
+            yield Finding(WARNING, "damaged-metadata", what, command, again.note)
 
 
 def halves_of_plugins(exam: Examination) -> Iterator[Finding]:
@@ -122,15 +123,16 @@ def halves_of_plugins(exam: Examination) -> Iterator[Finding]:
     for plugin in exam.plugins:
         if plugin.module and plugin.location is None:
             what = f"{plugin.label} lets JAX import {plugin.module}, which is not there; JAX logs that and goes on"
-            yield Finding(WARNING, "plugin-gone", what, exam.reinstall_plugin(plugin))
+            yield Finding(WARNING, "plugin-gone", what, *exam.reinstall_plugin(plugin))
     known = {*exam.environment.distributions, *(_named(folder)[0] for folder in exam.environment.damaged)}
     for backend in exam.facts.backends:
         place = exam.environment.find(backend.package) if backend.package else None
         if place is not None and normalize(backend.distribution) not in known and any(place.glob("*.so")):
             what = f"{place} is there without {backend.distribution}: JAX does not find it, and no installer removes it"
             wanted = exam.decision is not None and exam.decision.package == backend.distribution
-            remedy = exam.advise() if wanted else remove_folder(place)  # an installer writes over what is there
-            yield Finding(WARNING, "plugin-left-behind", what, remedy)
+            # An installer writes over what is there.
+            remedy = exam.advise() if wanted else Remedy(remove_folder(place))
+            yield Finding(WARNING, "plugin-left-behind", what, *remedy)
 
 
 def hidden_namespace(exam: Examination) -> Iterator[Finding]:
@@ -173,7 +175,7 @@ def lost_files(exam: Examination) -> Iterator[Finding]:
         version = exam.environment.version_of(name)
         idle = plugin is not None and plugin.platform in exam.conditions.no_hardware
         what = f"{name} {version} is incomplete, it lacks {enumerate_some(gone)}"
-        yield Finding(WARNING if idle else ERROR, "files-missing", what, exam.reinstall(name, version))
+        yield Finding(WARNING if idle else ERROR, "files-missing", what, *exam.reinstall(name, version))
 
 
 def find_lost(exam: Examination, name: str) -> list[str]:

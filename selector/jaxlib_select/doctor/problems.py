@@ -19,7 +19,7 @@ from jaxlib_select.doctor.installation import (
 )
 from jaxlib_select.doctor.predict import ABSENT, FAILS, SERVES
 from jaxlib_select.doctor.remedies import LOCK_ERRORS, Examination, belongings, set_variable, unset
-from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding
+from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding, Remedy
 from jaxlib_select.installed.answers import CRASH, NOT_IMPORTED, SILENT, Problem
 from jaxlib_select.installed.plugins import VARIABLE, Plugin
 
@@ -38,8 +38,9 @@ def _mixed_sets(exam: Examination) -> Iterator[Finding]:
     if refusals and not exam.conditions.broken:
         levels = {exam.level(plugin.platform, FAILS) for plugin, _ in refusals}
         what = "; ".join(dict.fromkeys(problem.what for _, problem in refusals))
-        remedy = exam.restore() or refusals[0][1].remedy
-        yield Finding(ERROR if ERROR in levels else WARNING, "lock-mismatch", what, remedy)
+        remedy = exam.restore()
+        remedy = remedy if remedy.command else _own_remedy(refusals[0][1])
+        yield Finding(ERROR if ERROR in levels else WARNING, "lock-mismatch", what, *remedy)
 
 
 def _unusable_plugins(exam: Examination) -> Iterator[Finding]:
@@ -55,7 +56,7 @@ def _unusable_plugins(exam: Examination) -> Iterator[Finding]:
 def _disabled(_: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
     settings = plugin.answer.settings
     named = settings.disabled and settings.disable_variable in problem.what
-    return Finding(WARNING, "switched-off", problem.what, problem.remedy) if named else None
+    return Finding(WARNING, "switched-off", problem.what, *_own_remedy(problem)) if named else None
 
 
 def _bad_library(exam: Examination, plugin: Plugin, problem: Problem) -> Finding:
@@ -65,8 +66,8 @@ def _bad_library(exam: Examination, plugin: Plugin, problem: Problem) -> Finding
         missing = plugin.location is not None and not (plugin.location / _EXTENSION).is_file()
         code = "extension-missing" if missing else code
     elsewhere = plugin.ours and plugin.answer.library.path is None  # as libtpu
-    remedy = (problem.remedy if elsewhere else "") or exam.reinstall_plugin(plugin)
-    return Finding(exam.level(plugin.platform, FAILS), code, problem.what, remedy)
+    remedy = _own_remedy(problem) if elsewhere and problem.remedy else exam.reinstall_plugin(plugin)
+    return Finding(exam.level(plugin.platform, FAILS), code, problem.what, *remedy)
 
 
 def _refusal(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
@@ -75,8 +76,9 @@ def _refusal(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | N
     if exam.conditions.broken or (problem.code in LOCK_ERRORS and not removal):
         return None
     code = "kernel-mismatch" if removal else "python-unfit" if problem.code == "InterpreterError" else "plugin-fails"
-    remedy = removal or (exam.restore() if problem.code == "TakeOverError" else problem.remedy)
-    return Finding(exam.level(plugin.platform, FAILS), code, problem.what, remedy)
+    remedy = exam.restore() if problem.code == "TakeOverError" else _own_remedy(problem)
+    remedy = Remedy(removal) if removal else remedy
+    return Finding(exam.level(plugin.platform, FAILS), code, problem.what, *remedy)
 
 
 def _missing_kernels(exam: Examination, plugin: Plugin, problem: Problem) -> Finding:
@@ -84,8 +86,8 @@ def _missing_kernels(exam: Examination, plugin: Plugin, problem: Problem) -> Fin
     lost = [file for file in find_lost(exam, plugin.distribution) if KERNEL.search(file)]
     if lost or not plugin.answer.kernels.pythons:
         level = exam.level(plugin.platform, SERVES)
-        return Finding(level, "kernels-missing", problem.what, exam.reinstall_plugin(plugin))
-    return Finding(WARNING, "kernels-missing", problem.what, problem.remedy)
+        return Finding(level, "kernels-missing", problem.what, *exam.reinstall_plugin(plugin))
+    return Finding(WARNING, "kernels-missing", problem.what, *_own_remedy(problem))
 
 
 def _unfit(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
@@ -96,23 +98,28 @@ def _unfit(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | Non
         what = f"{plugin.label} cannot be opened: {problem.what}"
         return Finding(NOTE, "library-not-found", what) if vendor and needed else None
     other = exam.decision is not None and exam.decision.package != plugin.distribution
-    remedy = exam.advise() if vendor or other else problem.remedy
-    remedy = unset("LD_LIBRARY_PATH") if vendor and _is_misled(plugin) else remedy
-    return Finding(ERROR, "unfit-backend", f"{plugin.label} does not run here: {problem.what}", remedy)
+    remedy = exam.advise() if vendor or other else _own_remedy(problem)
+    remedy = Remedy(unset("LD_LIBRARY_PATH")) if vendor and _is_misled(plugin) else remedy
+    return Finding(ERROR, "unfit-backend", f"{plugin.label} does not run here: {problem.what}", *remedy)
 
 
 def _gap(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
     what = f"{plugin.label} may not run all programs: {problem.what}"
-    return Finding(WARNING, "library-not-found", what, exam.advise()) if _is_used(exam, plugin) else None
+    return Finding(WARNING, "library-not-found", what, *exam.advise()) if _is_used(exam, plugin) else None
 
 
 def _other_set(_: Examination, __: Plugin, problem: Problem) -> Finding:
     """The plugin is for another jaxlib, whose set is none of the installed ones: JAX goes on without it."""
-    return Finding(WARNING, "other-set", problem.what, problem.remedy)
+    return Finding(WARNING, "other-set", problem.what, *_own_remedy(problem))
 
 
 def _hidden(_: Examination, __: Plugin, problem: Problem) -> Finding:
-    return Finding(WARNING, "device-hidden", problem.what, problem.remedy)
+    return Finding(WARNING, "device-hidden", problem.what, *_own_remedy(problem))
+
+
+def _own_remedy(problem: Problem) -> Remedy:
+    """Return what the plugin itself says that fixes it."""
+    return Remedy(problem.remedy, problem.note)
 
 
 def _no_answer(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
@@ -121,7 +128,7 @@ def _no_answer(exam: Examination, plugin: Plugin, problem: Problem) -> Finding |
         return None
     if problem.code == NOT_IMPORTED:
         what = f"{plugin.label} cannot be imported, so JAX goes on without it: {problem.what}"
-        return Finding(WARNING, "plugin-fails", what, exam.renew())
+        return Finding(WARNING, "plugin-fails", what, *exam.renew())
     level = exam.level(plugin.platform, FAILS) if problem.code == CRASH else NOTE
     return Finding(level, "plugin-fails" if level != NOTE else "plugin-silent", problem.what)
 
@@ -169,7 +176,7 @@ def _unfit_platforms(exam: Examination) -> Iterator[Finding]:
     for entry in exam.prediction.platforms:
         if entry.outcome == FAILS and entry.reason in exam.conditions.unfit.values():
             what = f"{entry.provider} does not run here: {entry.reason}"
-            yield Finding(ERROR, "unfit-backend", what, exam.advise())
+            yield Finding(ERROR, "unfit-backend", what, *exam.advise())
 
 
 def _doubled_backends(exam: Examination) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The commands that fix what was found, as users would type them, and all that they depend on."""
+"""The commands that fix what was found, as users would type them, with notes, and all that they depend on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jaxlib_select.apply.installer import Installer, name_of, show
 from jaxlib_select.apply.plan import accelerator_families, make_plan
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.doctor.predict import Conditions, Prediction, is_candidate
-from jaxlib_select.doctor.report import ERROR, WARNING
+from jaxlib_select.doctor.report import ERROR, NO_REMEDY, WARNING, Remedy
 from jaxlib_select.facts import Facts
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.installed.plugins import Lock, Plugin
@@ -25,7 +25,7 @@ LOCK_ERRORS = ("LockMissingError", "VersionMismatchError", "LockMismatchError")
 
 # Variables that say where pip and uv find wheels; not `INDEX_URL`, which mostly names a mirror of the public index.
 _SOURCES = re.compile(r"(PIP|UV)_(FIND_LINKS|INDEX|EXTRA_INDEX_URL)")
-_SOURCE_REMARK = "  # with --find-links DIR or --index-url URL, where our wheels are"
+_SOURCE_NOTE = "add --find-links DIR or --index-url URL for our wheels"
 _REMOVAL = "pip uninstall "  # how the remedies of our plugins begin that remove others
 
 
@@ -75,34 +75,34 @@ class Examination:
         """Return the labels of the plugins that are to be removed, since another one is for the same platform."""
         return {label for labels in self.rivals().values() for label in labels if label != self.keep(labels)}
 
-    def advise(self) -> str:
+    def advise(self) -> Remedy:
         """Return what `install` would do: put what belongs on this machine in the place of what is there.
 
         Empty if that is not known.
         """
         if self.decision is None:
-            return ""
+            return NO_REMEDY
         families = accelerator_families(self.facts)
         steps = make_plan([self.decision], self.environment, self.plugins, self.installer, families=families)
-        remark = _source_remark(self.installer, self.conditions.variables) if self.decision.index_url is None else ""
-        return " && ".join(map(show, steps)) + remark
+        note = _source_note(self.installer, self.conditions.variables) if self.decision.index_url is None else ""
+        return Remedy(" && ".join(map(show, steps)), note)
 
-    def install(self, requirements: Sequence[str], *, again: Sequence[str] = ()) -> str:
-        """Return the command that installs requirements, before that those that only seem to be there."""
+    def install(self, requirements: Sequence[str], *, again: Sequence[str] = ()) -> Remedy:
+        """Return what installs requirements, before that those that only seem to be there."""
         first = [self.installer.reinstall(again)] if again else []
         then = [self.installer.install(requirements)] if requirements else []
         ours = self.jaxlib is not None or any(plugin.ours for plugin in self.plugins)
-        remark = _source_remark(self.installer, self.conditions.variables) if ours else ""
-        return " && ".join(map(show, [*first, *then])) + remark
+        note = _source_note(self.installer, self.conditions.variables) if ours else ""
+        return Remedy(" && ".join(map(show, [*first, *then])), note)
 
-    def reinstall(self, name: str, version: str | None) -> str:
-        """Return the command that installs a distribution again, and nothing else."""
+    def reinstall(self, name: str, version: str | None) -> Remedy:
+        """Return what installs a distribution again, and nothing else."""
         return self.install([], again=[f"{name}=={version}"])
 
-    def reinstall_plugin(self, plugin: Plugin) -> str:
+    def reinstall_plugin(self, plugin: Plugin) -> Remedy:
         """Return what brings a plugin's files back."""
         if not plugin.distribution:
-            return f"remove {plugin.location or plugin.module}"
+            return Remedy(f"remove {plugin.location or plugin.module}")
         return self.reinstall(plugin.distribution, plugin.version)
 
     def uninstall(self, names: Sequence[str]) -> str:
@@ -111,10 +111,9 @@ class Examination:
 
     def removal(self, remedy: str) -> str:
         """Return a plugin's remedy that removes others as a command of this installer; empty if it is another one."""
-        command = remedy.partition("  #")[0]  # behind which is what else would help
-        return self.uninstall(command.removeprefix(_REMOVAL).split()) if command.startswith(_REMOVAL) else ""
+        return self.uninstall(remedy.removeprefix(_REMOVAL).split()) if remedy.startswith(_REMOVAL) else ""
 
-    def restore(self) -> str:
+    def restore(self) -> Remedy:
         """Return the command after which JAX, jaxlib and our plugins are of one release and one build.
 
         What is installed stays, in another version perhaps. Without a plugin of ours, it is what belongs on this
@@ -134,10 +133,10 @@ class Examination:
         )
         forced = [f"{name}=={wanted_versions[name]}" for name in names[1:] if again and fits[name]]
         wanted = [] if all(fits.values()) else self._requirements(names, release)
-        return self.install(wanted, again=forced) if wanted or forced else ""
+        return self.install(wanted, again=forced) if wanted or forced else NO_REMEDY
 
-    def renew(self) -> str:
-        """Return the command that installs JAX, jaxlib and the plugins again, in the versions that are here."""
+    def renew(self) -> Remedy:
+        """Return what installs JAX, jaxlib and the plugins again, in the versions that are here."""
         names = ("jax", "jaxlib", *(plugin.distribution for plugin in self.plugins if plugin.distribution))
         versions = {name: self.environment.version_of(name) for name in names}
         return self.install([], again=[f"{name}=={version}" for name, version in versions.items() if version])
@@ -172,7 +171,7 @@ class Examination:
         known = [backend.version for backend in self.facts.backends if backend.version.partition("+")[0] == release]
         return (here or known or [release])[-1]
 
-    def _complete(self) -> str:
+    def _complete(self) -> Remedy:
         """Return what installs what belongs here, else JAX and jaxlib of the release that one of them has."""
         release = self.environment.version_of("jax") or self.environment.version_of("jaxlib")
         release = release.partition("+")[0] if release else None
@@ -200,18 +199,18 @@ def belongings(distribution: str, environment: Environment) -> tuple[str, ...]:
     return (distribution, kernels) if separator and kernels in environment.distributions else (distribution,)
 
 
-def show_decision(installer: Installer, decision: Decision, variables: Mapping[str, str]) -> str:
+def show_decision(installer: Installer, decision: Decision, variables: Mapping[str, str]) -> Remedy:
     """Return the command that carries out a decision; constraints are requirements of what comes along anyway."""
     requirements = (*decision.requirements, *decision.constraints)
     command = show(installer.install(requirements, index_url=decision.index_url))
-    return command if decision.index_url is not None else command + _source_remark(installer, variables)
+    return Remedy(command, _source_note(installer, variables) if decision.index_url is None else "")
 
 
-def _source_remark(installer: Installer, variables: Mapping[str, str]) -> str:
+def _source_note(installer: Installer, variables: Mapping[str, str]) -> str:
     """Return what to add to a command about our wheels, if nothing says where they are; empty otherwise."""
     prefix = f"{installer.kind.upper()}_"
     known = any(value and name.startswith(prefix) and _SOURCES.fullmatch(name) for name, value in variables.items())
-    return "" if known or installer.sources else _SOURCE_REMARK
+    return "" if known or installer.sources else _SOURCE_NOTE
 
 
 def unset(variable: str) -> str:
@@ -219,10 +218,9 @@ def unset(variable: str) -> str:
     return f"set {variable}=" if os.name == "nt" else f"unset {variable}"
 
 
-def set_variable(variable: str, value: str, remark: str = "") -> str:
-    """Return the command that sets a variable, with a remark behind it."""
-    command = f"set {variable}={value}" if os.name == "nt" else f"export {variable}={value}"
-    return f"{command}  # {remark}" if remark else command
+def set_variable(variable: str, value: str) -> str:
+    """Return the command that sets a variable."""
+    return f"set {variable}={value}" if os.name == "nt" else f"export {variable}={value}"
 
 
 def remove_folder(folder: Path) -> str:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 from jaxlib_select.doctor.predict import SERVES, Prediction
 from jaxlib_select.installed.answers import VendorLibrary
@@ -14,6 +15,21 @@ from jaxlib_select.installed.plugins import Plugin
 from jaxlib_select.sentences import enumerate_some
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
+
+
+class Remedy(NamedTuple):
+    """What fixes something.
+
+    Attributes:
+        command: The command, and nothing but it: not every shell takes a comment behind one. Empty where none does.
+        note: What else there is to know about it.
+    """
+
+    command: str = ""
+    note: str = ""
+
+
+NO_REMEDY = Remedy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +42,24 @@ class Finding:
         code: A short name for programs, such as `lock-mismatch`.
         what: One sentence.
         remedy: The command that fixes it; empty where none can.
+        note: What else there is to know about that command.
     """
 
     level: str
     code: str
     what: str
     remedy: str = ""
+    note: str = ""
+
+    def to_text(self) -> str:
+        """Return the sentence, a note if there is one, and the command, each on a line of its own."""
+        note = f"({self.note})" if self.note else ""
+        return "\n  ".join(filter(None, (self.title, note, self.remedy)))
+
+    @property
+    def title(self) -> str:
+        """The sentence with its level."""
+        return f"{self.level}: {self.what}"
 
 
 @dataclass(frozen=True)
@@ -46,7 +74,7 @@ class Report:
         hardware: Accelerators of the machine, one line each.
         findings: What is wrong, the worst first.
         silent_cpu: Whether JAX would run on the CPU, without a word from the user, though there is an accelerator.
-        renewal: The command that installs JAX, jaxlib and the plugins again, as they are.
+        renewal: What installs JAX, jaxlib and the plugins again, as they are.
         jaxlib_origin: Whose jaxlib is installed: `ours`, which has a lock, or `upstream`; nothing without any.
     """
 
@@ -57,7 +85,7 @@ class Report:
     hardware: tuple[str, ...]
     findings: tuple[Finding, ...]
     silent_cpu: bool
-    renewal: str = ""
+    renewal: Remedy = NO_REMEDY
     jaxlib_origin: str | None = None
 
     @property
@@ -114,14 +142,17 @@ class Report:
 
 def _finding_lines(findings: Sequence[Finding]) -> list[str]:
     """Return the lines of findings, the worst first; a remedy is there once, that of the worst in the end."""
-    first = next((finding.remedy for finding in findings if finding.remedy), "")
-    shown, lines = {first}, []
+    first = next((finding for finding in findings if finding.remedy), None)
+    shown = {first.remedy if first is not None else ""}
+    lines: list[str] = []
     for finding in findings:
-        lines.append(f"{finding.level}: {finding.what}")
-        if finding.remedy and finding.remedy not in shown:
-            lines.append(f"  {finding.remedy}")
-            shown.add(finding.remedy)
-    return [*lines, "To fix it:", f"  {first}"] if first else lines
+        text = finding.title if finding.remedy in shown else finding.to_text()
+        lines += text.splitlines()
+        shown.add(finding.remedy)
+    if first is None:
+        return lines
+    note = f" ({first.note})" if first.note else ""
+    return [*lines, f"To fix it{note}:", f"  {first.remedy}"]
 
 
 def sort_findings(findings: list[Finding]) -> tuple[Finding, ...]:

@@ -39,6 +39,7 @@ class Problem:
     what: str
     cause: str = ""
     remedy: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,9 +87,9 @@ def test_the_status_where_only_the_hardware_is_absent(
             {"FAKE_GPUS": "90 90"},
             1,
             (
-                "jaxlib-cuda-13 does not run all programs here. To fix it: pip install --upgrade nvidia-nccl-cu13 "
-                f" # or all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'; "
-                "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 tries it as it is"
+                "jaxlib-cuda-13 does not run all programs here. "
+                f"To fix it (all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'; "
+                "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 tries it as it is): pip install --upgrade nvidia-nccl-cu13"
             ),
         ),
     ],

@@ -121,11 +121,10 @@ def test_upstreams_plugin_in_addition_to_ours(
     result = run(f"{TOPOLOGY}\n{library}\n{USE_JAX}", overlay("cuda13"), upstream, **environ)
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"{upstream}/jax_plugins/xla_cuda13/xla_cuda_plugin.so\n{USED}"
-    choice = (
-        "pip uninstall jax-cuda13-pjrt jax-cuda13-plugin  # or keep what this removes: pip uninstall jaxlib-cuda-13"
-    )
+    choice = "pip uninstall jax-cuda13-pjrt jax-cuda13-plugin"
+    other = "to keep jax-cuda13-pjrt instead: pip uninstall jaxlib-cuda-13"
     refusal = NOT_USED.format(ours="jaxlib-cuda-13", other="jax-cuda13-pjrt")
-    assert said(result) == [f"{refusal}. To fix it: {choice}"]
+    assert said(result) == [f"{refusal}. To fix it ({other}): {choice}"]
 
 
 def test_two_of_our_wheels_for_one_platform(run: Program, overlay: Overlay) -> None:
@@ -134,9 +133,9 @@ def test_two_of_our_wheels_for_one_platform(run: Program, overlay: Overlay) -> N
     result = run(f"{TOPOLOGY}\n{library}\n{USE_JAX}", overlay("cuda12"), overlay("cuda13"))
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"{overlay('cuda13')}/jaxlib_cuda_13/xla_cuda_plugin.so\n{USED}"
-    choice = "pip uninstall jaxlib-cuda-13  # or keep what this removes: pip uninstall jaxlib-cuda-12"
+    other = "to keep jaxlib-cuda-13 instead: pip uninstall jaxlib-cuda-12"
     refusal = NOT_USED.format(ours="jaxlib-cuda-12", other="jaxlib-cuda-13")
-    assert said(result) == [f"{refusal}. To fix it: {choice}"]
+    assert said(result) == [f"{refusal}. To fix it ({other}): pip uninstall jaxlib-cuda-13"]
     result = run(USE_JAX, overlay("cuda12"), overlay("cuda13"), JAX_PLATFORMS="cuda")
     assert f"{ABSENT['cuda13']}; {STOPS.format('cuda')}" in said(result)
 

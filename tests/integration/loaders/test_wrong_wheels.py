@@ -39,10 +39,8 @@ def truncated_library(package: Path, plugin: str) -> str:
     return f"{plugin}: the plugin library {path} is truncated: 100000 bytes of at least {whole}; JAX goes on without it"
 
 
-AGAIN = (
-    f"pip install --force-reinstall --no-deps jaxlib=={VERSION} {{plugin}}=={VERSION}"
-    "  # with the --find-links or --index-url that both wheels came from"
-)
+AGAIN = f"pip install --force-reinstall --no-deps jaxlib=={VERSION} {{plugin}}=={VERSION}"
+NOTE = "add the --find-links or --index-url that both wheels came from"
 
 
 @pytest.mark.parametrize(
@@ -67,7 +65,7 @@ def test_a_wrong_wheel_is_named_and_not_used(
     fix = AGAIN.format(plugin=backend.distribution)
     result = run(USE_JAX, plugin)
     assert (result.returncode, result.stdout) == (0, USED), result.stderr
-    assert said(result) == [f"{line}. To fix it: {fix}"]
+    assert said(result) == [f"{line}. To fix it ({NOTE}): {fix}"]
     result = run(USE_JAX, plugin, JAX_PLATFORMS=backend.pjrt_name)
     assert (result.returncode, result.stdout) == (1, "")
     what, _, last = result.stderr.splitlines()[-3:]
@@ -84,13 +82,16 @@ def test_a_wrong_wheel_that_was_asked_for_stops_jax(
     what = wrong_lock(plugin / backend.package, backend.distribution).partition("; ")[0]
     fix = AGAIN.format(plugin=backend.distribution)
     line, *_ = said(run(USE_JAX, plugin, JAX_PLATFORMS="cuda"))
-    assert line == f"{what}; {STOPS.format('cuda')}. To fix it: {fix}"
+    assert line == f"{what}; {STOPS.format('cuda')}. To fix it ({NOTE}): {fix}"
     result = run(TOPOLOGY, plugin)
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.splitlines()[-3:] == [
         f"jaxlib_cuda_13.pjrt.errors.LockMismatchError: LockMismatchError: {what}",
-        "the versions are equal, but the two wheels were built from different inputs",
-        f"{fix}; {backend.disable}=1 lets JAX go on without this plugin",
+        (
+            "the versions are equal, but the two wheels were built from different inputs; "
+            f"{NOTE}; {backend.disable}=1 lets JAX go on without this plugin"
+        ),
+        fix,
     ]
 
 
@@ -151,4 +152,5 @@ def test_missing_libraries_are_named_all_together(
     assert what.startswith(f"problem     {distribution} needs {library}, ")
     assert "the dynamic linker's search path" in what
     fix = remedy.format(version=release_of(name).set_version)
-    assert verdict_of(result.stdout).startswith(f"{distribution} does not fit here. To fix it: {fix}")
+    assert verdict_of(result.stdout).startswith(f"{distribution} does not fit here. To fix it")
+    assert lines[-1].startswith(f"To fix it: {fix}")

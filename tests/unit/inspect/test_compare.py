@@ -76,6 +76,87 @@ def test_only_what_differs_is_listed(two: tuple[Inspection, Inspection]) -> None
     assert {entry.about for entry in comparison.differences if not entry.library}.isdisjoint(comparison.equal)
 
 
+Inspect = Callable[[str, Mapping[str, bytes]], Inspection]
+HERE, THERE = "$ORIGIN", "$ORIGIN/there"
+
+
+@pytest.fixture
+def differ(inspect: Inspect, make_elf: MakeElf) -> Callable[..., dict[str, tuple[tuple[str, ...], tuple[str, ...]]]]:
+    """Return a function: folder of each module in two wheels, by Python → in what the modules differ."""
+
+    def pack(name: str, paths: Mapping[str, str]) -> Inspection:
+        modules = {
+            f"demo/_solver.cpython-{python}-x86_64-linux-gnu.so": make_elf(exports=["PyInit__solver"], runpath=path)
+            for python, path in paths.items()
+        }
+        return inspect(name, {**describe_wheel(name), **modules})
+
+    def compare(
+        first: Mapping[str, str], second: Mapping[str, str]
+    ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
+        differences = compare_wheels(pack(A, first), pack(A, second)).differences
+        return {entry.about: (entry.only_a, entry.only_b) for entry in differences if entry.library == "_solver"}
+
+    return compare
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "only_a", "only_b"),
+    [
+        (
+            {"312": HERE, "313": HERE},
+            {"312": HERE, "313": THERE},
+            (f"RUNPATH {HERE}",),
+            (f"312: RUNPATH {HERE}", f"313: RUNPATH {THERE}"),
+        ),
+        ({"312": HERE, "313": THERE}, {"312": HERE}, (f"313: RUNPATH {THERE}", f"313: not RUNPATH {HERE}"), ()),
+        (
+            {"312": HERE, "314t": THERE},
+            {"313": HERE},
+            (f"312: RUNPATH {HERE}", f"314t: RUNPATH {THERE}"),
+            (f"RUNPATH {HERE}",),
+        ),
+    ],
+    ids=["one of two", "one more", "others"],
+)
+def test_a_module_is_compared_with_that_for_the_same_python(
+    differ: Callable[..., dict[str, object]],
+    first: Mapping[str, str],
+    second: Mapping[str, str],
+    only_a: tuple[str, ...],
+    only_b: tuple[str, ...],
+) -> None:
+    """What those of one wheel do not have in common is shown for each."""
+    assert differ(first, second)["RPATH"] == (only_a, only_b)
+    assert differ(second, first)["RPATH"] == (only_b, only_a)
+
+
+def test_modules_for_more_pythons_are_no_difference(differ: Callable[..., dict[str, object]]) -> None:
+    """In themselves, and in what tells them apart in both wheels; that there are more is said of the files."""
+    assert differ({"312": HERE}, {"312": HERE, "313": HERE, "314t": HERE}) == {}
+    assert differ({"312": HERE, "313": THERE}, {"312": HERE, "313": THERE}) == {}
+
+
+def test_alignment_and_executable_stack_are_those_of_each_module(inspect: Inspect, make_elf: MakeElf) -> None:
+    """Not of the first one, or of any."""
+    path = "demo/_solver.cpython-{}-x86_64-linux-gnu.so"
+    sound, odd = make_elf(), make_elf(align=16, stack_flags=7)
+    a = inspect(A, {**describe_wheel(A), path.format("312"): sound, path.format("313"): sound})
+    b = inspect(A, {**describe_wheel(A), path.format("312"): sound, path.format("313"): odd})
+    found = {entry.about: (entry.only_a, entry.only_b) for entry in compare_wheels(a, b).differences}
+    assert found["executable stack"] == ((), ("313: yes",))
+    assert found["alignment"] == (("0x1000",), ("312: 0x1000", "313: 0x10"))
+
+
+def test_libraries_of_one_name_in_two_folders_are_both_compared(inspect: Inspect, make_elf: MakeElf) -> None:
+    """By their paths."""
+    here, there = make_elf(runpath=HERE), make_elf(runpath=THERE)
+    a = inspect(A, {**describe_wheel(A), "one/lib.so": here, "two/lib.so": here})
+    b = inspect(A, {**describe_wheel(A), "one/lib.so": here, "two/lib.so": there})
+    found = {entry.about: (entry.only_a, entry.only_b) for entry in compare_wheels(a, b).differences}
+    assert found["RPATH"] == ((f"RUNPATH {HERE}",), (f"one/lib.so: RUNPATH {HERE}", f"two/lib.so: RUNPATH {THERE}"))
+
+
 def test_a_comparison_is_one_screen_and_as_json_whole(two: tuple[Inspection, Inspection]) -> None:
     """No line is wider than the terminal; what was cut says so, and is in the JSON and with --verbose."""
     comparison = compare_wheels(*two)

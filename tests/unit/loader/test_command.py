@@ -152,9 +152,9 @@ def test_a_library_that_is_missing(status: Status, backend: Backend) -> None:
     assert (code, problems(lines)) == (1, [f"cannot read the plugin library {library}: No such file or directory"])
     assert lines[1] == f"{backend.distribution} 1.2.3, build 1, lock {'a' * 32}, prebuilt"
     assert verdict_of("\n".join(lines)) == (
-        f"{backend.distribution} does not fit here. To fix it: pip install --force-reinstall "
-        f"--no-deps jaxlib==1.2.3 {backend.distribution}==1.2.3  # with the --find-links or --index-url that both "
-        "wheels came from"
+        f"{backend.distribution} does not fit here. "
+        "To fix it (add the --find-links or --index-url that both wheels came from): "
+        f"pip install --force-reinstall --no-deps jaxlib==1.2.3 {backend.distribution}==1.2.3"
     )
 
 
@@ -271,8 +271,10 @@ def test_other_plugins_for_the_platform(
     other = rival if yields != rival else BACKENDS[backend].distribution
     text = f"{yields} is not used: {other} is for JAX's platform 'cuda' as well, and JAX can take only one"
     assert f"{label:<11} {text}" in lines
-    (remedy,) = (line for line in lines if "pip uninstall " in line)
-    assert remedy == (lines[-1] if label == "problem" else lines[lines.index(f"{label:<11} {text}") + 1])
+    note, remedy = (line for line in lines if "pip uninstall " in line)
+    place = lines.index(f"{label:<11} {text}")
+    assert [note, remedy] == (lines[-2:] if label == "problem" else lines[place + 1 : place + 3])
+    assert note[12:] == f"to keep {other} instead: pip uninstall {yields}"
 
 
 def test_a_text_in_the_place_of_a_vendors_library(

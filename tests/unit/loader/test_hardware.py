@@ -152,7 +152,10 @@ def test_a_wheel_without_its_metadata_names_the_missing_libtpu(load_module: Load
         "jaxlib-tpu needs libtpu 0.0.48.1, which is not installed",
         "pip install libtpu==0.0.48.1",
     ]
-    assert libtpu.describe_remedy(plugin).startswith("pip install --force-reinstall libtpu==0.0.48.1, or ")
+    assert libtpu.describe_remedy(plugin) == (
+        "pip install --force-reinstall libtpu==0.0.48.1",
+        "or correct TPU_LIBRARY_PATH where it is set",
+    )
 
 
 @pytest.mark.parametrize(

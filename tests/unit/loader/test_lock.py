@@ -15,10 +15,8 @@ import pytest
 Loader = Callable[[str], ModuleType]
 
 LOCK = {"schema": 2, "release": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
-REMEDY = (
-    "pip install --force-reinstall --no-deps jaxlib==1.2.3 jaxlib-cpu==1.2.3"
-    "  # with the --find-links or --index-url that both wheels came from"
-)
+REMEDY = "pip install --force-reinstall --no-deps jaxlib==1.2.3 jaxlib-cpu==1.2.3"
+NOTE = "add the --find-links or --index-url that both wheels came from"
 
 
 def write_lock(directory: Path, **changes: object) -> Path:
@@ -42,7 +40,7 @@ def test_another_release_is_a_version_mismatch(cpu_loader: Loader, tmp_path: Pat
         cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
     assert str(caught.value).splitlines() == [
         "VersionMismatchError: jaxlib-cpu 1.2.3 cannot run with jaxlib 1.2.2",
-        "a plugin works only with the jaxlib of exactly its own version",
+        f"a plugin works only with the jaxlib of exactly its own version; {NOTE}",
         REMEDY,
     ]
 
@@ -58,7 +56,7 @@ def test_another_build_of_the_release_is_a_lock_mismatch(cpu_loader: Loader, tmp
             f"LockMismatchError: jaxlib-cpu 1.2.3 (lock {'a' * 32}, prebuilt) and jaxlib 1.2.3 "
             f"(lock {'b' * 32}, source) are not of one build"
         ),
-        "the versions are equal, but the two wheels were built from different inputs",
+        f"the versions are equal, but the two wheels were built from different inputs; {NOTE}",
         REMEDY,
     ]
 
@@ -73,7 +71,7 @@ def test_a_jaxlib_without_a_lock_is_refused(cpu_loader: Loader, tmp_path: Path, 
     with pytest.raises(cpu_loader("pjrt.errors").LockMissingError) as caught:
         cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
     assert caught.value.what.startswith(f"jaxlib has no readable release lock: {jaxlib / 'release_lock.json'} (")
-    assert caught.value.remedy == REMEDY
+    assert (caught.value.remedy, caught.value.note) == (REMEDY, NOTE)
 
 
 def test_a_plugin_without_a_lock_is_refused(cpu_loader: Loader, tmp_path: Path) -> None:
@@ -83,9 +81,10 @@ def test_a_plugin_without_a_lock_is_refused(cpu_loader: Loader, tmp_path: Path) 
 
 
 def test_a_remedy_can_be_pasted(cpu_loader: Loader) -> None:
-    """What else there is to know is a comment to the shell."""
-    command = cpu_loader("pjrt.lock").install_command("jaxlib-cpu", "1.2.3+split.1")
-    assert shlex.split(command, comments=True) == [
+    """What else there is to know is apart from it: an interactive zsh and cmd.exe take no comment."""
+    command, note = cpu_loader("pjrt.lock").reinstall_pair("jaxlib-cpu", "1.2.3+split.1")
+    assert note == NOTE
+    assert shlex.split(command) == [
         *("pip", "install", "--force-reinstall", "--no-deps"),
         *("jaxlib==1.2.3+split.1", "jaxlib-cpu==1.2.3+split.1"),
     ]
@@ -98,6 +97,7 @@ def test_a_missing_jaxlib_is_named(cpu_loader: Loader, tmp_path: Path) -> None:
         cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, None)
     assert str(caught.value).splitlines() == [
         "JaxlibMissingError: jaxlib-cpu 1.2.3 needs jaxlib 1.2.3, which is not installed",
+        NOTE,
         REMEDY,
     ]
 
@@ -189,11 +189,11 @@ def test_a_plugin_of_another_set_is_none_of_this_one(
     with pytest.raises(errors.OtherSetError) as caught:
         lock.check_release("jaxlib-abacus", package, jaxlib)
     command = f"pip install --force-reinstall --no-deps jaxlib-abacus=={release}+split.1"
-    remark = "with the --find-links or --index-url that it came from; or remove it: pip uninstall jaxlib-abacus"
+    note = "add the --find-links or --index-url that it came from; or remove it: pip uninstall jaxlib-abacus"
     assert str(caught.value).splitlines() == [
         f"OtherSetError: jaxlib-abacus 1.2.3+acme.1 was built for another jaxlib than the installed {release}+split.1",
-        f"it has the lock {'a' * 32}, jaxlib has {'b' * 32}",
-        f"{command}  # {remark}",
+        f"it has the lock {'a' * 32}, jaxlib has {'b' * 32}; {note}",
+        command,
     ]
     assert (caught.value.quiet, caught.value.effect) == (True, "absent")
     own({"jaxlib-cpu", "jaxlib-abacus"})

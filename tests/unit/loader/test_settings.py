@@ -114,7 +114,8 @@ def test_what_a_plugin_says_that_is_not_used(cpu_loader: Loader, rival: str, rem
     error = rivals.find_rival("jaxlib-cuda-12", "cuda", rivals.Rivals(yields_to=(rival,)), {})
     assert error.sentences().splitlines() == [
         f"jaxlib-cuda-12 is not used: {rival} is for JAX's platform 'cuda' as well, and JAX can take only one",
-        f"pip uninstall {removal}  # or keep what this removes: pip uninstall jaxlib-cuda-12",
+        f"to keep {rival} instead: pip uninstall jaxlib-cuda-12",
+        f"pip uninstall {removal}",
     ]
 
 

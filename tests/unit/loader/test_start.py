@@ -169,11 +169,8 @@ def test_text_of_an_exception_without_frames(cpu_loader: Loader) -> None:
 
 
 LOCK = {"schema": 1, "release": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
-REMEDY = (
-    "pip install --force-reinstall --no-deps jaxlib==1.2.3 jaxlib-cpu==1.2.3"
-    "  # with the --find-links or --index-url that both wheels came from"
-    "; JAXLIB_CPU_DISABLE=1 lets JAX go on without this plugin"
-)
+NOTE = "add the --find-links or --index-url that both wheels came from"
+WAY_OUT = "JAXLIB_CPU_DISABLE=1 lets JAX go on without this plugin"
 
 # Stands for JAX's own, which keeps what a plugin registers and calls it at the first use of the platform.
 BACKEND = """
@@ -205,15 +202,16 @@ except RuntimeError as error:
                     "TakeOverError: jaxlib-cpu cannot serve this JAX: "
                     "TypeError: unsupported operand type(s) for /: 'PosixPath' and 'int'"
                 ),
-                "it needs the JAX release that it was made for",
-                "pip install jax==1.2.3  # JAXLIB_CPU_DISABLE=1 lets JAX go on without this plugin",
+                f"it needs the JAX release that it was made for; {WAY_OUT}",
+                "pip install jax==1.2.3",
             ],
         ),
         (
             "'gone.so'",
             [
                 "LibraryMissingError: cannot read the plugin library AT/jaxlib_cpu/gone.so: No such file or directory",
-                REMEDY,
+                f"{NOTE}; {WAY_OUT}",
+                "pip install --force-reinstall --no-deps jaxlib==1.2.3 jaxlib-cpu==1.2.3",
             ],
         ),
     ],

@@ -62,9 +62,9 @@ def test_an_answer_fits_the_terminal(
     """The verdict has a mark, long lines go on below their beginning, and the command to paste is one line."""
     monkeypatch.setenv("COLUMNS", str(width))
     dress = load_module("cuda13", "pjrt.terminal").dress
-    assert dress(LINES, Screen(), {"NO_COLOR": "1"}, fits=False) == [f"✗ {LINES[0]}", *shown, LINES[2]]
-    assert dress(LINES, Screen(), {}, fits=True)[0] == f"\x1b[32m✓ {LINES[0]}\x1b[0m"
-    assert dress(LINES, PlainScreen(), {"NO_COLOR": "1"}, fits=False)[0] == LINES[0]
+    assert dress(LINES, Screen(), {"TERM": "xterm", "NO_COLOR": "1"}, fits=False) == [f"✗ {LINES[0]}", *shown, LINES[2]]
+    assert dress(LINES, Screen(), {"TERM": "xterm"}, fits=True)[0] == f"\x1b[32m✓ {LINES[0]}\x1b[0m"
+    assert dress(LINES, PlainScreen(), {"TERM": "xterm", "NO_COLOR": "1"}, fits=False)[0] == LINES[0]
 
 
 @pytest.mark.parametrize(("stream", "term"), [(Screen(), "dumb"), (io.StringIO(), "xterm")])

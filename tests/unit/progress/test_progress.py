@@ -17,8 +17,7 @@ import pytest
 from rich.console import Console
 
 from pjrtwheel.progress import LINES, Item, Progress, open_progress
-from pjrtwheel.progress.choose import is_live, marks_of
-from pjrtwheel.progress.layout import ASCII, UNICODE
+from pjrtwheel.progress.layout import UNICODE
 from pjrtwheel.progress.lines import HeartbeatProgress, LineProgress
 from pjrtwheel.progress.live import LiveProgress
 
@@ -172,13 +171,6 @@ class Screen(io.StringIO):
 def test_the_kind_follows_from_the_output(stream: io.StringIO, term: str, kind: type[Progress]) -> None:
     """Only where lines can be changed in place they are."""
     assert type(open_progress(stream, {"TERM": term})) is kind
-    assert is_live(stream, {"TERM": term}) is (kind is LiveProgress)
-
-
-def test_marks_follow_from_the_encoding() -> None:
-    """Signs that it has not are never written."""
-    streams = (io.TextIOWrapper(io.BytesIO(), encoding=name) for name in ("utf-8", "ascii", "latin-1"))
-    assert [marks_of(stream) for stream in streams] == [UNICODE, ASCII, ASCII]
 
 
 def test_what_is_said_is_folded_between_words() -> None:
@@ -196,7 +188,13 @@ def test_what_is_said_is_folded_between_words() -> None:
 def run_on_terminal(root: Path, **environ: str) -> str:
     """Return what the program writes to a terminal, with the codes that the terminal obeys."""
     reading, writing = pty.openpty()
-    variables = {**os.environ, "PYTHONPATH": str(root / "build"), "TERM": "xterm", "COLUMNS": "60", **environ}
+    variables = {
+        **os.environ,
+        "PYTHONPATH": f"{root}/build:{root}/selector",
+        "TERM": "xterm",
+        "COLUMNS": "60",
+        **environ,
+    }
     variables.pop("NO_COLOR", None) if "NO_COLOR" not in environ else None
     with subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=writing, stderr=writing, env=variables) as process:
         os.close(writing)

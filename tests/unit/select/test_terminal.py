@@ -52,6 +52,17 @@ def test_forty_columns() -> None:
     ]
 
 
+def test_a_note_is_wrapped_and_its_command_is_not() -> None:
+    """Only what is pasted has to stay in one piece."""
+    lines = ["error: it fails", "  (add --find-links DIR for our wheels)", "  pip install jax jaxlib jaxlib-cuda-12"]
+    assert dress(lines, Terminal(24), well=False) == [
+        lines[0],
+        "  (add --find-links DIR",
+        "  for our wheels)",
+        lines[2],
+    ]
+
+
 @pytest.mark.parametrize(
     ("stream", "environ", "terminal"),
     [
@@ -86,13 +97,14 @@ def test_the_fix_of_the_worst_comes_last_and_once() -> None:
     """Those of other findings are below each, where they differ."""
     findings = (
         Finding(ERROR, "a", "first", "pip install a"),
-        Finding(WARNING, "b", "second", "pip install b"),
+        Finding(WARNING, "b", "second", "pip install b", "of ours"),
         Finding(WARNING, "c", "third", "pip install a"),
         Finding(WARNING, "d", "fourth"),
     )
     assert _finding_lines(findings) == [
         "error: first",
         "warning: second",
+        "  (of ours)",
         "  pip install b",
         "warning: third",
         "warning: fourth",

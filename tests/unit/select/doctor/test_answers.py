@@ -127,7 +127,7 @@ def test_what_only_jax_knows_is_fixed_by_installing_again(site: Site) -> None:
     """A plugin that raises when it is imported looks like any other; what another rule fixes needs no more."""
     report = site.jax().ours("cuda13").node().examine(H100, decision=CUDA13)
     again = f"/venv/bin/python -m pip install {AGAIN.replace('jaxlib', 'jax==1.2.3 jaxlib')} jaxlib-cuda-13==1.2.3"
-    assert report.renewal == again + SOURCE
+    assert report.renewal == (again, SOURCE)
     for answer, codes_ in (
         (
             JaxAnswer("cpu", ("cpu",), complaints=("it could not be loaded: ImportError: boom",)),
@@ -138,7 +138,7 @@ def test_what_only_jax_knows_is_fixed_by_installing_again(site: Site) -> None:
     ):
         found = list(compare(report.prediction, answer, renewal=report.renewal))
         assert [finding.code for finding in found] == codes_
-        assert [finding.remedy for finding in found] == [report.renewal, ""][: len(found)]
+        assert [(finding.remedy, finding.note) for finding in found] == [report.renewal, ("", "")][: len(found)]
         explained = list(compare(report.prediction, answer, renewal=report.renewal, explained=True))
         assert [(finding.code, finding.remedy) for finding in explained] == [(codes_[-1], "")]
 

@@ -15,7 +15,7 @@ from jaxlib_select.choose.decision import Candidate, Decision
 from jaxlib_select.doctor.examine import examine_here
 from jaxlib_select.machine.model import Amd, Devices, Intel, Machine, Nvidia, NvidiaGpu
 from machines import H100, MAX, PLAIN
-from site_packages import CUDA13, INSTALL_CUDA13, SOURCE, Site, codes
+from site_packages import CUDA13, INSTALL_CUDA13, Site, codes
 from small_libraries import loadable_elf
 
 TPU = Devices(pci=("1ae0:0063",), devices=("/dev/vfio/0",))
@@ -127,9 +127,10 @@ def test_a_gpu_that_no_package_serves_is_silent_cpu_too(site: Site) -> None:
     """There is nothing to install, but the user may say that the CPU is meant."""
     cpu = Decision("jaxlib-cpu", "cpu", (), (Candidate("cuda13", chosen=False, reason="too old"),))
     report = site.jax().ours("cpu").node().examine(H100, decision=cpu)
-    assert [(finding.code, finding.remedy) for finding in report.findings] == [
-        ("silent-cpu", "export JAX_PLATFORMS=cpu  # if that is meant")
+    assert [(finding.code, finding.remedy, finding.note) for finding in report.findings] == [
+        ("silent-cpu", "export JAX_PLATFORMS=cpu", "if that is meant")
     ]
+    assert report.to_text().splitlines()[-2:] == ["To fix it (if that is meant):", "  export JAX_PLATFORMS=cpu"]
     assert "too old" in report.findings[0].what
 
 
@@ -152,8 +153,7 @@ def test_a_driver_that_is_too_old_for_the_plugin(site: Site) -> None:
         "jaxlib-cuda-13 does not run here: needs a driver for CUDA 13.0, this one serves CUDA 12.4",
     )
     assert finding.remedy == (
-        "/venv/bin/python -m pip install jaxlib-cuda-12==1.2.3 && "
-        f"/venv/bin/python -m pip uninstall -y jaxlib-cuda-13{SOURCE}"
+        "/venv/bin/python -m pip install jaxlib-cuda-12==1.2.3 && /venv/bin/python -m pip uninstall -y jaxlib-cuda-13"
     )
 
 
@@ -266,7 +266,7 @@ def test_an_accelerator_that_the_installed_release_lacks_is_reported(
         "JAX will run on the CPU: there is no wheel of jaxlib-oneapi 1.4 for Linux on x86_64, no file; "
         "the newest that has it is jax==1.3"
     )
-    command = finding.remedy.removesuffix(SOURCE)
+    command = finding.remedy
     assert shlex.split(command)[-2:] == ["jax==1.3", "jaxlib-oneapi[with-oneapi]==1.3"]
 
 

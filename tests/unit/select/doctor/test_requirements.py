@@ -11,7 +11,7 @@ import pytest
 
 from jaxlib_select.doctor.examine import find_sources
 from machines import H100
-from site_packages import CUDA13, INSTALL_CUDA13, Site, lock_text
+from site_packages import CUDA13, INSTALL_CUDA13, SOURCE, Site, lock_text
 
 NEEDS = ("numpy>=2.1", "scipy (>=1.15)", "opt_einsum", "jaxlib<=1.2.3,>=1.2.3", 'x; extra == "y"', "ml_dtypes != 1.0")
 
@@ -93,7 +93,7 @@ def test_what_jax_needs_in_another_version(site: Site) -> None:
 
 
 def test_remedies_say_where_the_wheels_are(site: Site) -> None:
-    """As the options say, and without a remark where a variable of the installer does."""
+    """As the options say, and without a note where a variable of the installer does."""
     command = "/venv/bin/python -m pip install {}jax==1.2.3 'jaxlib-cuda-13[with-cuda]==1.2.3'"
     (given,) = site.examine(H100, decision=CUDA13, sources=("--find-links", "dist")).findings
     (known,) = site.examine(H100, {"PIP_FIND_LINKS": "dist"}, CUDA13).findings
@@ -102,6 +102,7 @@ def test_remedies_say_where_the_wheels_are(site: Site) -> None:
     assert given.remedy == command.format("--find-links dist ")
     assert known.remedy == command.format("")
     assert mirror.remedy == other.remedy == INSTALL_CUDA13
+    assert [finding.note for finding in (given, known, mirror, other)] == ["", "", SOURCE, SOURCE]
 
 
 def test_the_folder_that_the_wheels_came_from(site: Site, tmp_path: Path) -> None:

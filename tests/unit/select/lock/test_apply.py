@@ -17,7 +17,7 @@ from jaxlib_select.apply.installer import pip_installer, uv_installer
 from jaxlib_select.apply.lock_environment import read_lock_environment
 from jaxlib_select.apply.lock_file import read_lock
 from jaxlib_select.cli import main
-from jaxlib_select.errors import LockError
+from jaxlib_select.errors import InstallError, LockError
 from jaxlib_select.installed.environment import Distribution, Environment
 from lock_files import HERE
 
@@ -64,7 +64,7 @@ def test_each_installer_is_asked_in_its_own_way(make_lock: Callable[..., Path]) 
     found = []
     for installer in (uv_installer(PYTHON), pip_installer(PYTHON)):
         for group in ("cuda13", "cuda12"):
-            with apply_lock(lock, group, environment("26.3"), installer, []) as (command,):
+            with apply_lock(lock, group, environment("26.3"), installer, []) as ((command,), _):
                 found.append(" ".join(command[command.index("install") + 1 :]))
     assert found == [
         f"--python /venv/bin/python -r {path}",
@@ -77,7 +77,7 @@ def test_each_installer_is_asked_in_its_own_way(make_lock: Callable[..., Path]) 
 def test_an_old_pip_gets_a_requirements_file(make_lock: Callable[..., Path]) -> None:
     """With the packages of the group, their hashes, and the folders where files lie."""
     path = make_lock(("https://example.org/jax-1.0", "file:///folder/jax-1.0"))
-    with apply_lock(read_lock(path), "cuda12", environment("23.2.1"), pip_installer(PYTHON), []) as (command,):
+    with apply_lock(read_lock(path), "cuda12", environment("23.2.1"), pip_installer(PYTHON), []) as ((command,), _):
         file = Path(command[-1])
         lines = [line for line in file.read_text().splitlines() if not line.startswith(("#", " "))]
     assert lines == ["--find-links file:///folder", "cudnn==9.10 \\", "jax==1.0 \\", "jaxlib-cuda-12==1.0 \\"]
@@ -85,25 +85,81 @@ def test_an_old_pip_gets_a_requirements_file(make_lock: Callable[..., Path]) -> 
     assert not file.parent.exists()
 
 
-def test_a_dry_run_leaves_nothing_behind(
-    make_lock: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What the command reads would be written when it runs, and is said to be so."""
-    here, path = read_lock_environment(Path(sys.executable)), make_lock()
-    path = make_lock(
-        (f'platform = "{HERE.platform}"', f'platform = "{here.platform}"'),
-        (f'\npython = "{HERE.python}"', f'\npython = "{here.python}"'),
-    )
+@pytest.fixture
+def old_pip(
+    make_lock: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Path], tuple[Path, Path]]:
+    """Return a function: a lock for this Python in a folder, which a pip installs that takes no groups.
+
+    With it comes the folder for temporary files, which is empty.
+    """
+    here = read_lock_environment(Path(sys.executable))
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     monkeypatch.setattr("jaxlib_select.cli.apply.environment_from", lambda _: environment("23.2.1"))
     monkeypatch.setattr("jaxlib_select.cli.apply.read_lock_environment", lambda _: here)
     monkeypatch.setattr("jaxlib_select.cli.apply.find_installer", lambda *_, **__: pip_installer(PYTHON))
+
+    def put(folder: Path) -> tuple[Path, Path]:
+        made = make_lock(
+            (f'platform = "{HERE.platform}"', f'platform = "{here.platform}"'),
+            (f'\npython = "{HERE.python}"', f'\npython = "{here.python}"'),
+        )
+        folder.mkdir(exist_ok=True)
+        return made.rename(folder / made.name), temporary
+
+    return put
+
+
+def test_a_dry_run_leaves_nothing_behind(
+    old_pip: Callable[[Path], tuple[Path, Path]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What the command reads would be written when it runs, and is said to be so."""
+    path, temporary = old_pip(tmp_path)
     assert main(["apply", str(path), "--group", "cuda12", "--dry-run", "--force"]) == 0
-    command, remark = capsys.readouterr().out.splitlines()
+    printed = capsys.readouterr()
+    (command,) = printed.out.splitlines()
     file = command.rpartition(" ")[2]
-    assert remark == f"# {file} is made from {path} when this runs, and removed after it"
+    assert printed.err == f"note: {file} is made from {path} when this runs, and removed after it\n"
+    assert list(temporary.iterdir()) == []
+
+
+def test_an_error_leaves_nothing_behind_either(
+    old_pip: Callable[[Path], tuple[Path, Path]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither one of the installer, nor one while its file is written."""
+    path, temporary = old_pip(tmp_path)
+    words = ["apply", str(path), "--group", "cuda12", "--force"]
+    seen: list[Path] = []
+
+    def fail(*_: object) -> None:
+        seen.extend(temporary.rglob("*.txt"))
+        raise InstallError("no network")
+
+    monkeypatch.setattr("jaxlib_select.cli.apply.run_installer", fail)
+    assert main(words) == InstallError.exit_code
+    monkeypatch.setattr("jaxlib_select.apply.install_lock.write_requirements", fail)
+    assert main([*words, "--dry-run"]) == InstallError.exit_code
+    assert [file.name for file in seen] == ["requirements.txt"]
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_folder_of_the_users_is_never_taken_for_a_temporary_one(
+    old_pip: Callable[[Path], tuple[Path, Path]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever its name is, the lock in it stays, and nothing says that it was made for the command."""
+    path, temporary = old_pip(tmp_path / "jaxlib-select-mine")
+    text = path.read_bytes()
+    monkeypatch.setattr("jaxlib_select.cli.apply.environment_from", lambda _: environment("26.3"))
+    assert main(["apply", str(path), "--group", "cuda13", "--dry-run", "--force"]) == 0
+    printed = capsys.readouterr()
+    assert (printed.out.splitlines()[0].endswith(f"-r {path}"), printed.err) == (True, "")
+    assert path.read_bytes() == text
+    assert [file.name for file in path.parent.iterdir()] == [path.name]
     assert list(temporary.iterdir()) == []
 
 

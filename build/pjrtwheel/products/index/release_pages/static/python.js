@@ -66,7 +66,7 @@ const Python = (() => {
       this.everywhere = new RegExp(text, "gu");
     }
     find(how, text) {
-      const found = this.expressions[how].exec(textIn(text));
+      const found = this.expressions[how].exec(checkText(text));
       return found && new Match(found);
     }
   }
@@ -95,8 +95,8 @@ const Python = (() => {
     return value instanceof Match ? "re.Match" : "object";
   };
   const whole = (number) => (Number.isSafeInteger(number) ? number : fail("OverflowError", "too large a number"));
-  const textIn = (value) => (typeof value === "string" ? value : mistyped(`expected str, not ${typeOf(value)}`));
-  const numberIn = (value) => (isNumber(value) ? Number(value) : mistyped(`expected int, not ${typeOf(value)}`));
+  const checkText = (value) => (typeof value === "string" ? value : mistyped(`expected str, not ${typeOf(value)}`));
+  const checkNumber = (value) => (isNumber(value) ? Number(value) : mistyped(`expected int, not ${typeOf(value)}`));
 
   // What tells equal keys from others.
   const keyOf = (value) => {
@@ -160,7 +160,7 @@ const Python = (() => {
     return first && second ? include(first, second) : decide(order(a, b));
   };
   const contains = (holder, value) => {
-    if (typeof holder === "string") return holder.includes(textIn(value));
+    if (typeof holder === "string") return holder.includes(checkText(value));
     if (isDict(holder) || holder instanceof PySet) return holder.has(value);
     for (const entry of each(holder)) if (equal(entry, value)) return true;
     return false;
@@ -184,7 +184,7 @@ const Python = (() => {
     return typeof a === "boolean" && typeof b === "boolean" ? Boolean(found) : found;
   };
   const repeat = (value, times) => {
-    const count = Math.max(0, numberIn(times));
+    const count = Math.max(0, checkNumber(times));
     if (typeof value === "string") return value.repeat(count);
     return value.constructor.from(Array.from({ length: count }, () => [...value]).flat());
   };
@@ -252,7 +252,7 @@ const Python = (() => {
   };
   const textOf = (value) => (typeof value === "string" ? value : represent(value));
   const strip = (text, signs, start, end) => {
-    const drops = signs === null ? isWhite : (sign) => textIn(signs).includes(sign);
+    const drops = signs === null ? isWhite : (sign) => checkText(signs).includes(sign);
     const all = [...text];
     let [first, last] = [0, all.length];
     while (start && first < last && drops(all[first])) first += 1;
@@ -260,13 +260,13 @@ const Python = (() => {
     return all.slice(first, last).join("");
   };
   const cut = (text, separator, at, otherwise) => {
-    if (!textIn(separator)) return fail("ValueError", "empty separator");
+    if (!checkText(separator)) return fail("ValueError", "empty separator");
     const found = text[at](separator);
     return found < 0 ? Tuple.from(otherwise) : Tuple.of(text.slice(0, found), separator, text.slice(found + separator.length));
   };
   const split = (text, separator = null) => {
     if (separator === null) return strip(text, null, true, true).split(new RegExp(`[${WHITE}]+`, "u")).filter(Boolean);
-    return textIn(separator) ? text.split(separator) : fail("ValueError", "empty separator");
+    return checkText(separator) ? text.split(separator) : fail("ValueError", "empty separator");
   };
   const format = (text, ...values) => {
     let next = 0;
@@ -276,7 +276,7 @@ const Python = (() => {
       return next <= values.length ? textOf(values[next - 1]) : fail("IndexError", "too few values");
     });
   };
-  const anyOf = (value) => (value instanceof Tuple ? value.map(textIn) : [textIn(value)]);
+  const anyOf = (value) => (value instanceof Tuple ? value.map(checkText) : [checkText(value)]);
   const DIGIT = /^\p{Nd}$/u;
   const digitOf = (sign) => { // digits of all scripts come in runs that begin with zero
     if (/[a-z]/i.test(sign)) return sign.toLowerCase().charCodeAt(0) - 87;
@@ -289,10 +289,10 @@ const Python = (() => {
   const PREFIXES = { 2: "b", 8: "o", 16: "x" };
   const integer = (value = 0, base = undefined) => {
     if (base === undefined && isNumber(value)) return Number(value);
-    const radix = base === undefined ? 10 : numberIn(base);
+    const radix = base === undefined ? 10 : checkNumber(base);
     const unreadable = () => fail("ValueError", `invalid literal for int(): ${quote(value)}`);
     if (radix < 2 || radix > 36) return fail("ValueError", "bases are 2 to 36 here");
-    const [, sign, found] = /^([+-]?)([\s\S]*)$/.exec(strip(textIn(value), null, true, true));
+    const [, sign, found] = /^([+-]?)([\s\S]*)$/.exec(strip(checkText(value), null, true, true));
     const prefix = hasOwn(PREFIXES, radix) && found.toLowerCase().startsWith(`0${PREFIXES[radix]}`);
     const digits = prefix ? found.slice(2).replace(/^_/, "") : found;
     if (!/^[^_]+(?:_[^_]+)*$/u.test(digits)) return unreadable();
@@ -304,7 +304,7 @@ const Python = (() => {
   // A pattern of Python's as one of JavaScript's with the flag u; known_python.py refuses what is not handled here.
   const CLASSES = { d: "\\p{Nd}", w: "\\p{L}\\p{N}_", s: WHITE, n: "\\n", t: "\\t", r: "\\r" };
   const escapeOf = (sign) => CLASSES[sign] ?? `\\u{${sign.codePointAt(0).toString(16)}}`;
-  const translate = (pattern) => textIn(pattern).replace(
+  const translate = (pattern) => checkText(pattern).replace(
     /\\([\s\S])|\[(\^?)((?:\\[\s\S]|[^\]\\])+)\]|([$.])/gu,
     (_, escaped, negated, set, sign) => {
       if (escaped) return "dws".includes(escaped) ? `[${CLASSES[escaped]}]` : escapeOf(escaped);
@@ -335,7 +335,7 @@ const Python = (() => {
     return made(() => goes);
   };
   const place = (owner, index, size = owner.length) => {
-    const at = numberIn(index);
+    const at = checkNumber(index);
     return at >= -size && at < size ? (at < 0 ? at + size : at) : fail("IndexError", "index out of range");
   };
   const indexOf = (values, value) => {
@@ -364,8 +364,8 @@ const Python = (() => {
     return !wanted;
   };
   const range = (first, last, step = 1) => {
-    const [start, end] = last === undefined ? [0, numberIn(first)] : [numberIn(first), numberIn(last)];
-    if (!numberIn(step)) fail("ValueError", "a step of zero");
+    const [start, end] = last === undefined ? [0, checkNumber(first)] : [checkNumber(first), checkNumber(last)];
+    if (!checkNumber(step)) fail("ValueError", "a step of zero");
     const length = Math.max(0, Math.ceil((end - start) / Number(step)));
     return new Range(Array.from({ length: length < 1e6 ? length : fail("OverflowError", "too long") }, (_, i) => start + i * step));
   };
@@ -418,7 +418,7 @@ const Python = (() => {
     "dict.fromkeys": native(1, 2, (keys, value = null) => new Dict(Array.from(each(keys), (key) => [key, value]))),
     enumerate: native(1, 2, (values, start = 0) => {
       const all = iterator(values);
-      let number = numberIn(start) - 1;
+      let number = checkNumber(start) - 1;
       return made(function* run() { for (const value of all) { number += 1; yield Tuple.of(number, value); } });
     }),
     frozenset: native(0, 1, (values = []) => new PySet(each(values), true)), int: native(0, 2, integer), iter: native(1, 1, iterator),
@@ -431,7 +431,7 @@ const Python = (() => {
     max: native(1, null, extreme(1), ["default", "key"]), min: native(1, null, extreme(-1), ["default", "key"]), next: native(1, 2, next),
     range: native(1, 3, range), repr: native(1, 1, represent), reversed: native(1, 1, reversed),
     set: native(0, 1, (values = []) => new PySet(each(values))), sorted: native(1, 1, sorted, ["key", "reverse"]),
-    str: native(0, 1, (value = "") => textOf(value)), "str.lower": native(1, 1, (text) => textIn(text).toLowerCase()), sum: native(1, 2, sum),
+    str: native(0, 1, (value = "") => textOf(value)), "str.lower": native(1, 1, (text) => checkText(text).toLowerCase()), sum: native(1, 2, sum),
     tuple: native(0, 1, (values = []) => Tuple.from(each(values))),
     zip: native(0, null, (lists, named) => {
       const rows = zip(lists.map(iterator), isTrue(named.strict ?? false));
@@ -444,7 +444,7 @@ const Python = (() => {
     "operator.lt": compared("<"), "operator.le": compared("<="), "operator.gt": compared(">"), "operator.ge": compared(">="),
     "operator.eq": compared("=="), "operator.ne": compared("!="),
     "re.compile": native(1, 1, (source) => new Pattern(source)),
-    "re.sub": native(3, 3, (source, replacement, text) => textIn(text).replace(new Pattern(source).everywhere, () => replacement)),
+    "re.sub": native(3, 3, (source, replacement, text) => checkText(text).replace(new Pattern(source).everywhere, () => replacement)),
   };
 
   // Methods take what they are of first.
@@ -457,12 +457,12 @@ const Python = (() => {
   const METHODS = {
     str: {
       endswith: method(1, 1, (text, ends) => anyOf(ends).some((end) => text.endsWith(end))), format: method(0, null, format),
-      join: method(1, 1, (text, values) => Array.from(each(values), textIn).join(text)), lower: method(0, 0, (text) => text.toLowerCase()),
+      join: method(1, 1, (text, values) => Array.from(each(values), checkText).join(text)), lower: method(0, 0, (text) => text.toLowerCase()),
       lstrip: method(0, 1, (text, signs = null) => strip(text, signs, true, false)),
       partition: method(1, 1, (text, separator) => cut(text, separator, "indexOf", [text, "", ""])),
-      removeprefix: method(1, 1, (text, start) => (text.startsWith(textIn(start)) ? text.slice(start.length) : text)),
-      removesuffix: method(1, 1, (text, end) => (text.endsWith(textIn(end)) ? text.slice(0, text.length - end.length) : text)),
-      replace: method(2, 2, (text, old, fresh) => (textIn(old) ? text.split(old).join(textIn(fresh)) : ["", ...text, ""].join(textIn(fresh)))),
+      removeprefix: method(1, 1, (text, start) => (text.startsWith(checkText(start)) ? text.slice(start.length) : text)),
+      removesuffix: method(1, 1, (text, end) => (text.endsWith(checkText(end)) ? text.slice(0, text.length - end.length) : text)),
+      replace: method(2, 2, (text, old, fresh) => (checkText(old) ? text.split(old).join(checkText(fresh)) : ["", ...text, ""].join(checkText(fresh)))),
       rpartition: method(1, 1, (text, separator) => cut(text, separator, "lastIndexOf", ["", "", text])),
       rstrip: method(0, 1, (text, signs = null) => strip(text, signs, false, true)), split: method(0, 1, split),
       startswith: method(1, 1, (text, starts) => anyOf(starts).some((start) => text.startsWith(start))),
@@ -487,7 +487,7 @@ const Python = (() => {
     set: { add: method(1, 1, (set, value) => { set.add(value); return null; }) },
     "re.Pattern": Object.fromEntries(["fullmatch", "match", "search"].map((how) => [how, method(1, 1, (pattern, text) => pattern.find(how, text))])),
     "re.Match": {
-      group: method(0, 1, ({ groups }, number = 0) => groups[numberIn(number) >= 0 ? place(groups, number) : fail("IndexError", "no such group")]),
+      group: method(0, 1, ({ groups }, number = 0) => groups[checkNumber(number) >= 0 ? place(groups, number) : fail("IndexError", "no such group")]),
       groups: method(0, 0, ({ groups }) => groups.slice(1)),
     },
   };
@@ -545,7 +545,7 @@ const Python = (() => {
     slice: (py, scope, owner, lower, upper) => {
       const value = py.evaluate(owner, scope);
       if (!isSequence(value)) mistyped(`${typeOf(value)} has no slices`);
-      const [start, end] = [lower, upper].map((node) => (node === null ? null : py.evaluate(node, scope))).map((at) => (at === null ? undefined : numberIn(at)));
+      const [start, end] = [lower, upper].map((node) => (node === null ? null : py.evaluate(node, scope))).map((at) => (at === null ? undefined : checkNumber(at)));
       return typeof value === "string" ? [...value].slice(start, end).join("") : value.slice(start, end);
     },
     text: (py, scope, nodes) => nodes.map((node) => py.evaluate(node, scope)).join(""),

@@ -10,7 +10,7 @@ from os import terminal_size
 
 import pytest
 
-from pjrtwheel.terminal import fold_text, print_text
+from pjrtwheel.console import fold_text, print_text
 
 LINE = "  h100  5.2 s  sm_90a: 11 programs compiled, pallas failed as expected"
 
@@ -34,6 +34,7 @@ def test_programs_get_whole_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     monkeypatch.setattr(shutil, "get_terminal_size", lambda: terminal_size((40, 24)))
     print_text(LINE)
     assert capsys.readouterr().out == f"{LINE}\n"
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     print_text(LINE)
     assert capsys.readouterr().out == f"{fold_text(LINE, 40)}\n"

@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Commands that fix what is wrong can be pasted into any shell."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jaxlib_select.choose.policy import read_policy
+from jaxlib_select.choose.resolve import resolve
+from jaxlib_select.doctor import examine
+from jaxlib_select.doctor.choice import decide
+from jaxlib_select.doctor.report import Finding
+from jaxlib_select.errors import SelectError
+from jaxlib_select.facts import facts_about
+from jaxlib_select.machine.file import from_json
+from site_packages import BACKENDS, Site
+
+ROWS: list[dict[str, Any]] = json.loads(
+    (Path(__file__).resolve().parents[3] / "data/machines/table.json").read_text("utf-8")
+)["rows"]
+
+
+@pytest.mark.parametrize("installed", ["nothing", "upstream", *BACKENDS])
+def test_no_remedy_has_a_comment(site: Site, installed: str, release: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On none of the machines: an interactive zsh and cmd.exe take what comes after `#` as arguments."""
+    if installed == "upstream":
+        site.jax(lock="").upstream("cuda12", "cuda")
+    elif installed != "nothing":
+        site.jax().ours(installed, lock="2" * 32)
+    said = site.examine().plugins  # the same on every machine that is described
+    monkeypatch.setattr(examine, "ask_plugins", lambda *_, **__: said)
+    remedies: dict[str, None] = {}
+    for row in ROWS:
+        machine = from_json(row["machine"])
+        report = site.examine(machine, decision=decide(machine, facts_about(release), "auto"))
+        remedies.update(dict.fromkeys(finding.remedy for finding in report.findings if finding.remedy))
+        assert "  #" not in report.to_text()
+    assert remedies
+    assert [remedy for remedy in remedies if "#" in remedy] == []
+
+
+@pytest.mark.parametrize("backend", ["gpu", "require-gpu", *BACKENDS])
+def test_no_remedy_of_a_refused_choice_has_a_comment(backend: str) -> None:
+    """Nor have those of errors."""
+    said = []
+    for row in ROWS:
+        try:
+            resolve("jax", from_json(row["machine"]), read_policy([backend], {}, None))
+        except SelectError as error:
+            said.append(str(error))
+    assert [text for text in said if "  #" in text] == []
+
+
+def test_a_note_comes_before_its_command() -> None:
+    """In parentheses, on a line of its own."""
+    assert Finding("error", "code", "it is lost", "get it", "in its folder").to_text().splitlines() == [
+        "error: it is lost",
+        "  (in its folder)",
+        "  get it",
+    ]
+    assert Finding("note", "code", "all is well").to_text() == "note: all is well"

@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What an output can show: the tooling, the selector and the wheels answer alike."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from types import ModuleType
+
+import pytest
+
+from jaxlib_select.cli import terminal as selector
+from pjrtwheel.progress import open_progress
+from pjrtwheel.progress.layout import ASCII, UNICODE
+from pjrtwheel.progress.live import LiveProgress
+
+Shown = tuple[int, bool, bool]
+
+WIDTH = 72
+LINES_ONLY = (0, False, False)
+
+
+class Output(io.StringIO):
+    """A stream with an encoding, which is a terminal or none."""
+
+    def __init__(self, encoding: str | None, *, terminal: bool) -> None:
+        """Be one."""
+        super().__init__()
+        self._encoding, self._terminal = encoding, terminal
+
+    @property
+    def encoding(self) -> str | None:  # type: ignore[override]
+        """Its encoding."""
+        return self._encoding
+
+    def isatty(self) -> bool:
+        """Return whether it is a terminal."""
+        return self._terminal
+
+
+def ask_tooling(stream: io.StringIO, environ: dict[str, str]) -> Shown:
+    """Return what the progress of a build makes of an output."""
+    progress = open_progress(stream, environ)
+    if not isinstance(progress, LiveProgress):
+        assert progress.marks is ASCII
+        return LINES_ONLY
+    console = progress._console
+    assert console.is_terminal
+    return console.width, progress.marks is UNICODE, not console.no_color
+
+
+@pytest.mark.parametrize(
+    ("environ", "colour"),
+    [
+        ({}, None),
+        ({"TERM": ""}, None),
+        ({"TERM": "dumb"}, None),
+        ({"TERM": "unknown"}, None),
+        ({"FORCE_COLOR": "1"}, None),
+        ({"TERM": "xterm"}, True),
+        ({"TERM": "xterm", "FORCE_COLOR": "1"}, True),
+        ({"TERM": "xterm", "NO_COLOR": ""}, True),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, False),
+        ({"TERM": "xterm", "NO_COLOR": "0", "FORCE_COLOR": "1"}, False),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize(
+    ("encoding", "marks"),
+    [
+        ("utf-8", True),
+        ("UTF8", True),
+        ("cp65001", True),
+        ("gb18030", True),
+        ("cp1252", False),
+        ("latin-1", False),
+        ("ascii", False),
+        ("no-such-encoding", False),
+        (None, False),
+    ],
+)
+@pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "pipe"])
+def test_all_programs_take_an_output_for_the_same(
+    load_module: Callable[[str, str], ModuleType],
+    monkeypatch: pytest.MonkeyPatch,
+    environ: dict[str, str],
+    colour: bool | None,  # noqa: FBT001
+    encoding: str | None,
+    marks: bool,  # noqa: FBT001
+    terminal: bool,  # noqa: FBT001
+) -> None:
+    """By the rule of `jaxlib_select.cli.terminal`, which Rich's own does not change."""
+    for name in ("TERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environ.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("COLUMNS", str(WIDTH))
+    output = Output(encoding, terminal=terminal)
+    wheel = load_module("cuda13", "pjrt.terminal").describe_terminal(output, environ)
+    described = selector.describe_terminal(output, environ)
+    expected = (WIDTH, marks, colour) if terminal and colour is not None else LINES_ONLY
+    assert (described.width, described.marks, described.colour) == expected
+    assert tuple(wheel) == expected
+    assert ask_tooling(output, environ) == expected
