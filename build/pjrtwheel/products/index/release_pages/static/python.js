@@ -277,7 +277,7 @@ const Python = (() => {
     });
   };
   const anyOf = (value) => (value instanceof Tuple ? value.map(checkText) : [checkText(value)]);
-  const DIGIT = /^\p{Nd}$/u;
+  const DIGIT = /^\p{Decimal_Number}$/u;
   const digitOf = (sign) => { // digits of all scripts come in runs that begin with zero
     if (/[a-z]/i.test(sign)) return sign.toLowerCase().charCodeAt(0) - 87;
     if (!DIGIT.test(sign)) return Infinity;
@@ -302,7 +302,7 @@ const Python = (() => {
   };
 
   // A pattern of Python's as one of JavaScript's with the flag u; known_python.py refuses what is not handled here.
-  const CLASSES = { d: "\\p{Nd}", w: "\\p{L}\\p{N}_", s: WHITE, n: "\\n", t: "\\t", r: "\\r" };
+  const CLASSES = { d: "\\p{Decimal_Number}", w: "\\p{L}\\p{N}_", s: WHITE, n: "\\n", t: "\\t", r: "\\r" };
   const escapeOf = (sign) => CLASSES[sign] ?? `\\u{${sign.codePointAt(0).toString(16)}}`;
   const translate = (pattern) => checkText(pattern).replace(
     /\\([\s\S])|\[(\^?)((?:\\[\s\S]|[^\]\\])+)\]|([$.])/gu,
