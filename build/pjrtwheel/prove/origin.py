@@ -8,14 +8,15 @@ import os
 import subprocess
 import time
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pjrtwheel.errors import UsageError
 from pjrtwheel.tables import column
 
+CLOCKS_DIFFER = timedelta(minutes=5)  # of two machines, at most
 _FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -53,18 +54,37 @@ def find_origin(root: Path, environ: Mapping[str, str]) -> Origin:
     return Origin(commit, None if changes is None else bool(changes), version, find_date(environ))
 
 
-def counts_for(kept: Origin, now: Origin, root: Path) -> bool:
+def describe_commit_fault(origin: Origin, commits: Collection[str]) -> str:
+    """Say why a release with these commits in its history does not count something because of its own; or nothing."""
+    if origin.commit is None:
+        return "outside git, from no commit"
+    if origin.commit not in commits:
+        return f"at commit {origin.commit[:12]}, which the release does not come from"
+    return "" if origin.dirty is False else f"with uncommitted changes at {origin.commit[:12]}"
+
+
+def describe_date_fault(origin: Origin, now: datetime) -> str:
+    """Say why no release counts something because of its date; or nothing."""
+    moment = read_moment(origin.date)
+    if moment is None:
+        return f"has no date, but {origin.date!r}"
+    return f"dated in the future, {origin.date}" if moment > now + CLOCKS_DIFFER else ""
+
+
+def is_in_history(root: Path, commit: str, of: str) -> bool:
+    """Return whether a commit is another one, or came before it; not if a shallow clone lacks it."""
+    return commit == of or ask_git(root, "merge-base", "--is-ancestor", commit, of) is not None
+
+
+def counts_for(kept: Origin, here: Origin, root: Path, now: datetime) -> bool:
     """Return whether evidence of an earlier run is as good for a release of this state as evidence that is found now.
 
-    A release counts what was found at its commit, or at one before it, without changes (`release_check`).
+    That is so unless a release would count only the latter. From changes that are in no commit, no release is made.
     """
-    if now.commit is None or now.dirty:
+    if here.commit is None or here.dirty:
         return True
-    if kept.commit is None or kept.dirty is not False:
-        return False
-    return (
-        kept.commit == now.commit or ask_git(root, "merge-base", "--is-ancestor", kept.commit, now.commit) is not None
-    )
+    known = [kept.commit] if kept.commit and is_in_history(root, kept.commit, here.commit) else []
+    return not describe_commit_fault(kept, known) and not describe_date_fault(kept, now)
 
 
 def list_changes(root: Path) -> tuple[str, ...] | None:

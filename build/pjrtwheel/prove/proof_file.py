@@ -10,18 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.prove.origin import ask_git, read_moment
+from pjrtwheel.prove.origin import CLOCKS_DIFFER, ask_git, read_moment
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.tables import TableError, column, read, read_json, write_json
 
 SCHEMA: Literal[1] = 1
-CLOCKS_DIFFER = timedelta(minutes=5)
 _LARGEST = 16 * 1024 * 1024  # bytes; a proof of all Pythons and chips has some hundred thousand
 _WHEEL = r"[A-Za-z0-9][\w.+!]*(-[\w.+!]+){4,5}\.whl"  # PEP 427, and no separator of paths
 _PRINTABLE = r"[^\x00-\x1f\x7f-\x9f]*\S[^\x00-\x1f\x7f-\x9f]*"

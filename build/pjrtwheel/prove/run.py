@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
@@ -88,7 +89,7 @@ def _prove_here(
     interpreters = find_interpreters(tags)
     path = _kept_path(built, inputs, interpreters, cache)
     kept = read_proofs(path)
-    if kept is not None and all(counts_for(proof.origin, origin, root) for proof in kept.values()):
+    if kept is not None and all(counts_for(proof.origin, origin, root, datetime.now(UTC)) for proof in kept.values()):
         progress.say("proven before on this machine, with the same bytes and programs")
         return kept
     wheels = [wheel.path for wheel in built]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.errors import fit
-from pjrtwheel.prove.origin import ask_git, list_changes
+from pjrtwheel.prove.origin import ask_git, is_in_history, list_changes
 from pjrtwheel.release_check.problems import Kind, Problem
 
 CHANGELOG = "CHANGELOG.md"
@@ -40,7 +40,7 @@ def look_at_checkout(root: Path, tag: str, commits: Iterable[str]) -> Repository
     head = ask_git(root, "rev-parse", "--verify", "--quiet", "HEAD") or ""
     tagged = ask_git(root, "rev-parse", "--verify", "--quiet", f"refs/tags/{tag}^{{commit}}") or ""
     of, known = tagged or head, set(filter(re.compile("[0-9a-f]{40,64}").fullmatch, commits))
-    ancestors = {commit for commit in known if ask_git(root, "merge-base", "--is-ancestor", commit, of) is not None}
+    ancestors = {commit for commit in known if is_in_history(root, commit, of)}
     path = root / CHANGELOG
     text = path.read_text("utf-8") if path.is_file() else ""
     return RepositoryState(head, tagged, list_changes(root), frozenset(ancestors), text)

@@ -11,8 +11,7 @@ from datetime import datetime
 from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import fit, shorten
 from pjrtwheel.prove.level import ORDER, Level
-from pjrtwheel.prove.origin import Origin, read_moment
-from pjrtwheel.prove.proof_file import CLOCKS_DIFFER
+from pjrtwheel.prove.origin import describe_commit_fault, describe_date_fault
 from pjrtwheel.prove.results import Proof
 from pjrtwheel.release_check.policy import Demand, Waiver
 from pjrtwheel.release_check.problems import Kind, Problem
@@ -111,8 +110,8 @@ def check_built(entries: Iterable[Entry], history: History) -> Iterator[Problem]
     """Yield why it is not known, or not one thing, what the wheels were built from."""
     found: dict[str, list[str]] = {}
     for entry in entries:
-        for fault in _check_commit("built", entry.built, history.commits):
-            found.setdefault(fault, []).append(entry.filename)
+        if fault := describe_commit_fault(entry.built, history.commits):
+            found.setdefault(f"built {fault}", []).append(entry.filename)
     for fault, names in found.items():
         yield Problem(Kind.BUILT, f"{fault}: {fit(names)}")
     commits = sorted({entry.built.commit for entry in entries if entry.built.commit})
@@ -124,21 +123,10 @@ def find_faults(proof: Proof, history: History) -> Iterator[str]:
     """Yield why a proof does not count."""
     if proof.level is not proof.shown_level():
         yield f"claims {proof.level}, but its programs show {proof.shown_level()}"
-    yield from _check_commit("proven", proof.origin, history.commits)
-    moment = read_moment(proof.origin.date)
-    if moment is None:
-        yield f"has no date, but {proof.origin.date!r}"
-    elif moment > history.now + CLOCKS_DIFFER:
-        yield f"dated in the future, {proof.origin.date}"
-
-
-def _check_commit(done: str, origin: Origin, commits: Collection[str]) -> Iterator[str]:
-    if origin.commit is None:
-        yield f"{done} outside git, from no commit"
-    elif origin.commit not in commits:
-        yield f"{done} at commit {origin.commit[:12]}, which the release does not come from"
-    elif origin.dirty is not False:
-        yield f"{done} with uncommitted changes at {origin.commit[:12]}"
+    if fault := describe_commit_fault(proof.origin, history.commits):
+        yield f"proven {fault}"
+    if fault := describe_date_fault(proof.origin, history.now):
+        yield fault
 
 
 def highest_shown(proofs: Iterable[Proof]) -> Level:
