@@ -18,7 +18,7 @@ from rich.console import Console
 if TYPE_CHECKING:
     from jaxlib_select.cli.terminal import Terminal
 
-_COMMAND = "./noxw "  # lines with one stay whole, to be pasted
+_COMMANDS = ("./noxw ", "pip install ", "git ", "apt-get ")  # lines with one stay whole, to be pasted
 
 
 def open_console(stream: TextIO | None = None, environ: Mapping[str, str] | None = None) -> tuple[Console, Terminal]:
@@ -46,7 +46,7 @@ def fold_text(text: str, width: int) -> str:
 
 
 def _fold_line(line: str, width: int) -> str:
-    if len(line) <= width or _COMMAND in line:
+    if len(line) <= width or any(command in line for command in _COMMANDS):
         return line
     indent = " " * (len(line) - len(line.lstrip()) + 4)
     return textwrap.fill(

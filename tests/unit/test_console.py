@@ -27,6 +27,8 @@ def test_lines_are_folded_between_words() -> None:
         "b" * 50,
         "run: ./noxw -s build_cuda13 -- --dist dist",
     ]
+    command = "fix: pip install --extra-index-url https://wheels.example.org/simple/ jax jaxlib-cpu"
+    assert fold_text(command, 40) == command
 
 
 def test_programs_get_whole_lines(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from pjrtwheel.cli import add_options, check_repository
 
@@ -20,5 +21,6 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.products.select import build_selector
 
     check_repository(args.root)
-    print(display_path(build_selector(args.root, args.dist or args.root / "dist").path.absolute()))
+    path = build_selector(args.root, args.dist or args.root / "dist").path.absolute()
+    print(display_path(path) if sys.stdout.isatty() else path)  # a shell's substitution does not expand ~
     return 0

@@ -18,7 +18,7 @@ from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.docs.measures import Measure
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import UsageError, fit
 from pjrtwheel.files import write_atomically
 from pjrtwheel.inspect import Inspection, inspect_wheel
 from pjrtwheel.inspect.findings import count_useless
@@ -117,7 +117,12 @@ def make_parser() -> CommandParser:
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure what was named, and return the exit status."""
     arguments = make_parser().parse_all(argv)
-    measures = _measure_wheels(arguments.root, find_wheels(arguments.wheels))
+    wheels = list(find_wheels(arguments.wheels))
+    if not wheels:
+        raise UsageError(
+            f"no wheels in {fit(map(str, arguments.wheels))}", remedy="name folders of upstream's wheels and of ours"
+        )
+    measures = _measure_wheels(arguments.root, wheels)
     write_atomically(arguments.root / DATA, format_measures(measures))
     return 0
 

@@ -76,7 +76,7 @@ def find_device() -> None:
             cause="this user is not in the group it belongs to, or the device was not given to this container",
             remedy=Remedy(
                 "sudo usermod --append --groups render $USER",
-                f"log in again after that; in Docker: --device {devices[0]}",
+                f"afterwards log in again; in Docker: --device {devices[0]}",
             ),
         )
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 
 class Remedy(NamedTuple):
-    """What to do.
+    """What to do; the same as in `jaxlib_select.doctor.report`, which is not installed with a wheel.
 
     Attributes:
         command: A command, and nothing but it, or a sentence where no command does it.

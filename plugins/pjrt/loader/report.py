@@ -201,7 +201,8 @@ def to_text(report: Report) -> list[str]:
     if report.absence is not None and report.problems:
         lines.append(_row("hardware", report.absence.what))
     for problem in report.problems:
-        advice = () if full.endswith(problem.remedy) else (problem.note, problem.remedy)
+        is_last = fixed is not None and (problem.note, problem.remedy) == (fixed.note, fixed.remedy)
+        advice = () if is_last else (problem.note, problem.remedy)
         said = [text for text in (problem.what, problem.cause, *advice) if text and not full.endswith(text)]
         lines += _rows("problem", [line for text in said for line in text.splitlines()])
     if fixed is None:

@@ -86,7 +86,7 @@ def find_device() -> None:
             cause="this user is not in the group it belongs to",
             remedy=Remedy(
                 "sudo usermod --append --groups render,video $USER",
-                f"log in again after that; ls -l /{KFD} shows the group",
+                f"afterwards log in again; ls -l /{KFD} shows the group",
             ),
         )
 

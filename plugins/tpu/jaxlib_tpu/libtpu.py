@@ -91,7 +91,8 @@ def describe_remedy(plugin: Plugin) -> Remedy:
         LockMissingError: The wheel does not say which one it needs.
     """
     required = required_version(plugin)
-    return Remedy(f"pip install --force-reinstall {PROJECT}=={required}", f"or correct {_OWN_LIBRARY} where it is set")
+    note = f"where {_OWN_LIBRARY} is set, correct it instead"
+    return Remedy(f"pip install --force-reinstall {PROJECT}=={required}", note)
 
 
 def _installed_library() -> Path | None:

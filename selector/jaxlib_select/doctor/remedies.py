@@ -26,7 +26,20 @@ LOCK_ERRORS = ("LockMissingError", "VersionMismatchError", "LockMismatchError")
 # Variables that say where pip and uv find wheels; not `INDEX_URL`, which mostly names a mirror of the public index.
 _SOURCES = re.compile(r"(PIP|UV)_(FIND_LINKS|INDEX|EXTRA_INDEX_URL)")
 _SOURCE_NOTE = "add --find-links DIR or --index-url URL for our wheels"
+_NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")  # of a distribution (PEP 508)
 _REMOVAL = "pip uninstall "  # how the remedies of our plugins begin that remove others
+
+
+def names_to_remove(remedy: str) -> list[str]:
+    """Return the distributions that a plugin's remedy removes; none if it does something else, or more.
+
+    Wheels of before remedies had notes wrote a remark behind the names.
+
+    >>> names_to_remove("pip uninstall jax-a jaxlib-b"), names_to_remove("pip uninstall jax-a  # or keep it")
+    (['jax-a', 'jaxlib-b'], [])
+    """
+    names = remedy.removeprefix(_REMOVAL).split() if remedy.startswith(_REMOVAL) else []
+    return names if all(map(_NAME.fullmatch, names)) else []
 
 
 @dataclass(frozen=True)
@@ -111,7 +124,8 @@ class Examination:
 
     def removal(self, remedy: str) -> str:
         """Return a plugin's remedy that removes others as a command of this installer; empty if it is another one."""
-        return self.uninstall(remedy.removeprefix(_REMOVAL).split()) if remedy.startswith(_REMOVAL) else ""
+        names = names_to_remove(remedy)
+        return self.uninstall(names) if names else ""
 
     def restore(self) -> Remedy:
         """Return the command after which JAX, jaxlib and our plugins are of one release and one build.

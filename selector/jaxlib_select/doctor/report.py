@@ -18,7 +18,7 @@ ERROR, WARNING, NOTE = "error", "warning", "note"
 
 
 class Remedy(NamedTuple):
-    """What fixes something.
+    """What fixes something; the same as in the plugins' `pjrt.errors`, which are installed without this package.
 
     Attributes:
         command: The command, and nothing but it: not every shell takes a comment behind one. Empty where none does.

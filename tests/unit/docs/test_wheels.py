@@ -87,5 +87,8 @@ def test_command_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixt
 
     assert status == UsageError.exit_code
     assert "no such wheel or folder" in capsys.readouterr().err
+    (tmp_path / "dist").mkdir()
+    assert document.main([str(tmp_path / "dist"), "--root", str(tmp_path)]) == UsageError.exit_code
+    assert capsys.readouterr().err.startswith(f"error: no wheels in {tmp_path / 'dist'}\n")
     with pytest.raises(UsageError, match="update_measures"):
         document.read_measures(tmp_path)

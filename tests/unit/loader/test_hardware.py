@@ -154,7 +154,7 @@ def test_a_wheel_without_its_metadata_names_the_missing_libtpu(load_module: Load
     ]
     assert libtpu.describe_remedy(plugin) == (
         "pip install --force-reinstall libtpu==0.0.48.1",
-        "or correct TPU_LIBRARY_PATH where it is set",
+        "where TPU_LIBRARY_PATH is set, correct it instead",
     )
 
 

@@ -8,6 +8,7 @@ A session's arguments are read by the session's own parser; those of `jaxlib-sel
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 from argparse import REMAINDER
@@ -254,13 +255,29 @@ def test_what_is_only_parsed_has_a_reason() -> None:
     assert [subject for subject, path in files.items() if word[subject] not in path.read_text("utf-8")] == []
 
 
+def find_shown(test: Path) -> set[tuple[str, str]]:
+    """Return page and beginning of a command wherever a test file, or the conftest.py next to it, calls `shown`."""
+    files = [test, test.parent / "conftest.py"]
+    calls = (node for path in files if path.is_file() for node in ast.walk(ast.parse(path.read_text("utf-8"))))
+    found = set()
+    for call in calls:
+        match call:
+            case ast.Call(
+                func=ast.Name("shown"), args=[ast.BinOp(right=ast.Constant(str(page))), ast.Constant(str(start)), *_]
+            ):
+                found.add((page, start))
+    return found
+
+
 def test_what_is_shown_is_compared() -> None:
     """Where a block runs, or by the test that it names, which looks for the page."""
     printing = [block for block in BLOCKS if any(printed for _, printed in block.commands)]
     assert len(printing) > 15
     assert [block.name for block in printing if not (block.setup or block.test)] == []
-    compared = [block for block in BLOCKS if block.test]
-    assert [block.name for block in compared if block.path.name not in (ROOT / block.test).read_text("utf-8")] == []
+    for block in (block for block in BLOCKS if block.test):
+        page, asked = str(block.path.relative_to(ROOT)), find_shown(ROOT / block.test)
+        for command in (command for command, printed in block.commands if printed):
+            assert any(page == name and command.startswith(start) for name, start in asked), f"{block.name}: {command}"
 
 
 def test_there_are_blocks_to_look_at() -> None:
