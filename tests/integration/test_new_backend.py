@@ -84,6 +84,8 @@ def checkout(
     copy = copy_checkout(tmp_path_factory.mktemp("checkout") / "copy")
     files = dict(FILE.findall((root / "docs/vendor/tutorial.md").read_text("utf-8")))
     assert len(files) == 4
+    module = "plugins/abacus/jaxlib_abacus/__init__.py"
+    files[module] = files[module].replace("/dev/abacus0", os.devnull)  # a device that every machine has
     write_files(copy, files)
     yield copy
     with pytest.MonkeyPatch.context() as patch:
@@ -160,6 +162,15 @@ def test_jax_finds_the_plugin(python: Path, tmp_path: Path, release: Release) ->
     version, error = done.stdout.splitlines()
     assert version == release.version
     assert "backend 'abacus': UNIMPLEMENTED: this is a stub of XLA: it makes no client" in error
+
+
+def test_jax_goes_on_without_the_device(python: Path, tmp_path: Path) -> None:
+    """The library is not even opened; asked for by name, the platform fails with the reason."""
+    program = f"import jaxlib_abacus; jaxlib_abacus.DEVICE = jaxlib_abacus.Path({str(tmp_path / 'abacus0')!r})\n{USE}"
+    assert call(python, "-c", program) == (0, "3.0 cpu\n", [])
+    status, said, errors = call(python, "-c", program, JAX_PLATFORMS="abacus")
+    assert (status, said) == (1, "")
+    assert any(f"there is no abacus: {tmp_path / 'abacus0'} is missing" in line for line in errors)
 
 
 def test_plugin_says_that_it_fits(python: Path, tmp_path: Path, release: Release) -> None:
