@@ -29,7 +29,8 @@ class Select:
     """Which machines a backend serves, beyond what its GPU code says.
 
     Attributes:
-        vendor: Who makes the accelerators: `nvidia`, `amd`, `intel`, `google`, `cpu` for none, or the name of a module of your own.
+        vendor: Who makes the accelerators: `nvidia`, `amd`, `intel`, `google`, `cpu` for none, or the module of another
+            vendor.
         rank: Of several backends that serve a machine equally well, the highest is taken.
         driver: Oldest version of the vendor's driver or runtime, such as the CUDA version that libcuda serves; the
             first number is its major version.

@@ -34,7 +34,7 @@ from pjrtwheel.products.index.release_pages import (
     render_pages,
     selector_code,
 )
-from pjrtwheel.products.index.release_pages.accelerators import Accelerator, load_accelerators
+from pjrtwheel.products.index.release_pages.accelerators import Accelerator, Accelerators, load_accelerators
 from pjrtwheel.products.index.release_pages.comparison import Bar, Measured, compare
 from pjrtwheel.products.index.release_pages.releases import Release, list_releases
 from pjrtwheel.products.index.release_pages.templating import as_json
@@ -42,6 +42,7 @@ from pjrtwheel.products.index.release_pages.wheel_page import Change, group_chan
 from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.results import Compilation, Outcome, ProgramResult, Proof, PythonProof, TargetProof
 from pjrtwheel.sets.projects import SELECTOR
+from pjrtwheel.tables import read_toml
 from pjrtwheel.wheel.names import parse_name
 from release_entries import entry_of
 from release_index import MACHINE, ORIGIN, make_release_dist
@@ -351,7 +352,7 @@ def test_each_backend_that_the_selector_can_choose_is_in_the_picker(jax: str, pr
 
 
 def test_each_backend_says_itself_what_the_picker_offers(root: Path, tmp_path: Path) -> None:
-    """A new one is a new directory; a shared directory counts once, and the longest list comes first."""
+    """A new one is a new directory; a shared directory counts once, and a small order comes first."""
     shutil.copytree(root / "plugins", tmp_path / "plugins")
     before = load_accelerators(tmp_path)
     assert before == load_accelerators(root) == picker.read_offer().accelerators
@@ -364,10 +365,43 @@ def test_each_backend_says_itself_what_the_picker_offers(root: Path, tmp_path: P
     added = Accelerator("Abacus 5", {"tpu": {"pci": ["1ae0:0063"]}})
     after = load_accelerators(tmp_path)
     assert [entry for entry in after if entry != added] == list(before)
-    assert added in after
-    (tmp_path / "plugins/abacus/picker.toml").write_text("[[accelerators]]\nname = 'x'\n", "utf-8")
-    with pytest.raises(UsageError, match=r"malformed list of accelerators: .*abacus/picker\.toml"):
+    assert 0 < after.index(added) < len(after)
+    (tmp_path / "plugins/abacus/picker.toml").write_text(f"order = 1\n{own}", "utf-8")
+    assert load_accelerators(tmp_path) == (added, *before)
+
+
+@pytest.mark.parametrize(
+    ("table", "cause"),
+    [
+        ("name = 'x'", "name"),
+        ("label = 'A5'\nmachine = { nvida = { cuda = '13.0' } }", "none of its keys ('nvida') is known"),
+        ("label = 'A5'\nmachine = { nvidia = { gpu = [] } }", "the machine of 'A5' has unknown keys: nvidia.gpu"),
+        (
+            "label = 'A5'\nmachine = {}\nchoices = [{ label = 'new', machine = { amd = { room = '7' } } }]",
+            "the machine of 'new' has unknown keys: amd.room",
+        ),
+    ],
+)
+def test_a_slip_in_an_accelerator_is_found(root: Path, tmp_path: Path, table: str, cause: str) -> None:
+    """The selector passes over what it does not know, so the picker would offer the CPU for it."""
+    shutil.copytree(root / "plugins", tmp_path / "plugins")
+    (tmp_path / "plugins/cpu/picker.toml").write_text(f"[[accelerators]]\n{table}\n", "utf-8")
+    with pytest.raises(UsageError, match=r"malformed list of accelerators: .*cpu/picker\.toml") as caught:
         load_accelerators(tmp_path)
+    assert cause in caught.value.cause
+
+
+def test_each_accelerator_leads_to_a_package_of_its_own(root: Path, projects: tuple[Project, ...]) -> None:
+    """With some release on some system, with the usual choice."""
+    offer = picker.read_offer()
+    given: dict[str, set[str]] = {}
+    for release in list_releases(projects):
+        for system in offer.systems:
+            for found in picker.answer(offer, release, system):
+                given.setdefault(found.accelerator, set()).add(found.decision.package)
+    (cpu,) = read_toml(Accelerators, (root / "plugins/cpu/picker.toml").read_text("utf-8")).accelerators
+    alone = {label for label, packages in given.items() if packages <= {"jax", "jaxlib-cpu"}}
+    assert alone == {cpu.label}
 
 
 def test_rivals_are_the_origins_that_nothing_of_ours_needs() -> None:

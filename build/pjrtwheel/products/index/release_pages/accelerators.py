@@ -9,6 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from jaxlib_select.errors import SelectError
+from jaxlib_select.machine.file import from_json
+from jaxlib_select.machine.model import Machine as MachineFile
+from jaxlib_select.tables import unknown_keys
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.errors import UsageError
@@ -53,25 +57,27 @@ class Accelerators:
     """Which accelerators the install picker of an index offers for a backend.
 
     Attributes:
-        accelerators: In the order of the list; the largest file comes first in it, then the highest `rank`.
+        accelerators: In the order of the list.
+        order: Where they are in it: smaller numbers come first, and of equal ones the backend with the higher `rank`.
     """
 
     accelerators: tuple[Accelerator, ...]
+    order: int = 100
 
 
 def load_accelerators(root: Path) -> tuple[Accelerator, ...]:
     """Return what the backends below `root` offer, each directory once, also one that several backends share.
 
     Raises:
-        UsageError: A file is not TOML, or of another form.
+        UsageError: A file is not TOML, or of another form, or a machine in it has what the selector does not know.
     """
     ranks: dict[Path, int] = {}
     for backend in load_backends(root).values():
         for path in _files_of(backend):
             ranks[path] = max(ranks.get(path, 0), int((backend.select or {}).get("rank", 0)))
-    found = [(_read(path), -rank) for path, rank in ranks.items()]
-    ordered = sorted(found, key=lambda entry: (-len(entry[0]), entry[1]))
-    return tuple(accelerator for listed, _ in ordered for accelerator in listed)
+    found = [(_read(path), rank) for path, rank in ranks.items()]
+    ordered = sorted(found, key=lambda entry: (entry[0].order, -entry[1]))
+    return tuple(accelerator for listed, _ in ordered for accelerator in listed.accelerators)
 
 
 def _files_of(backend: Backend) -> list[Path]:
@@ -81,8 +87,21 @@ def _files_of(backend: Backend) -> list[Path]:
     return [path for path in paths if path.is_file()]
 
 
-def _read(path: Path) -> tuple[Accelerator, ...]:
+def _read(path: Path) -> Accelerators:
     try:
-        return tables.read_toml(Accelerators, path.read_text("utf-8")).accelerators
-    except tables.TableError as error:
-        raise UsageError(f"malformed list of accelerators: {path}", cause=str(error)) from error
+        listed = tables.read_toml(Accelerators, path.read_text("utf-8"))
+        for accelerator in listed.accelerators:
+            _check_machine(accelerator.label, accelerator.machine)
+            for choice in accelerator.choices:
+                _check_machine(choice.label, choice.machine)
+    except (tables.TableError, SelectError) as error:
+        raise UsageError(f"malformed list of accelerators: {path}", cause=str(error).partition("\n")[0]) from error
+    return listed
+
+
+def _check_machine(label: str, machine: Machine) -> None:
+    """Refuse a key that the selector would pass over: the picker would take the accelerator for none."""
+    from_json(machine)
+    unknown = [where + key for where, key, _ in unknown_keys(MachineFile, machine)]
+    if unknown:
+        raise tables.TableError(f"the machine of {label!r} has unknown keys: {', '.join(unknown)}")
