@@ -73,8 +73,10 @@ FUNCTIONS: Mapping[str, Signature] = {
 }
 METHODS: Mapping[str, Mapping[str, Signature]] = {
     "str": {
+        "count": Signature(1, 1),
         "endswith": Signature(1, 1),
         "format": Signature(0, None),
+        "index": Signature(1, 1),
         "join": Signature(1, 1),
         "lower": Signature(0, 0),
         "lstrip": Signature(0, 1),
@@ -131,4 +133,27 @@ def is_known_pattern(text: str) -> bool:
     >>> is_known_pattern(r"(<|>=)\s*\d{1,2}[a-f]?$"), is_known_pattern(r"\bword\b")
     (True, False)
     """
-    return _PATTERN.fullmatch(text) is not None
+    return _PATTERN.fullmatch(text) is not None and not _repeats_captures(text)
+
+
+def _repeats_captures(text: str) -> bool:
+    """Return whether something is captured within a group that is repeated, or by one that may match nothing.
+
+    Python keeps what was found in an earlier round; a browser forgets it.
+    """
+    opened: list[tuple[int, bool]] = []  # where each open group begins, and whether something in it captures
+    within_set = False
+    for found in re.finditer(r"\\.|[\[\]]|\(\?:|\(|\)(?:[*+]|\{)?", text, re.DOTALL):
+        sign = found[0]
+        if within_set or sign in "[]":
+            within_set = sign != "]"
+        elif sign.startswith("("):
+            opened.append((found.end(), False))
+        elif sign.startswith(")") and opened:
+            start, captures = opened.pop()
+            own = text[start - 1] == "("
+            if len(sign) > 1 and (captures or (own and re.fullmatch(text[start : found.start()], "") is not None)):
+                return True
+            if opened and (own or captures):
+                opened[-1] = (opened[-1][0], True)
+    return False

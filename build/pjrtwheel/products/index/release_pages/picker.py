@@ -90,7 +90,7 @@ class Answer:
 
 
 def read_offer() -> Offer:
-    """Read `picker.toml`, and what the backends of this repository offer."""
+    """Read `picker.toml`, and what the backends of this repository offer: those that its selector knows."""
     text = files(__package__).joinpath("picker.toml").read_text("utf-8")
     return read_toml(Offer, text, accelerators=load_accelerators(OWN_ROOT))
 

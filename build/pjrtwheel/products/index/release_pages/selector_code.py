@@ -6,6 +6,8 @@ The picker must decide as `jaxlib-select resolve` does, in the same words. So no
 own functions, from the one that decides down to all that it uses, become data (`definitions.py`, `syntax.py`), and the
 interpreter (`static/python.js`) knows the language only. A new rule or a new vendor of the selector is in the pages
 that are written next. If it uses something that the interpreter does not know, writing them fails with its place.
+Methods are known by their names, for any type that has one: a list's, called on a string, fails in the browser, where
+the picker then gives no answer.
 """
 
 from __future__ import annotations

@@ -124,10 +124,10 @@ class Picker {
       });
       this.tell(decision, lines, this.data.interpreters[shell][elements.environment.value], [...missing, ...decision.warnings]);
     } catch (error) {
-      if (!(error instanceof SelectorError || error instanceof Python.PythonError)) throw error;
       this.answer.replaceChildren(element("h2", { textContent: "No answer" }),
         ...[error.what || error.message, error.cause, error.remedy].filter(Boolean).map((text) => element("p", { textContent: text })));
       this.answer.className = "answer refused";
+      if (!(error instanceof SelectorError || error instanceof Python.PythonError)) throw error;
     }
   }
 

@@ -84,6 +84,8 @@ const Python = (() => {
 
   const isNumber = (value) => typeof value === "number" || typeof value === "boolean";
   const isDict = (value) => value instanceof Dict;
+  // Counts are added where other values are replaced; that is not here.
+  const notCounter = (value) => (value instanceof Counter ? fail("NotImplementedError", "a Counter does not do this here") : value);
   const typeOf = (value) => {
     if (value === null) return "NoneType";
     if (typeof value === "string") return "str";
@@ -136,6 +138,9 @@ const Python = (() => {
     if (isNumber(a) && isNumber(b)) return Number(a) === Number(b);
     if (Array.isArray(a)) {
       return Array.isArray(b) && typeOf(a) === typeOf(b) && a.length === b.length && a.every((value, place) => equal(value, b[place]));
+    }
+    if (a instanceof Counter && b instanceof Counter) { // what is missing is there no times
+      return [...a, ...b].every((key) => equal(a.get(key, 0), b.get(key, 0)));
     }
     if (isDict(a)) return isDict(b) && sizeOf(a) === sizeOf(b) && a.items().every(([key, value]) => b.has(key) && equal(value, b.get(key)));
     if (a instanceof Range) return b instanceof Range && equal(a.numbers, b.numbers);
@@ -202,7 +207,7 @@ const Python = (() => {
       return isSequence(b) ? repeat(b, a) : mistyped(`${typeOf(a)} * ${typeOf(b)}`);
     },
     "|": (a, b) => {
-      if (isDict(a) && isDict(b)) return new Dict([...a.items(), ...b.items()]);
+      if (isDict(a) && isDict(b)) return new Dict([...notCounter(a).items(), ...notCounter(b).items()]);
       return isNumber(a) && isNumber(b) ? bits((x, y) => x | y, a, b) : combine("|", a, b, (x, y) => [...x, ...y]);
     },
     "&": (a, b) => (isNumber(a) && isNumber(b) ? bits((x, y) => x & y, a, b)
@@ -212,7 +217,7 @@ const Python = (() => {
   const augment = (sign, a, b) => {
     if (sign === "+" && typeOf(a) === "list") { a.push(...each(b)); return a; }
     if (sign === "*" && typeOf(a) === "list") { a.splice(0, a.length, ...repeat(a, b)); return a; }
-    if (sign === "|" && isDict(a)) { for (const [key, value] of pairsOf(b)) a.set(key, value); return a; }
+    if (sign === "|" && isDict(a)) { notCounter(a); for (const [key, value] of pairsOf(b)) a.set(key, value); return a; }
     const found = BINARY[sign](a, b);
     if (typeOf(a) !== "set") return found;
     a.entries = found.entries;
@@ -376,7 +381,8 @@ const Python = (() => {
   };
   const count = (values = []) => {
     const counts = new Counter();
-    for (const value of each(values)) counts.set(value, counts.get(value, 0) + 1);
+    for (const value of isDict(values) ? [] : each(values)) counts.set(value, counts.get(value, 0) + 1);
+    for (const [key, value] of isDict(values) ? values.items() : []) counts.set(key, value);
     return counts;
   };
   const next = (values, ...otherwise) => {
@@ -466,6 +472,11 @@ const Python = (() => {
       rpartition: method(1, 1, (text, separator) => cut(text, separator, "lastIndexOf", ["", "", text])),
       rstrip: method(0, 1, (text, signs = null) => strip(text, signs, false, true)), split: method(0, 1, split),
       startswith: method(1, 1, (text, starts) => anyOf(starts).some((start) => text.startsWith(start))),
+      count: method(1, 1, (text, part) => (checkText(part) ? text.split(part).length - 1 : [...text].length + 1)),
+      index: method(1, 1, (text, part) => {
+        const at = text.indexOf(checkText(part));
+        return at < 0 ? fail("ValueError", "substring not found") : [...text.slice(0, at)].length;
+      }),
       strip: method(0, 1, (text, signs = null) => strip(text, signs, true, true)), upper: method(0, 0, (text) => text.toUpperCase()),
     },
     list: {
@@ -479,7 +490,7 @@ const Python = (() => {
       items: method(0, 0, (dict) => new View(dict, "items")), keys: method(0, 0, (dict) => new View(dict, "keys")),
       setdefault: method(1, 2, (dict, key, value = null) => { if (!dict.has(key)) dict.set(key, value); return dict.get(key); }),
       update: method(0, 1, ([dict, more = []], named) => {
-        for (const [key, value] of [...pairsOf(more), ...Object.entries(named)]) dict.set(key, value);
+        for (const [key, value] of [...pairsOf(more), ...Object.entries(named)]) notCounter(dict).set(key, value);
         return null;
       }, ["*"]),
       values: method(0, 0, (dict) => new View(dict, "values")),
