@@ -44,7 +44,8 @@ def test_the_status_of_a_plugin_for_gpus(run: Program, overlay: Overlay, tmp_pat
     assert f"rejected    {impostor}" in lines
     assert f"cuDNN cannot be opened: {impostor}" in shown["problem"]
     assert shown["hardware"] == ABSENT["cuda13"].partition(": ")[2]
-    assert f"pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'" in lines[-1]
+    assert f"pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'" in shown["note"]
+    assert lines[-1].startswith("To fix it: pip install --upgrade nvidia-cublas ")
 
 
 def test_the_status_where_only_the_hardware_is_absent(
