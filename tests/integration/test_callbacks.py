@@ -280,7 +280,7 @@ except RuntimeError as error:
     assert what.endswith("TakeOverError: jaxlib-cpu cannot serve this JAX: KeyError: 'xla_ffi_python_cpu_callback'")
     way_out = "JAXLIB_CPU_DISABLE=1 lets JAX go on without this plugin"
     assert cause == f"it needs the JAX release that it was made for; {way_out}"
-    assert remedy.startswith(f"pip install jax=={release.version}")
+    assert remedy.startswith(f"uv pip install jax=={release.version}")
 
 
 @pytest.mark.parametrize("copy", [None, True])

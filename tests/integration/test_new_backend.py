@@ -275,15 +275,15 @@ def test_a_plugin_of_another_set_leaves_jax_alone(dist: Path, install_official: 
     assert (status, said) == (0, "3.0 cpu\n")
     (line,) = errors
     assert "was built for another jaxlib than the installed" in line
-    before, command = line.split("; or remove it: pip uninstall jaxlib-abacus): ")
+    before, command = line.split("; or remove it: uv pip uninstall jaxlib-abacus): ")
     assert "; JAX goes on without jaxlib-abacus. To fix it (" in before
-    assert command.startswith("pip install --force-reinstall --no-deps jaxlib-abacus==")
+    assert command.startswith("uv pip install --force-reinstall --no-deps jaxlib-abacus==")
     assert call(python, "-c", USE, JAX_PLATFORMS="cpu") == (0, "3.0 cpu\n", [])
     status, said, errors = call(python, "-c", USE, JAX_PLATFORMS="abacus")
     assert (status, said) == (1, "")
     assert any("OtherSetError: jaxlib-abacus" in text for text in errors)
     status, said, _ = call(python, "-m", "jaxlib_abacus")
     assert status == 1
-    verdict, command = verdict_of(said).split("; or remove it: pip uninstall jaxlib-abacus): ")
+    verdict, command = verdict_of(said).split("; or remove it: uv pip uninstall jaxlib-abacus): ")
     assert verdict.startswith("jaxlib-abacus does not fit here. To fix it (")
-    assert command.startswith("pip install --force-reinstall --no-deps jaxlib-abacus==")
+    assert command.startswith("uv pip install --force-reinstall --no-deps jaxlib-abacus==")

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.integration
 
 USE_JAX = "import jax; print(jax.devices()); print(float(jax.numpy.ones(3).sum()))"
 VERSION = release_under_test().set_version
-REMEDY = f"pip install --force-reinstall --no-deps jaxlib=={VERSION} jaxlib-cpu=={VERSION}"
+REMEDY = f"uv pip install --force-reinstall --no-deps jaxlib=={VERSION} jaxlib-cpu=={VERSION}"
 
 
 @pytest.fixture

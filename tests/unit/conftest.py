@@ -96,9 +96,13 @@ def load_module(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             importlib.invalidate_caches()
         return importlib.import_module(f"{package}.{module}" if module else package)
 
-    sys.path.insert(0, str(site))
+    # Remedies are pip's where there is a pip, which environments of uv's have not.
+    pip = tmp_path_factory.mktemp("pip")
+    (pip / "pip").mkdir()
+    (pip / "pip/__init__.py").touch()
+    sys.path[:] = [str(site), *sys.path, str(pip)]
     yield load
-    sys.path.remove(str(site))
+    sys.path[:] = [entry for entry in sys.path if entry not in (str(site), str(pip))]
 
 
 @pytest.fixture(scope="session")

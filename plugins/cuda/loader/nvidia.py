@@ -12,6 +12,7 @@ from pathlib import Path
 from ..pjrt import private
 from ..pjrt.accelerator import Accelerator, read_gpu_code
 from ..pjrt.errors import DriverError, GpuCodeError, PluginError, Remedy, VendorLibraryError, VendorLibraryGapError
+from ..pjrt.installed import pip_command
 from ..pjrt.kernels import Kernels
 from ..pjrt.lock import pin_set
 from ..pjrt.plugin import Plugin
@@ -165,10 +166,10 @@ class Cuda:
         return None
 
     def _remedy(self, projects: list[str]) -> Remedy:
-        everything = f"{self._plugin.distribution}[with-cuda]{pin_set(self._plugin.package)}"
+        everything = pip_command(f"install '{self._plugin.distribution}[with-cuda]{pin_set(self._plugin.package)}'")
         return Remedy(
-            f"pip install --upgrade {' '.join(projects)}",
-            f"all of NVIDIA's: pip install '{everything}'; {_SKIP_CHECKS}=1 tries it as it is",
+            pip_command(f"install --upgrade {' '.join(projects)}"),
+            f"all of NVIDIA's: {everything}; {_SKIP_CHECKS}=1 tries it as it is",
         )
 
     def _devices_in_use(self) -> int:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from .pjrt.accelerator import Accelerator
 from .pjrt.errors import DriverError, NoDeviceError, Remedy
+from .pjrt.installed import pip_command
 from .pjrt.kernels import Kernels
 from .pjrt.lock import pin_set
 from .pjrt.needed import NeededLibraries
@@ -105,7 +106,7 @@ def library_folders(plugin: Plugin) -> tuple[list[Path], list[Path]]:
 def describe_remedy(plugin: Plugin) -> Remedy:
     """Return what installs Intel's libraries."""
     return Remedy(
-        f"pip install '{plugin.distribution}[with-oneapi]{pin_set(plugin.package)}'",
+        pip_command(f"install '{plugin.distribution}[with-oneapi]{pin_set(plugin.package)}'"),
         "libze_loader.so.1 and libze_tracing_layer.so.1 are Level Zero, a package of the system (Debian, Ubuntu: "
         "apt-get install libze1)",
     )

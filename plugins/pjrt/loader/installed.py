@@ -43,6 +43,14 @@ def package_directory(package: str) -> Path | None:
     return next(iter(find_folders(package)), None)
 
 
+def pip_command(arguments: str) -> str:
+    """Return a command of pip's for this environment, to be shown to the user.
+
+    Where it has no pip, as those that uv makes, the `pip` that a shell finds is another environment's.
+    """
+    return f"pip {arguments}" if package_directory("pip") is not None else f"uv pip {arguments}"
+
+
 def find_folders(package: str) -> list[Path]:
     """Return every directory of a package: a namespace package may have several, and one that is absent has none."""
     imported = sys.modules.get(package)
@@ -88,7 +96,7 @@ def check_jax(release: str, installed: str | None) -> None:
         JaxMissingError: There is none.
         VersionMismatchError: It is older than the release; JAX refuses a jaxlib that is newer than itself.
     """
-    remedy = f"pip install jax=={release}" if release else "pip install jax"
+    remedy = pip_command(f"install jax=={release}" if release else "install jax")
     if installed is None:
         raise JaxMissingError("JAX itself is not installed", remedy=remedy)
     if release and _numbers(installed) < _numbers(release):

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 from .errors import KernelsMissingError, TakeOverError, VersionMismatchError
-from .installed import is_free_threaded, package_directory
+from .installed import is_free_threaded, package_directory, pip_command
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +93,7 @@ def check_kernels(kernels: Kernels, distribution: str, release: str, version: st
         raise VersionMismatchError(
             f"{other} {version} is installed in addition to {distribution} {release}, which has kernels of its own",
             cause="jaxlib takes kernels of exactly its own version, and finds the version of the other ones",
-            remedy=f"pip uninstall {other}",
+            remedy=pip_command(f"uninstall {other}"),
         )
 
 
@@ -117,7 +117,7 @@ def check_precedence(
         raise TakeOverError(
             f"jaxlib takes the kernels of {' and '.join(others)} before those of {distribution}",
             cause="they are made for another version of the vendor's libraries, and would run with this plugin",
-            remedy=f"pip uninstall {' '.join(others)}",
+            remedy=pip_command(f"uninstall {' '.join(others)}"),
         )
 
 
@@ -142,7 +142,7 @@ def check_python(distribution: str, kernels: InstalledKernels) -> None:
             "and host callbacks fail on the GPU",
             remedy=f"use a Python that it has them for: {', '.join(kernels.pythons)}"
             if kernels.pythons
-            else f"pip install --force-reinstall --no-deps {distribution}",
+            else pip_command(f"install --force-reinstall --no-deps {distribution}"),
         )
 
 

@@ -17,7 +17,7 @@ from .errors import (
     Remedy,
     VersionMismatchError,
 )
-from .installed import check_interpreter, find_own_plugins, installed_version
+from .installed import check_interpreter, find_own_plugins, installed_version, pip_command
 
 LOCK_FILENAME = "release_lock.json"
 
@@ -93,7 +93,7 @@ def read_installed(distribution: str, location: Path | None) -> Installed:
 def reinstall_pair(distribution: str, version: str) -> Remedy:
     """Return what installs a matching pair."""
     return Remedy(
-        f"pip install --force-reinstall --no-deps jaxlib=={version} {distribution}=={version}",
+        pip_command(f"install --force-reinstall --no-deps jaxlib=={version} {distribution}=={version}"),
         "add the --find-links or --index-url that both wheels came from",
     )
 
@@ -123,8 +123,9 @@ def check_locks(distribution: str, plugin: Lock, jaxlib: Lock, *, own: bool = Tr
             f"{distribution} {plugin.version} was built for another jaxlib than the installed {jaxlib.version}",
             cause=f"it has the lock {plugin.lock_id}, jaxlib has {jaxlib.lock_id}",
             remedy=Remedy(
-                f"pip install --force-reinstall --no-deps {distribution}=={jaxlib.version}",
-                f"add the --find-links or --index-url that it came from; or remove it: pip uninstall {distribution}",
+                pip_command(f"install --force-reinstall --no-deps {distribution}=={jaxlib.version}"),
+                "add the --find-links or --index-url that it came from; or remove it: "
+                + pip_command(f"uninstall {distribution}"),
             ),
         )
     remedy = reinstall_pair(distribution, plugin.version)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import LibraryDamagedError, Remedy, VendorLibraryError
+from .installed import pip_command
 from .library import needed_libraries, vendor_libraries
 from .lock import pin_set
 from .plugin import Plugin, import_extension
@@ -119,7 +120,7 @@ def _needs_of(plugin: Plugin) -> list[str]:
         raise LibraryDamagedError(
             f"the plugin library cannot be read: {error}",
             cause="the download or the installation did not finish",
-            remedy=f"pip install --force-reinstall --no-deps {plugin.distribution}{pin_set(plugin.package)}",
+            remedy=pip_command(f"install --force-reinstall --no-deps {plugin.distribution}{pin_set(plugin.package)}"),
         ) from error
 
 

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from . import private
 from .errors import LibraryDamagedError, OtherSetError, PluginError, Remedy, TakeOverError
-from .installed import find_extension, package_directory
+from .installed import find_extension, package_directory, pip_command
 from .library import check_library
 from .lock import Lock, check_release, pin, reinstall_pair
 from .settings import goes_on_without, is_asked_for
@@ -129,7 +129,7 @@ def unfit(plugin: Plugin, error: Exception) -> TakeOverError:
     return TakeOverError(
         f"{plugin.distribution} cannot serve this JAX: {type(error).__name__}: {error}",
         cause="it needs the JAX release that it was made for",
-        remedy=f"pip install jax{pin(plugin.package)}",
+        remedy=pip_command(f"install jax{pin(plugin.package)}"),
     )
 
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .errors import TakeOverError
-from .installed import installed_version
+from .installed import installed_version, pip_command
 
 logger = logging.getLogger(__name__)
 
@@ -132,7 +132,7 @@ def _require(module: str, name: str) -> Any:
         raise TakeOverError(
             f"this JAX has no jax._src.{module}.{name}, without which the plugin cannot serve",
             cause="it needs the JAX release that it was made for",
-            remedy=f"pip install jax{f'=={release}' if release else ''}",
+            remedy=pip_command(f"install jax{f'=={release}' if release else ''}"),
         )
     return found
 

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .errors import Remedy, RivalError, TakeOverError
-from .installed import find_folders
+from .installed import find_folders, pip_command
 from .settings import disable_variable, is_set
 
 # JAX's variable for plugins that are in no package: NAME:LIBRARY, with commas between several.
@@ -95,7 +95,7 @@ def check_kernel_order(distribution: str, rivals: Rivals) -> None:
         raise TakeOverError(
             f"{distribution} cannot take the place of {others}, which is disabled",
             cause=f"JAX would run the kernels of {others} with this plugin, because they are still installed",
-            remedy=f"pip uninstall {' '.join(rivals.disabled)}",
+            remedy=pip_command(f"uninstall {' '.join(rivals.disabled)}"),
         )
 
 
@@ -120,7 +120,8 @@ def describe_yielding(distribution: str, platform: str, rivals: Iterable[str]) -
         f"{distribution} is not used: {' and '.join(others)} {verb} for JAX's platform {platform!r} as well, "
         "and JAX can take only one",
         remedy=Remedy(
-            f"pip uninstall {removal}", f"to keep {' and '.join(others)} instead: pip uninstall {distribution}"
+            pip_command(f"uninstall {removal}"),
+            f"to keep {' and '.join(others)} instead: {pip_command(f'uninstall {distribution}')}",
         ),
     )
 

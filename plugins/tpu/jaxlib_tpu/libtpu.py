@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from .pjrt.errors import LibraryMissingError, LockMissingError, Remedy, VersionMismatchError
-from .pjrt.installed import installed_version, package_directory
+from .pjrt.installed import installed_version, package_directory, pip_command
 from .pjrt.lock import pin_set
 from .pjrt.plugin import Plugin
 
@@ -41,7 +41,7 @@ def required_version(plugin: Plugin) -> str:
         raise LockMissingError(
             f"{plugin.distribution} does not say which {PROJECT} it needs: {path} ({reason})",
             cause="the installation is incomplete",
-            remedy=f"pip install --force-reinstall --no-deps {plugin.distribution}{pin_set(plugin.package)}",
+            remedy=pip_command(f"install --force-reinstall --no-deps {plugin.distribution}{pin_set(plugin.package)}"),
         ) from error
 
 
@@ -52,7 +52,7 @@ def check_versions(distribution: str, required: str, installed: str | None) -> N
         LibraryMissingError: It is not installed.
         VersionMismatchError: Another version is.
     """
-    remedy = f"pip install {PROJECT}=={required}"
+    remedy = pip_command(f"install {PROJECT}=={required}")
     if installed is None:
         raise LibraryMissingError(f"{distribution} needs {PROJECT} {required}, which is not installed", remedy=remedy)
     if installed != required:
@@ -92,7 +92,7 @@ def describe_remedy(plugin: Plugin) -> Remedy:
     """
     required = required_version(plugin)
     note = f"where {_OWN_LIBRARY} is set, correct it instead"
-    return Remedy(f"pip install --force-reinstall {PROJECT}=={required}", note)
+    return Remedy(pip_command(f"install --force-reinstall {PROJECT}=={required}"), note)
 
 
 def _installed_library() -> Path | None:
@@ -110,5 +110,7 @@ def library_path(environ: Mapping[str, str]) -> Path:
     installed = _installed_library()
     path = own_library(environ, installed) or installed
     if path is None:
-        raise LibraryMissingError(f"there is no package {PROJECT}", remedy=f"pip install --force-reinstall {PROJECT}")
+        raise LibraryMissingError(
+            f"there is no package {PROJECT}", remedy=pip_command(f"install --force-reinstall {PROJECT}")
+        )
     return path

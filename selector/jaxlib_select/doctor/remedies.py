@@ -27,7 +27,7 @@ LOCK_ERRORS = ("LockMissingError", "VersionMismatchError", "LockMismatchError")
 _SOURCES = re.compile(r"(PIP|UV)_(FIND_LINKS|INDEX|EXTRA_INDEX_URL)")
 _SOURCE_NOTE = "add --find-links DIR or --index-url URL for our wheels"
 _NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")  # of a distribution (PEP 508)
-_REMOVAL = "pip uninstall "  # how the remedies of our plugins begin that remove others
+_REMOVAL = re.compile("(?:uv )?pip uninstall (.+)")  # the remedies of our plugins that remove others
 
 
 def names_to_remove(remedy: str) -> list[str]:
@@ -35,10 +35,11 @@ def names_to_remove(remedy: str) -> list[str]:
 
     Wheels of before remedies had notes wrote a remark behind the names.
 
-    >>> names_to_remove("pip uninstall jax-a jaxlib-b"), names_to_remove("pip uninstall jax-a  # or keep it")
+    >>> names_to_remove("uv pip uninstall jax-a jaxlib-b"), names_to_remove("pip uninstall jax-a  # or keep it")
     (['jax-a', 'jaxlib-b'], [])
     """
-    names = remedy.removeprefix(_REMOVAL).split() if remedy.startswith(_REMOVAL) else []
+    found = _REMOVAL.fullmatch(remedy)
+    names = found[1].split() if found is not None else []
     return names if all(map(_NAME.fullmatch, names)) else []
 
 

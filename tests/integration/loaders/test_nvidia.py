@@ -177,8 +177,8 @@ def test_what_is_missing_and_what_is_old_is_reported_at_once(
     assert what == f"VendorLibraryError: {'; '.join(texts)}"
     assert looked.startswith(f"looked in {site}/nvidia/cu13/lib, ")
     assert looked.endswith(
-        f"; all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'; "
+        f"; all of NVIDIA's: uv pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'; "
         "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 tries it as it is"
     )
-    assert remedy == "pip install --upgrade nvidia-cusparse nvidia-cudnn-cu13"
+    assert remedy == "uv pip install --upgrade nvidia-cusparse nvidia-cudnn-cu13"
     assert run(BELIEVE, overlay("cuda13"), site, JAX_SKIP_CUDA_CONSTRAINTS_CHECK="1").stdout == ""

@@ -44,8 +44,8 @@ def test_the_status_of_a_plugin_for_gpus(run: Program, overlay: Overlay, tmp_pat
     assert f"rejected    {impostor}" in lines
     assert f"cuDNN cannot be opened: {impostor}" in shown["problem"]
     assert shown["hardware"] == ABSENT["cuda13"].partition(": ")[2]
-    assert f"pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'" in shown["note"]
-    assert lines[-1].startswith("To fix it: pip install --upgrade nvidia-cublas ")
+    assert f"uv pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'" in shown["note"]
+    assert lines[-1].startswith("To fix it: uv pip install --upgrade nvidia-cublas ")
 
 
 def test_the_status_where_only_the_hardware_is_absent(
@@ -89,8 +89,8 @@ def test_the_status_where_only_the_hardware_is_absent(
             1,
             (
                 "jaxlib-cuda-13 does not run all programs here. "
-                f"To fix it (all of NVIDIA's: pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'; "
-                "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 tries it as it is): pip install --upgrade nvidia-nccl-cu13"
+                f"To fix it (all of NVIDIA's: uv pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'; "
+                "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 tries it as it is): uv pip install --upgrade nvidia-nccl-cu13"
             ),
         ),
     ],

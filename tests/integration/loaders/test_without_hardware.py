@@ -17,7 +17,7 @@ from pjrtwheel.release.model import Release
 
 pytestmark = pytest.mark.integration
 
-WITHOUT_LIBTPU = "JAX goes on without jaxlib-tpu. To fix it: pip install libtpu==VERSION"
+WITHOUT_LIBTPU = "JAX goes on without jaxlib-tpu. To fix it: uv pip install libtpu==VERSION"
 
 NOT_USED = "{ours} is not used: {other} is for JAX's platform 'cuda' as well, and JAX can take only one"
 
@@ -121,8 +121,8 @@ def test_upstreams_plugin_in_addition_to_ours(
     result = run(f"{TOPOLOGY}\n{library}\n{USE_JAX}", overlay("cuda13"), upstream, **environ)
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"{upstream}/jax_plugins/xla_cuda13/xla_cuda_plugin.so\n{USED}"
-    choice = "pip uninstall jax-cuda13-pjrt jax-cuda13-plugin"
-    other = "to keep jax-cuda13-pjrt instead: pip uninstall jaxlib-cuda-13"
+    choice = "uv pip uninstall jax-cuda13-pjrt jax-cuda13-plugin"
+    other = "to keep jax-cuda13-pjrt instead: uv pip uninstall jaxlib-cuda-13"
     refusal = NOT_USED.format(ours="jaxlib-cuda-13", other="jax-cuda13-pjrt")
     assert said(result) == [f"{refusal}. To fix it ({other}): {choice}"]
 
@@ -133,9 +133,9 @@ def test_two_of_our_wheels_for_one_platform(run: Program, overlay: Overlay) -> N
     result = run(f"{TOPOLOGY}\n{library}\n{USE_JAX}", overlay("cuda12"), overlay("cuda13"))
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"{overlay('cuda13')}/jaxlib_cuda_13/xla_cuda_plugin.so\n{USED}"
-    other = "to keep jaxlib-cuda-13 instead: pip uninstall jaxlib-cuda-12"
+    other = "to keep jaxlib-cuda-13 instead: uv pip uninstall jaxlib-cuda-12"
     refusal = NOT_USED.format(ours="jaxlib-cuda-12", other="jaxlib-cuda-13")
-    assert said(result) == [f"{refusal}. To fix it ({other}): pip uninstall jaxlib-cuda-13"]
+    assert said(result) == [f"{refusal}. To fix it ({other}): uv pip uninstall jaxlib-cuda-13"]
     result = run(USE_JAX, overlay("cuda12"), overlay("cuda13"), JAX_PLATFORMS="cuda")
     assert f"{ABSENT['cuda13']}; {STOPS.format('cuda')}" in said(result)
 

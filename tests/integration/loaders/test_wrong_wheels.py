@@ -39,7 +39,7 @@ def truncated_library(package: Path, plugin: str) -> str:
     return f"{plugin}: the plugin library {path} is truncated: 100000 bytes of at least {whole}; JAX goes on without it"
 
 
-AGAIN = f"pip install --force-reinstall --no-deps jaxlib=={VERSION} {{plugin}}=={VERSION}"
+AGAIN = f"uv pip install --force-reinstall --no-deps jaxlib=={VERSION} {{plugin}}=={VERSION}"
 NOTE = "add the --find-links or --index-url that both wheels came from"
 
 
@@ -129,7 +129,11 @@ except Exception as error:
     ("name", "library", "remedy"),
     [
         ("rocm7", "librocprofiler-sdk.so.1, librccl.so.1, libhipblaslt.so.1", "install ROCm 7"),
-        ("oneapi", "libmpi.so.12, libhwloc.so.15, libumf.so.0", "pip install 'jaxlib-oneapi[with-oneapi]=={version}'"),
+        (
+            "oneapi",
+            "libmpi.so.12, libhwloc.so.15, libumf.so.0",
+            "uv pip install 'jaxlib-oneapi[with-oneapi]=={version}'",
+        ),
     ],
 )
 def test_missing_libraries_are_named_all_together(

@@ -154,7 +154,7 @@ def test_a_library_that_is_missing(status: Status, backend: Backend) -> None:
     assert verdict_of("\n".join(lines)) == (
         f"{backend.distribution} does not fit here. "
         "To fix it (add the --find-links or --index-url that both wheels came from): "
-        f"pip install --force-reinstall --no-deps jaxlib==1.2.3 {backend.distribution}==1.2.3"
+        f"uv pip install --force-reinstall --no-deps jaxlib==1.2.3 {backend.distribution}==1.2.3"
     )
 
 
@@ -209,11 +209,11 @@ def test_what_is_wrong_is_reported_at_once(status: Status, make_elf: Callable[..
 @pytest.mark.parametrize(
     ("versions", "problem", "remedy"),
     [
-        ({"jax": "1.2.2"}, "jax 1.2.2 refuses the newer jaxlib 1.2.3", "pip install jax==1.2.3"),
+        ({"jax": "1.2.2"}, "jax 1.2.2 refuses the newer jaxlib 1.2.3", "uv pip install jax==1.2.3"),
         (
             {"jax_cuda13_plugin": "1.2.1"},
             "jax-cuda13-plugin 1.2.1 is installed in addition to jaxlib-cuda-13 1.2.3, which has kernels of its own",
-            "pip uninstall jax-cuda13-plugin",
+            "uv pip uninstall jax-cuda13-plugin",
         ),
     ],
     ids=["old JAX", "upstream's kernels"],
@@ -274,7 +274,7 @@ def test_other_plugins_for_the_platform(
     note, remedy = (line for line in lines if "pip uninstall " in line)
     place = lines.index(f"{label:<11} {text}")
     assert [note, remedy] == (lines[-2:] if label == "problem" else lines[place + 1 : place + 3])
-    assert note[12:] == f"to keep {other} instead: pip uninstall {yields}"
+    assert note[12:] == f"to keep {other} instead: uv pip uninstall {yields}"
 
 
 def test_a_text_in_the_place_of_a_vendors_library(

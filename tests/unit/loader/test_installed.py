@@ -96,3 +96,18 @@ def test_the_status_advises_nothing_else(cpu_loader: Loader, pose: Callable[...,
     report = cpu_loader("pjrt.examine").examine_plugin(cpu_loader("").PLUGIN, 0, opening=True)
     assert [str(problem) for problem in report.problems].count("\n".join(REFUSAL)) == 1
     assert report.verdict() == f"jaxlib-cpu does not fit here. To fix it: {REFUSAL[-1]}"
+
+
+@pytest.mark.parametrize(
+    ("package", "command"), [("pip", "pip uninstall jax-a jax-b"), ("unpip", "uv pip uninstall jax-a jax-b")]
+)
+def test_a_remedy_changes_this_environment(
+    cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, package: str, command: str
+) -> None:
+    """Without a pip of its own, as uv makes them, a shell would run the pip of another environment."""
+    (tmp_path / package).mkdir()
+    (tmp_path / package / "__init__.py").touch()
+    loader = cpu_loader("pjrt.installed")
+    monkeypatch.delitem(sys.modules, "pip", raising=False)
+    monkeypatch.setattr(sys, "path", [str(tmp_path)])
+    assert loader.pip_command("uninstall jax-a jax-b") == command
