@@ -1,11 +1,12 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Time `jaxlib-select detect` next to the detection that uv's wheel variants use, in turns on one machine.
+"""Time `jaxlib-select` next to the detection that uv's wheel variants use, in turns on one machine.
 
-Three columns: without an accelerator, with a library that is a mock driver (tests/data/fake_libcuda.c), and uv, which
-runs `nvidia-smi -q` while it resolves a wheel with a variant (`uv pip install --dry-run`). uv's provider is given a
-program nvidia-smi that answers at once, so that it has something to read; the variant asks for a package that the plain
-wheel does not, and a run in which uv does not want that package is an error.
+There is a row each for `detect` without an accelerator, for `detect` with a library that is a mock driver
+(tests/data/fake_libcuda.c), for `resolve jax` there, which decides too, and for uv, which runs `nvidia-smi -q` while it
+resolves a wheel with a variant (`uv pip install --dry-run`). uv's provider is given a program nvidia-smi that answers
+at once, so that it has something to read; the variant asks for a package that the plain wheel does not, and a run in
+which uv does not want that package is an error.
 
     python benchmarks/detect.py [--repeats N] [--python PATH]
 """
@@ -27,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-GOALS = {"nothing there": 0.100, "mock driver": 0.200}
+GOALS = {"nothing there": 0.100, "mock driver": 0.200, "and a decision": 0.200}
 MEGABYTES = 30
 H100 = {"FAKE_CUDA_VERSION": "13000", "FAKE_CUDA_GPUS": "9.0:NVIDIA H100"}
 VARIANTS = {
@@ -96,13 +97,16 @@ def report(name: str, runs: Sequence[Measured]) -> int:
 def prepare(folder: Path, python: str) -> dict[str, Callable[[], Measured]]:
     """Return what is timed, by name; what this machine lacks is left out."""
     base = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT / "selector"), "HOME": str(folder)}
-    command = [python, "-m", "jaxlib_select", "detect", "--json"]
+    program = [python, "-m", "jaxlib_select"]
+    command = [*program, "detect", "--json"]
     runs = {"python alone": runner([python, "-c", "pass"], base), "nothing there": runner(command, base)}
     if (compiler := shutil.which("gcc") or shutil.which("cc")) is not None:
         library = str(folder / "libcuda.so.1")
         source = str(ROOT / "tests/data/fake_libcuda.c")
         subprocess.run([compiler, "-std=gnu11", "-shared", "-fPIC", "-o", library, source], check=True)
-        runs["mock driver"] = runner(command, {**base, "LD_LIBRARY_PATH": str(folder), **H100})
+        driver = {**base, "LD_LIBRARY_PATH": str(folder), **H100}
+        runs["mock driver"] = runner(command, driver)
+        runs["and a decision"] = runner([*program, "resolve", "jax", "--json"], driver, wanted="jaxlib-cuda-13")
     if (uv := shutil.which("uv", path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")) is not None:
         runs["uv variants"] = uv_runner(uv, folder, python, base)
     return runs

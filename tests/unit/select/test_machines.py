@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from jaxlib_select.machine.file import from_json, to_json
 
 TABLE = Path(__file__).parents[2] / "data/machines/table.json"
 ROWS: list[dict[str, Any]] = json.loads(TABLE.read_text("utf-8"))["rows"]
-GOAL_SECONDS = 0.001
 
 
 def test_the_table_is_large_and_says_why() -> None:
@@ -65,13 +63,3 @@ def test_every_backend_gets_one_reason_on_every_machine() -> None:
             assert len({candidate.backend for candidate in candidates}) == len(candidates) == (6, 8)[package == "torch"]
             assert [candidate.chosen for candidate in candidates].count(True) == 1
             assert all(len(candidate.reason.split()) >= 3 for candidate in candidates), row["name"]
-
-
-def test_a_decision_takes_less_than_a_millisecond() -> None:
-    """On average over the table, once the facts are read."""
-    machines = [from_json(row["machine"]) for row in ROWS]
-    resolve("jax", machines[0])
-    start = time.process_time()
-    for machine in machines:
-        resolve("jax", machine)
-    assert (time.process_time() - start) / len(machines) < GOAL_SECONDS
