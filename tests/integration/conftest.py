@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from bazel_outputs import remove_outputs
 from package_index import QuietHandler
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend, find_backend
@@ -238,6 +239,7 @@ def copy_checkout(root: Path) -> Callable[[Path], Path]:
             shutil.copytree(root / folder, target / folder, ignore=shutil.ignore_patterns("__pycache__"))
         for name in CHECKOUT_FILES:
             shutil.copy(root / name, target / name)
+        remove_outputs(target)  # of a run that was killed, and had a checkout at this path
         return target
 
     return copy

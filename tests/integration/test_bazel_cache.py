@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from bazel_cache import doctor_action
+from bazel_outputs import remove_outputs
 from pjrtwheel.backend import find_backend
-from pjrtwheel.bazel import shutdown
 from pjrtwheel.bazel.invoke import BuildRequest, build
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
@@ -75,7 +75,7 @@ def build_in(copy_checkout: Callable[[Path], Path], tmp_path: Path) -> Iterator[
 
     yield run
     for root in checkouts.values():
-        shutdown.main(["--root", str(root)])
+        remove_outputs(root)
 
 
 def test_a_doctored_wheel_of_a_cache_is_refused(

@@ -19,9 +19,9 @@ import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
+from bazel_outputs import remove_outputs
 from pjrtwheel.abis import FREE_THREADED, STABLE_ABI, extension_suffix
 from pjrtwheel.backend import find_backend
-from pjrtwheel.bazel import shutdown
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult, build
 from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import cache_root
@@ -72,9 +72,7 @@ def build_source(checkout: Path, environ: dict[str, str], built_wheels: Path) ->
         return build(source_request(checkout, platform, backend), environ)
 
     yield build_
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PJRTWHEEL_CACHE", environ["PJRTWHEEL_CACHE"])
-        shutdown.main(["--root", str(checkout)])
+    remove_outputs(checkout, Path(environ["PJRTWHEEL_CACHE"]))
 
 
 def source_request(checkout: Path, platform: str, backend: str = "cpu") -> BuildRequest:

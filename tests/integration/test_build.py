@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.bazel import shutdown
+from bazel_outputs import remove_outputs
 from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.release.model import Release
@@ -70,7 +70,7 @@ def checkout(copy_checkout: Callable[[Path], Path], tmp_path: Path) -> Iterator[
     """Return a copy of what a build needs, in a path with a space and a letter beyond ASCII."""
     copy = copy_checkout(tmp_path / "ein Dépôt")
     yield copy
-    shutdown.main(["--root", str(copy)])
+    remove_outputs(copy)
 
 
 def test_nothing_changed_means_nothing_done(root: Path, built_wheels: Path, tmp_path: Path) -> None:

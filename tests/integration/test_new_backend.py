@@ -15,9 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from bazel_outputs import remove_outputs
 from folders import write_files
 from pjrtwheel.backend import find_backend
-from pjrtwheel.bazel import shutdown
 from pjrtwheel.bazel.invoke import BuildRequest, build
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS
@@ -88,9 +88,7 @@ def checkout(
     files[module] = files[module].replace("/dev/abacus0", os.devnull)  # a device that every machine has
     write_files(copy, files)
     yield copy
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PJRTWHEEL_CACHE", environ["PJRTWHEEL_CACHE"])
-        shutdown.main(["--root", str(copy)])
+    remove_outputs(copy, Path(environ["PJRTWHEEL_CACHE"]))
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from bazel_outputs import remove_outputs
 from pjrtwheel import cli
 from pjrtwheel.backend import find_backend, load_backends
-from pjrtwheel.bazel import shutdown
 from pjrtwheel.dist_folder.release_file import read_entries
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
@@ -49,7 +49,7 @@ def dist(
     options = ["--root", str(checkout), "--dist", str(checkout / "dist"), "--no-smoke", "--level", "1"]
     assert cli.main(["build", "cpu", "--release", owners.version, *options]) == 0
     yield checkout / "dist"
-    shutdown.main(["--root", str(checkout)])
+    remove_outputs(checkout)
 
 
 @pytest.fixture(scope="module")

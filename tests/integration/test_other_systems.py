@@ -20,8 +20,8 @@ from urllib.parse import unquote
 
 import pytest
 
+from bazel_outputs import remove_outputs
 from pjrtwheel.backend import load_backends
-from pjrtwheel.bazel import shutdown
 from pjrtwheel.dist_folder.merge import read_folder
 from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.environment.interpreters import Interpreter
@@ -101,7 +101,7 @@ def build_wheels(checkout: Path, dist: Path) -> Path:
             result = subprocess.run([*command, *options], capture_output=True, text=True, check=False, env=environ)
             assert result.returncode == 0, result.stderr[-4000:]
     finally:
-        shutdown.main(["--root", str(checkout)])
+        remove_outputs(checkout)
     return dist
 
 

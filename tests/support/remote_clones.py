@@ -12,11 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from bazel_actions import by_output, read_actions
+from bazel_outputs import remove_outputs
 from pjrtwheel.backend import find_backend
-from pjrtwheel.bazel import shutdown
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult, build
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
@@ -112,10 +110,8 @@ def make_clones(copy_checkout: Callable[[Path], Path], folder: Path) -> Iterator
     try:
         yield make
     finally:
-        with pytest.MonkeyPatch.context() as patch:
-            for clone in clones:
-                patch.setenv("PJRTWHEEL_CACHE", str(clone.cache))
-                shutdown.main(["--root", str(clone.root)])
+        for clone in clones:
+            remove_outputs(clone.root, clone.cache)
 
 
 def write_settings(path: Path, *lines: str) -> Path:
