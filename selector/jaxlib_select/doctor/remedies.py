@@ -25,7 +25,7 @@ LOCK_ERRORS = ("LockMissingError", "VersionMismatchError", "LockMismatchError")
 
 # Variables that say where pip and uv find wheels; not `INDEX_URL`, which mostly names a mirror of the public index.
 _SOURCES = re.compile(r"(PIP|UV)_(FIND_LINKS|INDEX|EXTRA_INDEX_URL)")
-_SOURCE_NOTE = "add --find-links DIR or --index-url URL for our wheels"
+_SOURCE_NOTE = "add --find-links DIR or --extra-index-url URL for our wheels"
 _NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")  # of a distribution (PEP 508)
 _REMOVAL = re.compile("(?:uv )?pip uninstall (.+)")  # the remedies of our plugins that remove others
 
