@@ -20,7 +20,7 @@ from packaging.dependency_groups import resolve_dependency_groups
 
 from debian_root import DebianRoot, RootError, add_mount_options, add_root_options, provide, without_dashes
 from debian_visit import REPOSITORY, Visit, plan_visit, run_inside
-from pjrtwheel.environment.unpack import unpack_into
+from pjrtwheel.environment.venv import unpack_into
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import staging_folder
 from pjrtwheel.program import program

@@ -22,8 +22,7 @@ from debian_visit import REPOSITORY, Visit, plan_visit, run_inside
 from pjrtwheel.backend import find_backend
 from pjrtwheel.cli import add_options
 from pjrtwheel.dist_folder import add_proofs
-from pjrtwheel.environment.unpack import python_tag_of, unpack_into
-from pjrtwheel.environment.venv import scratch_place
+from pjrtwheel.environment.venv import python_tag_of, scratch_place, unpack_into
 from pjrtwheel.errors import ProofError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file, staging_folder

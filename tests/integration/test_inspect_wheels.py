@@ -16,7 +16,7 @@ import pytest
 
 from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
-from pjrtwheel.probe.run import CheckResult, ProbeOutcome, probe_file
+from pjrtwheel.probe.plugin import CheckResult, ProbeOutcome, probe_file
 from pjrtwheel.prove.library import Opened, open_unpacked
 from pjrtwheel.release.model import Release
 

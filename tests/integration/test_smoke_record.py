@@ -20,8 +20,7 @@ from pjrtwheel.dist_folder.merge import read_folder
 from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.docs.schemas import RELEASE_SCHEMA
 from pjrtwheel.environment.interpreters import find_interpreters
-from pjrtwheel.environment.unpack import unpack_into
-from pjrtwheel.environment.venv import create_venv
+from pjrtwheel.environment.venv import create_venv, unpack_into
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch import unpack_wheel
 from pjrtwheel.files import hash_file

@@ -25,7 +25,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel import tables
     from pjrtwheel.backend import load_backends
     from pjrtwheel.errors import ProofError
-    from pjrtwheel.probe.run import ProbeOutcome, probe_file
+    from pjrtwheel.probe.plugin import ProbeOutcome, probe_file
 
     check_repository(args.root)
     check_files(args.files, "libraries", "*.so")

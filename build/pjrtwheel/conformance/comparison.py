@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel import tables
-from pjrtwheel.conformance.cases import IMPORT, Case, CaseOutcome, count_outcomes
+from pjrtwheel.conformance.run_file import IMPORT, Case, CaseOutcome, count_outcomes
 from pjrtwheel.errors import UsageError
 
 _SHOWN = (CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.SKIPPED)

@@ -32,7 +32,7 @@ _LINE_LENGTH = 120  # as in [tool.rumdl] of pyproject.toml
 def render_differences(entries: Sequence[Expected]) -> str:
     """Return a Markdown list with one item per reason, in order of first appearance.
 
-    >>> from pjrtwheel.conformance.cases import CaseOutcome
+    >>> from pjrtwheel.conformance.run_file import CaseOutcome
     >>> print(render_differences([Expected("a_test.py::A::test_b", CaseOutcome("failed"), "No such call.")]))
     - No such call. (1 case in `a_test.py`)
     """

@@ -19,7 +19,7 @@ from pjrtwheel.inspect.findings import find_library_findings, find_wheel_finding
 from pjrtwheel.inspect.lookup import AskIndex, FindTool, find_unresolvable
 from pjrtwheel.inspect.model import Inspection, PluginDescription, describe_wheel
 from pjrtwheel.platforms import BinaryFormat
-from pjrtwheel.probe.run import Job, ask_plugin, read_api_version
+from pjrtwheel.probe.plugin import Job, ask_plugin, read_api_version
 from pjrtwheel.verify.contents import read_contents
 from pjrtwheel.verify.formats import find_format, read_libraries, read_library
 from pjrtwheel.verify.library import Library

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.venv import requirement_group
-from pjrtwheel.probe.settings import find_settings
+from pjrtwheel.probe.plugin import find_settings
 from pjrtwheel.prove.targets import Target, load_targets
 from pjrtwheel.release.extras import aot_requires
 from pjrtwheel.release.model import Release

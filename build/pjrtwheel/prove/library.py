@@ -13,7 +13,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import run_process
 from pjrtwheel.errors import ProofError
-from pjrtwheel.probe.run import Job, ask_plugin, read_api_version, read_attributes
+from pjrtwheel.probe.plugin import Job, ask_plugin, read_api_version, read_attributes
 from pjrtwheel.prove.inside import library as inside
 from pjrtwheel.wheel.metadata import find_other_name
 from pjrtwheel.wheel.names import parse_name

@@ -15,8 +15,7 @@ from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_environment, install, scratch_place, wheelhouse
 from pjrtwheel.files import staging_folder
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.probe.run import ProbeOutcome, probe_plugin
-from pjrtwheel.probe.settings import load_settings
+from pjrtwheel.probe.plugin import ProbeOutcome, load_settings, probe_plugin
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove import aot, smoke
 from pjrtwheel.prove.devices import Devices, ask_completed, find_devices

@@ -8,7 +8,7 @@ from jaxlib_select.facts import Select
 from jaxlib_select.machine.model import Machine
 from pjrtwheel.backend import Backend
 from pjrtwheel.dist_folder.release_file import ReleaseFile
-from pjrtwheel.probe.settings import ProbeSettings
+from pjrtwheel.probe.plugin import ProbeSettings
 from pjrtwheel.products.index.release_pages.accelerators import Accelerators
 from pjrtwheel.prove.proof_file import ProofFile
 from pjrtwheel.prove.targets import Target

@@ -20,8 +20,8 @@ from pjrtwheel.bump.decisions import (
     read_texts,
 )
 from pjrtwheel.bump.steps import Step
-from pjrtwheel.conformance.cases import Case, CaseOutcome
 from pjrtwheel.conformance.comparison import Expected, compare
+from pjrtwheel.conformance.run_file import Case, CaseOutcome
 from pjrtwheel.errors import BazelError, VerifyError
 from pjrtwheel.pin.upstream import UnboundedError
 from pjrtwheel.release.checks import describe_doubts

@@ -15,7 +15,6 @@ import pytest
 from pjrtwheel import tables
 from pjrtwheel.backend import find_backend
 from pjrtwheel.cli import main
-from pjrtwheel.conformance.cases import Case, CaseOutcome, ReportLog, parse_report_log
 from pjrtwheel.conformance.clients import (
     client_environ,
     compare_runs,
@@ -34,7 +33,7 @@ from pjrtwheel.conformance.comparison import (
     load_expected,
     parse_expected,
 )
-from pjrtwheel.conformance.run_file import FileRun, Limits, run_file
+from pjrtwheel.conformance.run_file import Case, CaseOutcome, FileRun, Limits, ReportLog, parse_report_log, run_file
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import host_platform

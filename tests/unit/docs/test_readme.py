@@ -11,8 +11,8 @@ import pytest
 
 from pjrtwheel import errors
 from pjrtwheel.bazel import locate
-from pjrtwheel.conformance.cases import CaseOutcome
 from pjrtwheel.conformance.comparison import Expected
+from pjrtwheel.conformance.run_file import CaseOutcome
 from pjrtwheel.docs.readme import quote_install, render_differences, render_generated, replace_section
 from pjrtwheel.errors import PjrtWheelError, UsageError
 from pjrtwheel.program import INTERRUPTED

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.environment.unpack import python_tag_of, select_requirements, unpack_into
+from pjrtwheel.environment.venv import python_tag_of, select_requirements, unpack_into
 from pjrtwheel.errors import ProofError
 from pjrtwheel.platforms import PLATFORMS, Platform
 

@@ -14,16 +14,19 @@ import pytest
 from pjrtwheel import cli, tables
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import ProofError, UsageError, WheelError
-from pjrtwheel.probe.run import (
+from pjrtwheel.probe.plugin import (
+    DEFAULTS,
     Check,
     CheckResult,
     ProbeOutcome,
     ProbeResult,
+    ProbeSettings,
+    load_settings,
     parse_answer,
+    parse_settings,
     probe_file,
     probe_plugin,
 )
-from pjrtwheel.probe.settings import DEFAULTS, ProbeSettings, load_settings, parse_settings
 
 NO_DEVICE = "FailedPrecondition: No visible devices."
 SETTINGS = ProbeSettings(without_device={"client.create": "No visible devices"})
