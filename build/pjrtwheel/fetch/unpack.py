@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pjrtwheel.errors import FetchError
-from pjrtwheel.wheel.read.directory import DAMAGE, check_directory
+from pjrtwheel.wheel.read.directory import DAMAGE, check_directory, place_inside
 
 
 def _select(names: Sequence[str], patterns: Sequence[str], optional: Sequence[str], wheel: str) -> list[str]:
@@ -34,6 +34,7 @@ def unpack_wheel(
 
     Raises:
         FetchError: The archive is damaged, holds a hostile name, or lacks what a pattern asks for.
+        WheelError: A member would be written elsewhere.
     """
     try:
         with zipfile.ZipFile(wheel) as archive:
@@ -48,7 +49,7 @@ def unpack_wheel(
             files = {info.filename: info for info in archive.infolist() if not info.is_dir()}
             chosen = _select(list(files), patterns, optional, wheel.name)
             for name in chosen:
-                target = directory / name
+                target = place_inside(directory, name)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(name) as reader, target.open("wb") as writer:
                     shutil.copyfileobj(reader, writer, 1 << 20)

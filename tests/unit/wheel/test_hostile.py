@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,15 +14,19 @@ import pytest
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
+from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.venv import needs_of
-from pjrtwheel.errors import PjrtWheelError
+from pjrtwheel.errors import FetchError, PjrtWheelError, WheelError
+from pjrtwheel.fetch.unpack import unpack_wheel
 from pjrtwheel.files import hash_file
 from pjrtwheel.pin.upstream import read_upstream
 from pjrtwheel.products.index.projects import read_projects
 from pjrtwheel.prove.devices import detect_devices
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock
 from pjrtwheel.sets.published_set import read_lock
+from pjrtwheel.wheel.read.directory import check_directory, place_inside
 from release_entries import entry_of
+from small_wheels import build_wheel, rename_by_extra
 
 ROOT = Path(__file__).resolve().parents[3]
 NAME = "jaxlib-1.2+split.1-cp312-cp312-manylinux_2_27_x86_64.whl"
@@ -58,3 +64,52 @@ def test_a_hostile_wheel_is_refused(make_wheel: Callable[..., Path], read: Calla
     with pytest.raises(PjrtWheelError) as caught:
         read(hostile)
     assert "'../elsewhere' is no path inside a wheel" in str(caught.value)
+
+
+PYTHONS = {tag: found for tag, found in find_interpreters(("cp311", "cp312", "cp313", "cp314")).items() if found}
+UNPACK = """
+import sys, zipfile
+from pathlib import Path
+from pjrtwheel.errors import PjrtWheelError
+from pjrtwheel.fetch.unpack import unpack_wheel
+wheel, target = map(Path, sys.argv[1:])
+print(zipfile.ZipFile(wheel).namelist()[-1])
+try:
+    unpack_wheel(wheel, target, ["jax_cuda13_plugin/*.so"])
+except PjrtWheelError as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize("python", PYTHONS.values(), ids=PYTHONS)
+def test_second_name_is_refused(make_wheel: Callable[..., Path], tmp_path: Path, python: Interpreter) -> None:
+    """The name in the Unicode Path field leads elsewhere on the Pythons that take it, and is refused on all."""
+    plain, hostile = "jax_cuda13_plugin/a.so", "jax_cuda13_plugin/../../../a.so"
+    wheel = rename_by_extra(make_wheel({"jax_cuda13_plugin/b.so": b""}), plain, hostile)
+    done = subprocess.run(
+        [python.path, "-c", UNPACK, wheel, tmp_path / "in/side"],
+        env={"PYTHONPATH": str(ROOT / "build")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == [plain if python.tag == "cp311" else hostile, "FetchError"]
+    assert not list(tmp_path.rglob("*.so"))
+
+
+def test_both_names_of_a_member_are_checked(tmp_path: Path) -> None:
+    """A name is refused whether zipfile replaced it or was given it; a plain second name is refused as well."""
+    info = zipfile.ZipInfo("good.so")
+    info.filename, info.header_offset = "../evil.so", 0
+    assert check_directory([info], 100) == ("'../evil.so' is no path inside a wheel",)
+    with pytest.raises(FetchError, match="has a second name in an extra field"):
+        unpack_wheel(rename_by_extra(build_wheel(tmp_path, {}, name=NAME), "a.so", "b.so"), tmp_path / "out", ["*.so"])
+
+
+def test_no_member_is_written_outside(tmp_path: Path) -> None:
+    """Where a member is written is checked again, links of the folder included."""
+    (tmp_path / "link").symlink_to("/")
+    assert place_inside(tmp_path, "a/b.so") == tmp_path / "a/b.so"
+    for name in ("../b.so", "/b.so", "link/b.so"):
+        with pytest.raises(WheelError, match="is no path inside"):
+            place_inside(tmp_path, name)

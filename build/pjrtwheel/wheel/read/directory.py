@@ -20,6 +20,7 @@ _LARGEST_TOTAL = 16 << 30
 _LARGEST_RATIO = 100  # machine code deflates to a third, text to a tenth
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _ENCRYPTED = 0x1
+_UNICODE_PATH = 0x7075  # an extra field with another name, which zipfile takes since Python 3.12, and pip with it
 _SHOWN = 5  # problems that a message names one by one
 # What zipfile raises over a file that is not what its headers say; ValueError includes names that are no UTF-8,
 # RuntimeError an unknown compression and a password that is asked for, IndexError a name without a character.
@@ -92,10 +93,26 @@ def is_safe_name(name: str) -> bool:
     return clean and not {"", ".", ".."} & set(parts)
 
 
+def place_inside(directory: Path, name: str) -> Path:
+    """Return where a member is written below a directory, which no name that was missed before can leave.
+
+    Raises:
+        WheelError: It would be written elsewhere.
+    """
+    target = directory / name
+    if not is_safe_name(name) or not target.resolve().is_relative_to(directory.resolve()):
+        raise WheelError(f"{name!r} is no path inside {directory}", cause="the wheel was tampered with")
+    return target
+
+
 def _check_entry(info: zipfile.ZipInfo, file_size: int) -> Iterator[str]:
-    # zipfile cuts a name at its first null byte; what it was is in orig_filename.
-    if not is_safe_name(info.orig_filename):
-        yield f"{info.orig_filename!r} is no path inside a wheel"
+    # zipfile cuts a name at its first null byte, and may replace it by one of an extra field; what it was is in
+    # orig_filename.
+    for name in dict.fromkeys((info.orig_filename, info.filename)):
+        if not is_safe_name(name):
+            yield f"{name!r} is no path inside a wheel"
+    if _UNICODE_PATH in _extra_fields(info.extra):
+        yield f"{info.orig_filename!r} has a second name in an extra field"
     if info.header_offset < 0 or info.header_offset + info.compress_size > file_size:
         yield f"{info.filename!r} lies outside the file"
     if stat.S_ISLNK(info.external_attr >> 16):
@@ -104,3 +121,12 @@ def _check_entry(info: zipfile.ZipInfo, file_size: int) -> Iterator[str]:
         yield f"{info.filename!r} is encrypted"
     if info.compress_type not in _METHODS:
         yield f"{info.filename!r} is compressed by method {info.compress_type}, expected deflate"
+
+
+def _extra_fields(extra: bytes) -> Iterator[int]:
+    """Yield the numbers of a member's extra fields."""
+    place = 0
+    while place + 4 <= len(extra):
+        number, length = struct.unpack_from("<HH", extra, place)
+        yield number
+        place += 4 + length
