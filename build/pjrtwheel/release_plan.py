@@ -9,21 +9,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jaxlib_select.choose.rules import Fit
-from jaxlib_select.choose.vendors import judge
-from jaxlib_select.facts import Backend as Facts
-from jaxlib_select.machine.model import Machine
 from pjrtwheel.abis import name_python
 from pjrtwheel.backend import Backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.disk import describe_total_need
 from pjrtwheel.dist_folder.release_file import read_entries
-from pjrtwheel.errors import count, fit
+from pjrtwheel.errors import count
 from pjrtwheel.files import display_path
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform
-from pjrtwheel.products.facts import facts_path, read_old
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.targets import choose_targets, load_targets
 from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.promised import promised_bindings, promised_plugin
@@ -64,7 +57,7 @@ class ReleasePlan:
         dist: The folder that all goes to.
         builds: One for each platform, that of this machine first.
         absent: Backend and platforms of a wheel that the release does not have → why.
-        proofs: What is proven on this machine → at which level, or why not.
+        proofs: What runs on this machine to prove the wheels for it.
         disk: What is needed of the disk, and what is free.
     """
 
@@ -72,7 +65,7 @@ class ReleasePlan:
     dist: Path
     builds: tuple[PlannedBuild, ...]
     absent: Mapping[str, str]
-    proofs: Mapping[str, str]
+    proofs: str
     disk: str
 
     def lines(self, width: int = 80) -> Iterator[str]:
@@ -83,7 +76,7 @@ class ReleasePlan:
         sections = (
             ("to build", [str(build) for build in self.builds] + [f"{', '.join(PRODUCTS)}"]),
             ("absent", [f"{what}: {cause}" for what, cause in self.absent.items()]),
-            ("proofs on this machine", [f"{what:<16}{level}" for what, level in self.proofs.items()]),
+            ("proofs on this machine", [self.proofs]),
             ("disk", [self.disk]),
         )
         for title, texts in sections:
@@ -108,7 +101,6 @@ def plan_release(
     dist: Path,
     cache: Path,
     host: Platform,
-    machine: Machine,
     pythons: Sequence[str],
     smoke_tests: bool,
 ) -> ReleasePlan:
@@ -121,13 +113,11 @@ def plan_release(
         dist: The folder that the wheels go to.
         cache: Where downloads and Bazel's outputs are kept.
         host: The platform of this machine.
-        machine: Its hardware.
         pythons: The Pythons of the release that are here, by ABI tag.
         smoke_tests: Whether programs are to run.
 
     Raises:
         FetchError: An input of a pinned library is not pinned.
-        UsageError: The facts about the release, or a target, are damaged.
     """
     known = {backend.name: backend for backend in backends}
     pairs = list_prebuilt(release, backends, host)
@@ -139,17 +129,12 @@ def plan_release(
         BuildRequest(root, release, tuple(known[backend] for backend in chosen[name]), find_platform(name))
         for name in platforms
     ]
-    here = [known[name] for name in chosen.get(host.name, ())]
-    others = [name for name in platforms if name != host.name]
     return ReleasePlan(
         release=release,
         dist=dist,
         builds=tuple(_plan_build(release, request, there) for request in requests),
         absent=dict(_list_absent(release, backends)),
-        proofs={
-            **_plan_proofs(root, release, here, host, machine, pythons, smoke_tests=smoke_tests),
-            **({"others": f"{Level.STATIC}: no program runs here for {fit(others)}"} if others else {}),
-        },
+        proofs=_describe_proofs(host, pythons, smoke_tests=smoke_tests),
         disk=describe_total_need(requests, cache, proofs=smoke_tests),
     )
 
@@ -174,38 +159,11 @@ def _list_absent(release: Release, backends: Sequence[Backend]) -> Iterator[tupl
             yield f"{backend.name} for {', '.join(platforms)}", cause
 
 
-def _plan_proofs(
-    root: Path,
-    release: Release,
-    backends: Sequence[Backend],
-    host: Platform,
-    machine: Machine,
-    pythons: Sequence[str],
-    *,
-    smoke_tests: bool,
-) -> dict[str, str]:
-    """Return at which level each backend is proven here, as far as its facts predict it."""
+def _describe_proofs(host: Platform, pythons: Sequence[str], *, smoke_tests: bool) -> str:
     if not smoke_tests:
-        return {host.name: f"{Level.LOAD} at most: programs are switched off with --no-smoke"}
+        return "no program runs: --no-smoke"
     if not pythons:
-        return {host.name: f"{Level.LOAD} at most: no Python of the release is installed here"}
-    facts = read_old(facts_path(root, release.version))
-    known = {entry.name: entry for entry in facts.backends} if facts else {}
-    levels = {
-        backend.name: _choose_level(
-            backend,
-            known.get(backend.name),
-            machine,
-            len(choose_targets(load_targets(root, backend), host.name, emulated=False)),
-        )
-        for backend in backends
-    }
-    return {**levels, "on Python": ", ".join(map(name_python, pythons))}
-
-
-def _choose_level(backend: Backend, facts: Facts | None, machine: Machine, targets: int) -> str:
-    verdict = judge(machine, facts) if facts is not None else None
-    if backend.is_cpu or (verdict is not None and verdict.fit >= Fit.PART):
-        return f"{Level.DEVICE}: every program runs"
-    reason = verdict.reason if verdict is not None else "nothing is known of its hardware"
-    return f"{Level.AOT} for {count(targets, 'chip')}: {reason}" if targets else f"{Level.LOAD}: {reason}"
+        return "no program runs: no Python of the release is installed here"
+    return (
+        f"the wheels for {host.name}, at the highest level possible, on Python {', '.join(map(name_python, pythons))}"
+    )

@@ -63,7 +63,6 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _make_plan(root: Path, dist: Path, args: argparse.Namespace) -> ReleasePlan:
-    from jaxlib_select.machine.detect import detect
     from pjrtwheel.backend import check_files, load_backends
     from pjrtwheel.build import check_writable
     from pjrtwheel.environment.interpreters import find_interpreters
@@ -90,7 +89,6 @@ def _make_plan(root: Path, dist: Path, args: argparse.Namespace) -> ReleasePlan:
         dist=dist,
         cache=cache,
         host=host,
-        machine=detect(),
         pythons=[tag for tag, interpreter in found.items() if interpreter],
         smoke_tests=not args.no_smoke,
     )
