@@ -28,9 +28,9 @@ from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file, staging_folder
 from pjrtwheel.program import program
 from pjrtwheel.prove.inputs import load_inputs
-from pjrtwheel.prove.origin import find_origin
 from pjrtwheel.prove.proof_file import read_proof_file
-from pjrtwheel.prove.results import Proof
+from pjrtwheel.record.origin import find_origin
+from pjrtwheel.record.proofs import Proof
 from pjrtwheel.sets.finished_set import FinishedSet, find_set
 from pjrtwheel.wheel.names import parse_name
 

@@ -25,8 +25,9 @@ from pjrtwheel.fetch.bundled import check_bundled
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.progress import LINES, Progress
-from pjrtwheel.prove import explain_level, prove
-from pjrtwheel.prove.origin import find_origin
+from pjrtwheel.prove import prove
+from pjrtwheel.record.origin import find_origin
+from pjrtwheel.record.proofs import explain_level
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.sets.projects import BINDINGS
 from pjrtwheel.sets.promised import promised_bindings, promised_plugin

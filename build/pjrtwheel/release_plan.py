@@ -13,10 +13,10 @@ from pjrtwheel.abis import name_python
 from pjrtwheel.backend import Backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.disk import describe_total_need
-from pjrtwheel.dist_folder.release_file import read_entries
 from pjrtwheel.errors import count
 from pjrtwheel.files import display_path
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform
+from pjrtwheel.record.entries import read_entries
 from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.promised import promised_bindings, promised_plugin

@@ -18,9 +18,8 @@ from jaxlib_select.errors import SelectError
 from jaxlib_select.machine.file import parse_machine, to_json
 from pjrtwheel.elf import plan_repair, read_chunks, read_image
 from pjrtwheel.errors import PjrtWheelError
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.machine import ProofMachine
 from pjrtwheel.prove.proof_file import read_proof_file, write_proof_file
+from pjrtwheel.record.proofs import Level, ProofMachine
 from pjrtwheel.verify import documents, elf, formats, library, macho, pe
 from pjrtwheel.verify.contents import read_contents
 from pjrtwheel.wheel.metadata import add_extras, read_field

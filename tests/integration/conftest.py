@@ -24,11 +24,11 @@ from package_index import QuietHandler
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.dist_folder.merge import read_folder
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.venv import create_environment, requirement_group
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.files import hash_file
+from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.known import choose_release, load_release
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name

@@ -19,8 +19,8 @@ from pjrtwheel.prove.aot import compile_for_target, summarize_target
 from pjrtwheel.prove.devices import find_devices
 from pjrtwheel.prove.inputs import find_programs, load_inputs
 from pjrtwheel.prove.library import find_installed, open_library
-from pjrtwheel.prove.results import Outcome
 from pjrtwheel.prove.targets import Failure, Target, load_targets
+from pjrtwheel.record.proofs import Outcome
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
 

@@ -16,7 +16,7 @@ import pytest
 from console_blocks import alike, shown
 from pjrtwheel.dist_folder.merge import read_folder
 from pjrtwheel.files import hash_file
-from pjrtwheel.prove.level import Level
+from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.model import Release
 
 pytestmark = pytest.mark.integration

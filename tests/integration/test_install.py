@@ -14,13 +14,13 @@ import pytest
 
 from folders import site_packages_of
 from pjrtwheel.backend import find_backend, load_backends
-from pjrtwheel.dist_folder.release_file import parse_entries
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import wheelhouse
 from pjrtwheel.errors import FetchError
-from pjrtwheel.prove.results import Outcome
 from pjrtwheel.prove.smoke import run_program
+from pjrtwheel.record.entries import parse_entries
+from pjrtwheel.record.proofs import Outcome
 from pjrtwheel.release.model import Release
 from pjrtwheel.verify import verify_paths
 

@@ -16,15 +16,15 @@ import pytest
 from bazel_outputs import remove_outputs
 from pjrtwheel import cli
 from pjrtwheel.backend import find_backend, load_backends
-from pjrtwheel.dist_folder.release_file import read_entries
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.pin.text import render_release
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.products.facts import contents_of, format_facts, make_facts, read_old
 from pjrtwheel.products.index import write_index
-from pjrtwheel.prove.results import Outcome
 from pjrtwheel.prove.smoke import run_program
+from pjrtwheel.record.entries import read_entries
+from pjrtwheel.record.proofs import Outcome
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
 

@@ -23,7 +23,6 @@ import pytest
 from bazel_outputs import remove_outputs
 from pjrtwheel.backend import load_backends
 from pjrtwheel.dist_folder.merge import read_folder
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, find_uv
@@ -32,8 +31,9 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.inspect import inspect_wheel
 from pjrtwheel.platforms import PLATFORMS, find_platform
 from pjrtwheel.products.index import write_index
-from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.proof_file import read_proof_file
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
+from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.lock import LOCK_FILENAME
 from pjrtwheel.release.model import Release

@@ -10,8 +10,8 @@ import pytest
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.dist_folder.merge import read_folder
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME
 from pjrtwheel.platforms import REFERENCE
+from pjrtwheel.record.entries import RELEASE_FILENAME
 from pjrtwheel.release.model import Release
 from pjrtwheel.release_check.check import check_release
 from pjrtwheel.sets.promised import promised_set

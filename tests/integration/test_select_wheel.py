@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries, read_entries
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import find_uv
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.index import write_index
 from pjrtwheel.products.select import build_selector
+from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries
 
 pytestmark = pytest.mark.integration
 

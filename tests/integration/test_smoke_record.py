@@ -17,7 +17,6 @@ import pytest
 from pjrtwheel import cli
 from pjrtwheel.backend import find_backend
 from pjrtwheel.dist_folder.merge import read_folder
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.docs.schemas import RELEASE_SCHEMA
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.environment.venv import create_venv, unpack_into
@@ -26,10 +25,10 @@ from pjrtwheel.fetch import unpack_wheel
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.prove.inputs import load_inputs
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
 from pjrtwheel.prove.proof_file import read_proof_file
-from pjrtwheel.prove.results import Proof
+from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.finished_set import find_set
 from pjrtwheel.wheel.names import parse_name

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.attest.checksums import SUMS_FILENAME, format_sums, parse_sums
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME
 from pjrtwheel.files import hash_file
+from pjrtwheel.record.entries import RELEASE_FILENAME
 from workflow_runs import Run, SmallRepository, find_act, small_repository
 
 pytestmark = [

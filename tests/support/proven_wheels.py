@@ -7,10 +7,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from pjrtwheel.dist_folder.release_file import Entry
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Kind, Outcome, ProgramResult, Proof, PythonProof, TargetProof
+from pjrtwheel.record.entries import Entry
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, PythonProof, ResultKind, TargetProof
 from pjrtwheel.wheel.report import BuiltWheel, Report
 from release_entries import entry_of
 
@@ -51,7 +50,9 @@ def make_small_entry(filename: str, distribution: str = "jaxlib", version: str =
 
 
 RAN = PythonProof("cp312", "3.12.1", (ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, ""),))
-COMPILED = PythonProof("cp312", "3.12.1", (ProgramResult("aot h100", Outcome.PASSED, Level.AOT, 1.0, "", Kind.TARGET),))
+COMPILED = PythonProof(
+    "cp312", "3.12.1", (ProgramResult("aot h100", Outcome.PASSED, Level.AOT, 1.0, "", ResultKind.TARGET),)
+)
 MISSED = PythonProof(
     "cp312", "3.12.1", (), "load: no libamdhip64.so", ("device: no AMD GPU", "load: no libamdhip64.so")
 )

@@ -7,10 +7,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from pjrtwheel.dist_folder.release_file import Entry
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Outcome, ProgramResult, Proof, PythonProof
+from pjrtwheel.record.entries import Entry
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, PythonProof
 from pjrtwheel.wheel.names import parse_name
 
 NO_PROOF = Proof(Level.STATIC, None, (), Origin(None, None, "0", ""))

@@ -17,13 +17,12 @@ from pjrtwheel.attest.provenance import make_statement
 from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
 from pjrtwheel.attest.release_set import ReleaseSet
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, format_statement
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Proof
 from pjrtwheel.publish.place import Place
+from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.sets.tags import tag_of_wheels
 from pjrtwheel.wheel.names import parse_name
 from release_entries import entry_of

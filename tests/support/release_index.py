@@ -9,19 +9,27 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jaxlib_select.facts import Backend, known_releases, load_facts
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.files import hash_file
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.machine import ProofMachine
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Compilation, Kind, Outcome, ProgramResult, Proof, PythonProof, TargetProof
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import (
+    Compilation,
+    Level,
+    Outcome,
+    ProgramResult,
+    Proof,
+    ProofMachine,
+    PythonProof,
+    ResultKind,
+    TargetProof,
+)
 from release_entries import entry_of
 from small_wheels import build_wheel
 
 ORIGIN = Origin("0123456789abcdef" * 2 + "01234567", dirty=False, version="0.1.0", date="2026-11-21T09:40:00Z")
 MACHINE = ProofMachine("Linux-6.1-x86_64-with-glibc2.36", "A Processor")
 _RAN = PythonProof("cp312", "3.12.1", (ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, "10 dtypes"),))
-_COMPILED = ProgramResult("aot bead", Outcome.PASSED, Level.AOT, 1.0, "", Kind.TARGET)
+_COMPILED = ProgramResult("aot bead", Outcome.PASSED, Level.AOT, 1.0, "", ResultKind.TARGET)
 _MISSED = ("device: no such device",)
 _ABSENT = PythonProof("cp313", "", (), "no interpreter")
 

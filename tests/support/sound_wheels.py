@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.files import hash_file
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Proof
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release.lock import LOCK_FILENAME, make_lock
 from pjrtwheel.release.model import Release, read_release
 from pjrtwheel.wheel.deflate.compress import LEVEL, Compression

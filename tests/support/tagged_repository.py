@@ -13,8 +13,8 @@ from pathlib import Path
 
 from abacus_backend import BACKEND
 from pjrtwheel.abis import plugin_tag
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, format_entries, read_entries
-from pjrtwheel.prove.level import Level
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries, read_entries
+from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.wheel.names import parse_name

@@ -15,10 +15,10 @@ from pjrtwheel import cli
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.cli import release as command
 from pjrtwheel.cli.release import Step, list_steps, run_steps
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.errors import BazelError, PjrtWheelError, UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.program import CommandParser
+from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.model import Release
 from pjrtwheel.release_plan import ReleasePlan, plan_release
 from pjrtwheel.sets.promised import promised_set

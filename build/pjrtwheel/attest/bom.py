@@ -21,8 +21,8 @@ from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
 from pjrtwheel.attest.release_set import ReleaseSet
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import AttestError, WheelError, explain
+from pjrtwheel.record.entries import Entry
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify.documents import check_cyclonedx
 from pjrtwheel.wheel.names import parse_name

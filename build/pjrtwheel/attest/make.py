@@ -20,9 +20,9 @@ from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.attest.release_set import ReleaseSet, find_others, find_release_set
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, format_statement
 from pjrtwheel.attest.write import release_document, write_release_folder
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry
 from pjrtwheel.files import hash_file
-from pjrtwheel.prove.origin import ask_git
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry
+from pjrtwheel.record.origin import ask_git
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, PROVENANCE_SUFFIX
 
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 from pjrtwheel.attest.checksums import SUMS_FILENAME, read_sums
 from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
-from pjrtwheel.dist_folder.release_file import Entry, read_entries
 from pjrtwheel.errors import AttestError, FetchError
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.download import download_file, read_document
 from pjrtwheel.fetch.listing import is_address, read_settings, without_login
 from pjrtwheel.files import link_or_copy, staging_folder
+from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.release.model import Pin
 
 

@@ -23,9 +23,9 @@ from pjrtwheel.attest.statement import (
     Statement,
     Subject,
 )
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import AttestError, UsageError, fit
-from pjrtwheel.prove.origin import Origin, find_date
+from pjrtwheel.record.entries import Entry
+from pjrtwheel.record.origin import Origin, find_date
 from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.wheel.read.compression import find_epoch, find_level
 

@@ -16,9 +16,9 @@ from pathlib import Path
 from pjrtwheel.attest.checksums import SUMS_FILENAME, read_sums
 from pjrtwheel.attest.envelope import parse_envelope
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement, parse_statement
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import AttestError, UsageError, WheelError, fit
 from pjrtwheel.files import hash_file, require_folder
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.wheel.names import METADATA_SUFFIX
 from pjrtwheel.wheel.read.metadata import read_metadata
 

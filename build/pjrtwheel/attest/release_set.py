@@ -8,9 +8,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.dist_folder.mixed_sets import check_sets
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries, require_release_file
 from pjrtwheel.errors import AttestError, UsageError, fit, list_choices
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, check_sets, read_entries, require_record
 from pjrtwheel.release.lock import make_lock
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.projects import BUILD_SESSIONS, SELECTOR
@@ -45,7 +44,7 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
         AttestError: Its wheels were made from another release file than the one in the repository.
         WheelError: They are of several sets, or `release.json` is damaged.
     """
-    require_release_file(dist)
+    require_record(dist)
     said = parse_tag(tag)
     release = None if said.selector and str(said) == tag else _find_release(root, tag)
     version = release.set_version if release else said.version

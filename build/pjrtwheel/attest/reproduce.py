@@ -15,9 +15,9 @@ from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.attest.release_set import has_library
 from pjrtwheel.attest.statement import Build, Statement
 from pjrtwheel.backend import load_backends, pick_backend
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.errors import ReproduceError, UsageError, fit, list_choices
 from pjrtwheel.files import copy_atomically
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.sets.projects import AUTO, BINDINGS, SELECTOR
 
 

@@ -16,9 +16,8 @@ from pjrtwheel.attest.envelope import check_signature, parse_envelope
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.attest.release_set import has_library
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement
-from pjrtwheel.dist_folder.mixed_sets import check_sets
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import AttestError, PjrtWheelError, fit
+from pjrtwheel.record.entries import Entry, check_sets
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, identify
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify import documents

@@ -11,9 +11,9 @@ from pathlib import Path
 from pjrtwheel.attest.checksums import SUMS_FILENAME, format_sums
 from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
 from pjrtwheel.attest.release_set import ReleaseSet
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.errors import AttestError, PjrtWheelError, UsageError
 from pjrtwheel.files import hash_file, link_or_copy, locked, staging_folder, write_atomically
+from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 
 
 def write_release_folder(found: ReleaseSet, dist: Path, output: Path, documents: Mapping[str, bytes]) -> ReleaseFolder:

@@ -21,11 +21,11 @@ from pjrtwheel.bump.steps import Steps
 from pjrtwheel.bump.versions import NextRelease, find_next
 from pjrtwheel.bump.wheels import build_wheels, judge_tests, run_subset
 from pjrtwheel.conformance.comparison import Difference, load_subset
-from pjrtwheel.dist_folder.release_file import read_entries
 from pjrtwheel.errors import count
 from pjrtwheel.pin import pin_release
 from pjrtwheel.pin.upstream import UnboundedError
 from pjrtwheel.platforms import host_platform
+from pjrtwheel.record.entries import read_entries
 from pjrtwheel.release.known import list_releases, load_release
 
 __all__ = ["BumpRequest", "NextRelease", "bump", "find_next"]

@@ -11,7 +11,6 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.bump.changelog import CHANGELOG, add_entry, describe_release
 from pjrtwheel.bump.model import Bump
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.docs.readme import RELEASES, render_generated
 from pjrtwheel.docs.schemas import render_schemas
 from pjrtwheel.elf import read_image
@@ -30,6 +29,7 @@ from pjrtwheel.products.facts import (
     make_facts,
     read_old,
 )
+from pjrtwheel.record.entries import Entry
 from pjrtwheel.release.model import Release
 
 

@@ -11,8 +11,8 @@ from pjrtwheel.bump.model import Bump
 from pjrtwheel.bump.report import Section, list_rows, list_sizes
 from pjrtwheel.bump.wheels import read_plugins, sizes_of
 from pjrtwheel.conformance.comparison import Difference, format_report
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.products.facts import facts_path, read_old
+from pjrtwheel.record.entries import Entry
 from pjrtwheel.release.model import Release
 
 

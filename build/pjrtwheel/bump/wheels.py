@@ -23,11 +23,11 @@ from pjrtwheel.conformance.clients import (
 )
 from pjrtwheel.conformance.comparison import Difference, load_expected, load_subset
 from pjrtwheel.conformance.run_file import Limits
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.dist_folder.summary import describe_level
 from pjrtwheel.errors import ProofError, count
 from pjrtwheel.fetch import unpack_wheel
 from pjrtwheel.platforms import host_platform
+from pjrtwheel.record.entries import Entry
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.finished_set import find_set
 from pjrtwheel.sets.projects import BINDINGS

@@ -17,14 +17,14 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Build the wheels and say what each is for."""
     from pjrtwheel.console import print_text
-    from pjrtwheel.dist_folder.release_file import require_release_file
     from pjrtwheel.products.auto import build_auto
     from pjrtwheel.products.facts import contents_of
+    from pjrtwheel.record.entries import require_record
     from pjrtwheel.release.known import load_release
 
     check_repository(args.root)
     if args.dist:
-        require_release_file(args.dist)
+        require_record(args.dist)
     contents = contents_of(load_release(args.root, args.release))
     for variant in build_auto(args.root, args.dist or args.root / "dist", contents):
         properties = " ".join(variant.properties) or "any machine"

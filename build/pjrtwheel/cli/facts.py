@@ -33,9 +33,9 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Write the file, or compare it."""
     from pjrtwheel.backend import load_backends
-    from pjrtwheel.dist_folder.release_file import read_entries
     from pjrtwheel.files import require_folder, write_atomically
     from pjrtwheel.products.facts import code_of_set, contents_of, facts_path, format_facts, make_facts, read_old
+    from pjrtwheel.record.entries import read_entries
     from pjrtwheel.release.known import load_release
 
     check_repository(args.root)

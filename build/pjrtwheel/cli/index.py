@@ -85,8 +85,8 @@ def _address(template: str, tag: str) -> str:
 
 def _find_withdrawn(root: Path, folders: Iterable[Path], *, named: bool) -> dict[str, str]:
     """Return the reasons of the withdrawn wheels; folders that are `named` have their tag for a name."""
-    from pjrtwheel.dist_folder.release_file import read_entries
     from pjrtwheel.publish.yanked import YANKED_FILE, find_reasons, read_yanked
+    from pjrtwheel.record.entries import read_entries
 
     decisions = read_yanked(root / YANKED_FILE)
     found: dict[str, str] = {}

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pjrtwheel.environment.interpreters import Interpreter
     from pjrtwheel.prove.on_device import Supply
     from pjrtwheel.prove.on_python import Evidence
-    from pjrtwheel.prove.results import Proof, PythonProof
+    from pjrtwheel.record.proofs import Proof, PythonProof
 
 _DEVICE_OPTIONS = ("dist", "set", "wheelhouse", "system_site_packages", "environment", "proofs", "signed_off_by", "xla")
 
@@ -136,9 +136,9 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     from pjrtwheel.prove import on_device
     from pjrtwheel.prove.inputs import load_inputs
     from pjrtwheel.prove.on_python import can_prove, prove_unpacked, untried
-    from pjrtwheel.prove.origin import find_origin
     from pjrtwheel.prove.proof_file import find_signer, write_proof_file
     from pjrtwheel.prove.run import combine
+    from pjrtwheel.record.origin import find_origin
     from pjrtwheel.sets.finished_set import find_set
 
     backend, platform = find_backend(args.root, args.backend), host_platform()

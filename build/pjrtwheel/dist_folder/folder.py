@@ -17,22 +17,21 @@ from pathlib import Path
 
 from pjrtwheel import files
 from pjrtwheel.backend import Backend
-from pjrtwheel.dist_folder.mixed_sets import check_sets
-from pjrtwheel.dist_folder.release_file import (
+from pjrtwheel.errors import WheelError
+from pjrtwheel.files import READABLE, hash_file, link_or_copy, write_atomically
+from pjrtwheel.record.entries import (
     RELEASE_FILENAME,
     Entry,
     add_proofs_to,
+    check_sets,
     format_entries,
     make_entry,
     merge_entries,
     parse_entries,
     read_entries,
 )
-from pjrtwheel.errors import WheelError
-from pjrtwheel.files import READABLE, hash_file, link_or_copy, write_atomically
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin, find_origin
-from pjrtwheel.prove.results import Proof
+from pjrtwheel.record.origin import Origin, find_origin
+from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.verify import verify_wheels
 from pjrtwheel.wheel.report import BuiltWheel
 

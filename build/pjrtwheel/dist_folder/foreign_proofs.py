@@ -9,17 +9,17 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
-from pjrtwheel.dist_folder.release_file import (
+from pjrtwheel.errors import ProofError
+from pjrtwheel.files import locked, write_atomically
+from pjrtwheel.prove.proof_file import ProofFile, ProvenWheel, read_proof_file
+from pjrtwheel.record.entries import (
     RELEASE_FILENAME,
     Entry,
     add_proofs_to,
     format_entries,
     read_entries,
-    require_release_file,
+    require_record,
 )
-from pjrtwheel.errors import ProofError
-from pjrtwheel.files import locked, write_atomically
-from pjrtwheel.prove.proof_file import ProofFile, ProvenWheel, read_proof_file
 
 
 def add_proof_files(paths: Sequence[Path], dist: Path, now: datetime) -> tuple[Entry, ...]:
@@ -30,7 +30,7 @@ def add_proof_files(paths: Sequence[Path], dist: Path, now: datetime) -> tuple[E
         ProofError: A file is refused, or is about other wheels than those of the folder.
         WheelError: `release.json` is damaged.
     """
-    require_release_file(dist)
+    require_record(dist)
     received = {path: _signed(read_proof_file(path, now)) for path in paths}
     with locked(dist):
         entries = read_entries(dist)

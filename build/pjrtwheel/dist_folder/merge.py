@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.dist_folder.folder import put_wheels
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries, require_release_file
 from pjrtwheel.errors import WheelError, fit
 from pjrtwheel.files import hash_file
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries, require_record
 from pjrtwheel.wheel.names import is_variant
 
 
@@ -22,7 +22,7 @@ def read_folder(folder: Path) -> dict[str, Entry]:
         UsageError: There is no such folder, or no `release.json` in it.
         WheelError: It lists other wheels than are there.
     """
-    path = require_release_file(folder)
+    path = require_record(folder)
     entries = read_entries(folder)
     present = {wheel.name for wheel in folder.glob("*.whl")}
     if not entries or present != set(entries):

@@ -14,11 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from pjrtwheel.console import open_console
-from pjrtwheel.dist_folder.mixed_sets import mixed_locks
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import count
 from pjrtwheel.files import display_path
-from pjrtwheel.prove.results import Outcome
+from pjrtwheel.record.entries import Entry, mixed_locks
+from pjrtwheel.record.proofs import Outcome
 from pjrtwheel.wheel.names import parse_name
 
 _WIDTH = 80

@@ -12,10 +12,9 @@ from rich.padding import Padding
 from rich.text import Text
 
 from pjrtwheel.console import open_console
-from pjrtwheel.dist_folder.mixed_sets import mixed_locks
-from pjrtwheel.dist_folder.release_file import Entry, was_tried
 from pjrtwheel.errors import count
-from pjrtwheel.prove.results import Outcome, Proof
+from pjrtwheel.record.entries import Entry, mixed_locks, was_tried
+from pjrtwheel.record.proofs import Outcome, Proof
 
 
 def describe_pythons(entry: Entry) -> str:

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.dist_folder.summary import describe_level
+from pjrtwheel.record.entries import Entry
 
 _HEAD = ("wheel", "size", "proof", "lock", "sha256")
 

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from jaxlib_select.machine.model import Machine
-from pjrtwheel.dist_folder.release_file import ReleaseFile
 from pjrtwheel.files import write_atomically
 from pjrtwheel.json_schema import schema_of
 from pjrtwheel.program import CommandParser, program
 from pjrtwheel.prove.proof_file import ProofFile
+from pjrtwheel.record.entries import Record
 
 RELEASE_SCHEMA = "docs/release.schema.json"
 MACHINE_SCHEMA = "docs/machine.schema.json"
@@ -27,7 +27,7 @@ def render_schemas() -> dict[str, str]:
     machine = "The machine file of jaxlib-select: what `detect --json` prints and `--machine FILE` reads"
     proofs = "Proofs that were made on another machine: `smoke_BACKEND -- --proofs` writes, `merge --proofs` reads them"
     schemas = {
-        RELEASE_SCHEMA: schema_of(ReleaseFile, wheels, written=True),
+        RELEASE_SCHEMA: schema_of(Record, wheels, written=True),
         MACHINE_SCHEMA: schema_of(Machine, machine, lenient=True),
         PROOFS_SCHEMA: schema_of(ProofFile, proofs),
     }

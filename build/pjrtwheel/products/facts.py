@@ -23,10 +23,10 @@ from jaxlib_select.errors import FactsError
 from jaxlib_select.facts import SCHEMA, Facts, Select, Source, read_facts
 from jaxlib_select.machine.model import format_version
 from pjrtwheel.backend import Backend
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.pure_python import requires_python
+from pjrtwheel.record.entries import Entry
 from pjrtwheel.release.model import Release
 
 

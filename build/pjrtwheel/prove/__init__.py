@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-from pjrtwheel.prove.results import Proof, explain_level
 from pjrtwheel.prove.run import prove
 
-__all__ = ["Proof", "explain_level", "prove"]
+__all__ = ["prove"]

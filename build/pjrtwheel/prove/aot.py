@@ -20,9 +20,8 @@ from pjrtwheel.errors import ProofError
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.executable import find_code
 from pjrtwheel.prove.inside import compile as inside
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.results import Compilation, Kind, Outcome, ProgramResult, TargetProof
 from pjrtwheel.prove.targets import Target
+from pjrtwheel.record.proofs import Compilation, Level, Outcome, ProgramResult, ResultKind, TargetProof
 
 TIME_LIMIT = 600.0
 
@@ -104,7 +103,7 @@ def summarize_target(proof: TargetProof) -> ProgramResult:
         level=Level.AOT if proof.compiled else Level.STATIC,
         seconds=proof.seconds,
         detail="\n".join(failures) or proof.summarize(),
-        kind=Kind.TARGET,
+        kind=ResultKind.TARGET,
     )
 
 

@@ -19,7 +19,7 @@ from pjrtwheel import tables
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.files import hash_file, write_atomically
 from pjrtwheel.prove.inputs import ProofInputs
-from pjrtwheel.prove.results import Proof
+from pjrtwheel.record.proofs import Proof
 from pjrtwheel.wheel.report import BuiltWheel
 
 _SCHEMA = 6

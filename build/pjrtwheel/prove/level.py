@@ -1,43 +1,18 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The levels of proof, and which of them a machine can show of a plugin.
-
-A level is claimed only when a program that shows it has run: nothing is inferred from another wheel or machine.
-"""
+"""Which level of proof a machine can show of a plugin."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import StrEnum
 
 from pjrtwheel.prove.devices import Devices
 from pjrtwheel.prove.library import Opened
+from pjrtwheel.record.proofs import Level
 
 # The dynamic linker's words for a library that another one needs; of the plugin itself it would give the path.
 _MISSING = re.compile(r"OSError: lib[^/\s]+: cannot open shared object file")
-
-
-class Level(StrEnum):
-    """The strength of the evidence, weakest first."""
-
-    STATIC = "static"
-    LOAD = "load"
-    AOT = "aot"
-    DEVICE = "device"
-
-
-ORDER = tuple(Level)
-
-
-def highest(levels: Iterable[Level]) -> Level:
-    """Return the strongest of some levels, and `static` for none.
-
-    >>> highest([Level.LOAD, Level.DEVICE, Level.AOT]).value, highest([]).value
-    ('device', 'static')
-    """
-    return max(levels, key=ORDER.index, default=Level.STATIC)
 
 
 @dataclass(frozen=True, slots=True)

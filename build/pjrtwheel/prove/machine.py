@@ -8,35 +8,16 @@ import json
 import platform
 import re
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import run_process
 from pjrtwheel.prove.devices import Devices
+from pjrtwheel.record.proofs import ProofMachine
 
 _SECONDS = 120.0
 _KEPT = 1_000_000  # characters; an answer lists libraries and kernels
 _CPUINFO = Path("/proc/cpuinfo")
-
-
-@dataclass(frozen=True, slots=True)
-class ProofMachine:
-    """The machine of a proof; it is not named, so that a proof can be published.
-
-    Attributes:
-        system: Its kernel and C library, as `Linux-6.1.0-x86_64-with-glibc2.36`.
-        processor: Its processor, as it calls itself.
-        chip: What the first device calls itself; empty where nothing ran on one.
-        chips: How many devices there were.
-        driver: The driver, as the plugin's loader describes it; empty if it does not.
-    """
-
-    system: str
-    processor: str
-    chip: str = ""
-    chips: int = 0
-    driver: str = ""
 
 
 def find_machine(python: Path, backend: Backend | None, devices: Devices) -> ProofMachine:

@@ -19,7 +19,7 @@ from pjrtwheel.prove.devices import Devices, detect_devices, find_devices
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.library import find_installed, require_installed
 from pjrtwheel.prove.on_python import Evidence, fitting, gather, requirements_for
-from pjrtwheel.prove.results import PythonProof
+from pjrtwheel.record.proofs import PythonProof
 from pjrtwheel.wheel.names import parse_name
 
 

@@ -20,11 +20,11 @@ from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove import aot, smoke
 from pjrtwheel.prove.devices import Devices, ask_completed, find_devices
 from pjrtwheel.prove.inputs import ProofInputs
-from pjrtwheel.prove.level import Level, choose_level
+from pjrtwheel.prove.level import choose_level
 from pjrtwheel.prove.library import Opened, find_installed, open_library, require_installed
-from pjrtwheel.prove.machine import ProofMachine, find_machine
-from pjrtwheel.prove.results import Kind, Outcome, ProgramResult, PythonProof, TargetProof
+from pjrtwheel.prove.machine import find_machine
 from pjrtwheel.prove.targets import choose_targets
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, ProofMachine, PythonProof, ResultKind, TargetProof
 from pjrtwheel.wheel.names import parse_name
 
 
@@ -118,7 +118,7 @@ def gather(
     chips = choose_targets(inputs.targets, host_platform().name, emulated=empty.emulated)
     plan = choose_level(backend.name, devices, opened, targets=bool(chips))
     if plan.failure:
-        failed = ProgramResult("start", Outcome.FAILED, Level.STATIC, 0.0, plan.failure, Kind.CHECK)
+        failed = ProgramResult("start", Outcome.FAILED, Level.STATIC, 0.0, plan.failure, ResultKind.CHECK)
         return Evidence(_with(empty, (failed,), plan.missed), (), opened)
     results: tuple[ProgramResult, ...] = ()
     targets: tuple[TargetProof, ...] = ()
@@ -133,7 +133,7 @@ def gather(
             results = tuple(map(aot.summarize_target, targets))
         case Level.LOAD:
             detail = f"PJRT C API {opened.api} from {backend.library_member}"
-            results = (ProgramResult("open", Outcome.PASSED, Level.LOAD, 0.0, detail, Kind.CHECK),)
+            results = (ProgramResult("open", Outcome.PASSED, Level.LOAD, 0.0, detail, ResultKind.CHECK),)
     if opened.api:
         conformance, attributes = _check_conformance(python, backend, device=bool(devices.count))
         results, opened = (*results, conformance), replace(opened, attributes=attributes)
@@ -152,7 +152,12 @@ def _check_conformance(python: Path, backend: Backend, *, device: bool) -> tuple
     outcome = {ProbeOutcome.FAILED: Outcome.FAILED, ProbeOutcome.NOT_OPENED: Outcome.NOT_RUN}
     seconds = round(time.monotonic() - start, 1)
     check = ProgramResult(
-        "conformance", outcome.get(result.outcome, Outcome.PASSED), Level.LOAD, seconds, result.summary(), Kind.CHECK
+        "conformance",
+        outcome.get(result.outcome, Outcome.PASSED),
+        Level.LOAD,
+        seconds,
+        result.summary(),
+        ResultKind.CHECK,
     )
     return check, result.attributes
 

@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.prove.origin import CLOCKS_DIFFER, ask_git, read_moment
-from pjrtwheel.prove.results import Proof
+from pjrtwheel.record.origin import CLOCKS_DIFFER, ask_git, read_moment
+from pjrtwheel.record.proofs import Proof
 from pjrtwheel.tables import TableError, column, read, read_json, write_json
 
 SCHEMA: Literal[1] = 1

@@ -18,11 +18,10 @@ from pjrtwheel.platforms import host_platform
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.cache import describe_machine, proof_key, read_proofs, write_proofs
 from pjrtwheel.prove.inputs import ProofInputs, load_inputs
-from pjrtwheel.prove.level import Level, highest
 from pjrtwheel.prove.library import Opened, open_unpacked
 from pjrtwheel.prove.on_python import Evidence, can_prove, fitting, prove_python
-from pjrtwheel.prove.origin import Origin, counts_for
-from pjrtwheel.prove.results import Proof, PythonProof
+from pjrtwheel.record.origin import Origin, counts_for
+from pjrtwheel.record.proofs import Level, Proof, PythonProof, highest
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.report import BuiltWheel

@@ -15,8 +15,7 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import run_all, run_process
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.inside import smoke as inside
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.results import Outcome, ProgramResult
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult
 
 TIME_LIMIT = 300.0
 # References are in float64: accelerators must not round to fewer bits than asked for. And several programs share one.

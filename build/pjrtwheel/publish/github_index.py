@@ -15,16 +15,16 @@ from urllib.parse import quote
 
 from github.GitRelease import GitRelease
 
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME
 from pjrtwheel.errors import UsageError
 from pjrtwheel.products.index import check_place, write_pages
 from pjrtwheel.products.index.projects import IndexedRelease, Project, list_projects
-from pjrtwheel.prove.origin import find_date
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.github_assets import GithubAssets
 from pjrtwheel.publish.github_indexed_release import Assets, Read, index_release, read_listed
 from pjrtwheel.publish.github_repository import GithubRepository, open_repository
 from pjrtwheel.publish.yanked import add_yanked, find_reasons, read_yanked
+from pjrtwheel.record.entries import RELEASE_FILENAME
+from pjrtwheel.record.origin import find_date
 from pjrtwheel.wheel.names import find_name
 
 _INDEX = "simple"

@@ -18,10 +18,10 @@ from pathlib import Path
 from github.GitReleaseAsset import GitReleaseAsset
 
 from pjrtwheel.attest.checksums import SUMS_FILENAME, read_sums
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import PublishError, shorten
 from pjrtwheel.products.index.projects import IndexedFile, IndexedRelease, join_url, read_requires_python
 from pjrtwheel.publish.github_assets import digest_of
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX, VARIANTS_SUFFIX
 
 Assets = Mapping[str, GitReleaseAsset]

@@ -8,9 +8,9 @@ from collections.abc import Collection, Iterable, Iterator
 
 from packaging.utils import canonicalize_name
 
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import shorten
 from pjrtwheel.publish.destinations import DESTINATIONS_FILE, Destination
+from pjrtwheel.record.entries import Entry
 
 _SHOWN = 2
 

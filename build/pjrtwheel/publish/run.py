@@ -19,13 +19,13 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import PublishError, WheelError, count, shorten
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.limits import check_limits
 from pjrtwheel.publish.place import Place, PublishedFile
 from pjrtwheel.publish.plan import Action, LocalFile, Plan, Scope, find_differences, make_plan, projects_of
+from pjrtwheel.record.entries import Entry
 from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON
 from pjrtwheel.sets.tags import tag_of_wheels
 from pjrtwheel.wheel.names import parse_name

@@ -22,17 +22,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
-from pjrtwheel.dist_folder.release_file import read_entries
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.files import copy_atomically, hash_file, locked
 from pjrtwheel.products.index import installer_pages, write_pages
 from pjrtwheel.products.index.projects import IndexedRelease, Project, WheelFolder, list_projects, read_release
 from pjrtwheel.products.index.release_pages import is_release_page
-from pjrtwheel.prove.origin import find_date
 from pjrtwheel.publish.answers import explain_system
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
 from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
+from pjrtwheel.record.entries import read_entries
+from pjrtwheel.record.origin import find_date
 from pjrtwheel.wheel.names import METADATA_SUFFIX
 from pjrtwheel.wheel.read.metadata import read_metadata
 

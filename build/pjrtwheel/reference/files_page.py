@@ -7,13 +7,13 @@ from __future__ import annotations
 from jaxlib_select.facts import Select
 from jaxlib_select.machine.model import Machine
 from pjrtwheel.backend import Backend
-from pjrtwheel.dist_folder.release_file import ReleaseFile
 from pjrtwheel.probe.plugin import ProbeSettings
 from pjrtwheel.products.index.release_pages.accelerators import Accelerators
 from pjrtwheel.prove.proof_file import ProofFile
 from pjrtwheel.prove.targets import Target
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.yanked import Yanked
+from pjrtwheel.record.entries import Record
 from pjrtwheel.reference.keys import render_keys
 from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import SCHEMA, Override, Pin, Release, XlaSource
@@ -146,7 +146,7 @@ def render_release_files() -> str:
 def render_documents() -> str:
     """Return the page about the JSON documents that have a schema, and the lock."""
     return _DOCUMENTS.format(
-        release=render_keys(ReleaseFile, "json", written=True),
+        release=render_keys(Record, "json", written=True),
         machine=render_keys(Machine, "json", lenient=True),
         proofs=render_keys(ProofFile, "json"),
         lock=render_keys(ReleaseLock, "json"),

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pjrtwheel.backend import Backend, load_backends
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries, require_release_file
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import REFERENCE
@@ -19,6 +18,7 @@ from pjrtwheel.products.auto.wheel import list_filename, release_document, varia
 from pjrtwheel.products.facts import contents_of
 from pjrtwheel.prove.library import require_own_names
 from pjrtwheel.publish.destinations import Destination
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries, require_record
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.release.model import Release
 from pjrtwheel.release_check.checkout import RepositoryState, look_at_checkout
@@ -104,7 +104,7 @@ def gather(root: Path, tag: str, release: Release | None, dist: Path, destinatio
         WheelError: It is damaged.
         PinError: Policy or sizes are malformed.
     """
-    require_release_file(dist)
+    require_record(dist)
     listed, backends = read_entries(dist), tuple(load_backends(root).values())
     promise = promise_of_set(release, backends, listed.values()) if release else promise_of_selector(root)
     proofs = (proof for name in promise.wheels if name in listed for proof in listed[name].proofs())

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.errors import fit
-from pjrtwheel.prove.origin import ask_git, is_in_history, list_changes
+from pjrtwheel.record.origin import ask_git, is_in_history, list_changes
 from pjrtwheel.release_check.problems import Kind, Problem
 
 CHANGELOG = "CHANGELOG.md"

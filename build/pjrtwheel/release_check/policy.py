@@ -10,9 +10,9 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Literal
 
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import PinError
-from pjrtwheel.prove.level import Level
+from pjrtwheel.record.entries import Entry
+from pjrtwheel.record.proofs import Level
 from pjrtwheel.release_check.problems import Kind, Problem
 from pjrtwheel.tables import TableError, column, metadata, read_toml
 

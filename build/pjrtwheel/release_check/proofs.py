@@ -8,11 +8,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import fit, shorten
-from pjrtwheel.prove.level import ORDER, Level
-from pjrtwheel.prove.origin import describe_commit_fault, describe_date_fault
-from pjrtwheel.prove.results import Proof
+from pjrtwheel.record.entries import Entry
+from pjrtwheel.record.origin import describe_commit_fault, describe_date_fault
+from pjrtwheel.record.proofs import ORDER, Level, Proof
 from pjrtwheel.release_check.policy import Demand, Waiver
 from pjrtwheel.release_check.problems import Kind, Problem
 from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON

@@ -11,9 +11,9 @@ from typing import Literal
 
 from packaging.version import Version
 
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import PinError
 from pjrtwheel.files import write_atomically
+from pjrtwheel.record.entries import Entry
 from pjrtwheel.release_check.policy import Policy
 from pjrtwheel.release_check.problems import Kind, Problem
 from pjrtwheel.sets.projects import PURE_PYTHON

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry
 from pjrtwheel.release_check.problems import Kind, Problem
 from pjrtwheel.sets.projects import AUTO, BUILD_SESSIONS
 from pjrtwheel.wheel.names import find_name

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, parse_entries, read_entries
 from pjrtwheel.errors import FetchError, UsageError, WheelError, fit
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.download import read_document
@@ -24,6 +23,7 @@ from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.listing import IndexFile, is_address, list_wheels, read_settings, settings_for, without_login
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform
+from pjrtwheel.record.entries import RELEASE_FILENAME, parse_entries, read_entries
 from pjrtwheel.release.lock import LOCK_FILENAME, SCHEMA, ReleaseLock
 from pjrtwheel.release.model import Pin
 from pjrtwheel.sets.projects import BINDINGS

@@ -21,7 +21,7 @@ import pytest
 from pjrtwheel.attest.difference import explain_difference
 from pjrtwheel.attest.make import make_release
 from pjrtwheel.cli import main
-from pjrtwheel.prove.origin import Origin
+from pjrtwheel.record.origin import Origin
 from small_wheels import build_wheel
 from sound_wheels import ORIGIN, PLUGIN, TAG, make_dist, make_repository
 

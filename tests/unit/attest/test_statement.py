@@ -30,11 +30,10 @@ from pjrtwheel.attest.release_folder import ReleaseFolder, check_commit, read_re
 from pjrtwheel.attest.release_set import find_release_set
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, format_statement, parse_statement
 from pjrtwheel.attest.write import write_release_folder
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries, read_entries
 from pjrtwheel.errors import AttestError, UsageError
 from pjrtwheel.files import hash_file
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.results import Proof
+from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries
+from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.wheel.deflate.compress import Compression
 from pjrtwheel.wheel.read.compression import find_epoch, find_level
 from pjrtwheel.wheel.write.archive import ArchiveWriter, timestamp

@@ -23,8 +23,8 @@ from pjrtwheel.attest.release_folder import read_release_folder
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, format_statement, parse_statement
 from pjrtwheel.attest.verify_release import _check_wheels
 from pjrtwheel.cli import main
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries, read_entries
 from pjrtwheel.files import hash_file
+from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries
 from sound_wheels import COMMIT, PLUGIN, TAG, make_dist, make_repository
 
 Run = Callable[..., tuple[int, str, str]]

@@ -13,9 +13,9 @@ from pjrtwheel.attest.checksums import SUMS_FILENAME
 from pjrtwheel.attest.release_folder import read_release_folder
 from pjrtwheel.attest.release_set import find_release_set
 from pjrtwheel.attest.write import write_release_folder
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, read_entries
 from pjrtwheel.errors import AttestError, PjrtWheelError, UsageError
 from pjrtwheel.files import hash_file
+from pjrtwheel.record.entries import RELEASE_FILENAME, read_entries
 from pjrtwheel.wheel.read.metadata import read_metadata
 from sound_wheels import PLUGIN, TAG, make_dist, make_repository
 

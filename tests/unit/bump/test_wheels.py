@@ -13,7 +13,7 @@ from pjrtwheel.bump.comparison import FinishedPlugin
 from pjrtwheel.bump.wheels import judge_tests, read_plugins, sizes_of
 from pjrtwheel.conformance.comparison import Expected, compare, listed_backends, load_subset
 from pjrtwheel.conformance.run_file import Case, CaseOutcome
-from pjrtwheel.dist_folder.release_file import Entry
+from pjrtwheel.record.entries import Entry
 from pjrtwheel.release.model import Release
 from release_entries import NO_PROOF, entry_of
 

@@ -16,12 +16,11 @@ import pytest
 import native_proof
 from native_proof import find_installed, find_origin, find_signer, write_proof
 from pjrtwheel.errors import UsageError
-from pjrtwheel.prove import origin, proof_file
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.machine import ProofMachine
-from pjrtwheel.prove.origin import Origin
+from pjrtwheel.prove import proof_file
 from pjrtwheel.prove.proof_file import SCHEMA, ProofFile, ProvenWheel, read_proof_file
-from pjrtwheel.prove.results import Outcome, ProgramResult, Proof, PythonProof
+from pjrtwheel.record import origin
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, ProofMachine, PythonProof
 
 NAME = "jaxlib-1.2.3-cp312-cp312-macosx_11_0_arm64.whl"
 WHEEL = {"filename": NAME, "sha256": hashlib.sha256(b"zip").hexdigest(), "tags": ["cp312-cp312-macosx_11_0_arm64"]}

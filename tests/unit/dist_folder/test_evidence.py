@@ -12,10 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pjrtwheel.dist_folder import add_proofs, add_wheels
-from pjrtwheel.dist_folder.release_file import Entry, format_entries, make_entry, merge_entries, parse_entries
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Proof, TargetProof
+from pjrtwheel.record.entries import Entry, format_entries, make_entry, merge_entries, parse_entries
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import Level, Proof, TargetProof
 from pjrtwheel.wheel.report import Report
 from proven_wheels import COMPILED, MISSED, ORIGIN, RAN, UNTRIED, make_proof, make_small_entry, make_wheel
 

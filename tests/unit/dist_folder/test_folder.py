@@ -17,10 +17,10 @@ import pytest
 
 from pjrtwheel import files
 from pjrtwheel.dist_folder import add_proofs, add_wheels, check_space
-from pjrtwheel.dist_folder.release_file import parse_entries
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.prove.level import Level
+from pjrtwheel.record.entries import parse_entries
+from pjrtwheel.record.proofs import Level
 from proven_wheels import ORIGIN, RAN, make_proof, make_wheel
 
 

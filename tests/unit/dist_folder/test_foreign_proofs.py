@@ -16,13 +16,11 @@ import pytest
 
 from pjrtwheel.cli import main
 from pjrtwheel.dist_folder.foreign_proofs import add_proof_files
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries, read_entries
 from pjrtwheel.docs.schemas import PROOFS_SCHEMA
 from pjrtwheel.errors import ProofError, UsageError, WheelError
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.machine import ProofMachine
 from pjrtwheel.prove.proof_file import read_proof_file, write_proof_file
-from pjrtwheel.prove.results import Proof
+from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries
+from pjrtwheel.record.proofs import Level, Proof, ProofMachine
 from release_entries import entry_of, proof_of
 
 COMMIT = "c" * 40

@@ -13,11 +13,10 @@ import pytest
 
 from pjrtwheel import cli
 from pjrtwheel.dist_folder.merge import merge_folders, read_folder
-from pjrtwheel.dist_folder.release_file import Entry, format_entries
 from pjrtwheel.errors import UsageError, WheelError
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Proof
+from pjrtwheel.record.entries import Entry, format_entries
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import Level, Proof
 from release_entries import entry_of
 
 ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")

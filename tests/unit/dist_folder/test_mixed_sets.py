@@ -12,14 +12,12 @@ import pytest
 
 from pjrtwheel import files
 from pjrtwheel.dist_folder.merge import merge_folders
-from pjrtwheel.dist_folder.mixed_sets import mixed_locks
-from pjrtwheel.dist_folder.release_file import Entry, format_entries
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.index import write_index
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Proof
+from pjrtwheel.record.entries import Entry, format_entries, mixed_locks
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import Level, Proof
 from small_wheels import build_wheel, describe_wheel
 
 X86, ARM = "manylinux_2_27_x86_64", "manylinux_2_27_aarch64"

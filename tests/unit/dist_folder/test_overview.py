@@ -13,9 +13,8 @@ import pytest
 from rich.console import Console
 
 from pjrtwheel.dist_folder.overview import print_overview
-from pjrtwheel.dist_folder.release_file import Entry
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.results import Outcome, ProgramResult, Proof, PythonProof
+from pjrtwheel.record.entries import Entry
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, PythonProof
 from pjrtwheel.wheel.names import parse_name
 from proven_wheels import ORIGIN, make_small_entry
 

@@ -14,10 +14,9 @@ import pytest
 from rich.console import Console
 
 from pjrtwheel.dist_folder import add_wheels
-from pjrtwheel.dist_folder.release_file import Entry, make_entry, merge_entries
 from pjrtwheel.dist_folder.summary import describe_level, describe_pythons, print_summary
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.results import Outcome, ProgramResult, Proof, PythonProof, TargetProof
+from pjrtwheel.record.entries import Entry, make_entry, merge_entries
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, PythonProof, TargetProof
 from proven_wheels import COMPILED, ORIGIN, RAN, UNTRIED, make_proof, make_small_entry, make_wheel
 
 

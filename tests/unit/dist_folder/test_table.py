@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.cli import main
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
+from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from release_entries import entry_of
 from release_under_test import ROOT
 

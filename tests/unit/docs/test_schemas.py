@@ -15,12 +15,11 @@ import pytest
 from jaxlib_select.errors import MachineError
 from jaxlib_select.machine.file import from_json, to_json
 from jaxlib_select.machine.model import Amd, Devices, Intel, Machine, Nvidia, NvidiaGpu
-from pjrtwheel.dist_folder.release_file import Entry, ReleaseFile, format_entries
 from pjrtwheel.docs.schemas import MACHINE_SCHEMA, RELEASE_SCHEMA, main, render_schemas
 from pjrtwheel.json_schema import describe_attributes
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Compilation, Outcome, ProgramResult, Proof, PythonProof, TargetProof
+from pjrtwheel.record.entries import Entry, Record, format_entries
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import Compilation, Level, Outcome, ProgramResult, Proof, PythonProof, TargetProof
 
 RESULT = ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.5, "10 dtypes")
 PROOF = Proof(
@@ -90,7 +89,7 @@ def test_the_schema_of_a_machine_says_what_reading_it_would(
 @pytest.mark.parametrize(
     "kind",
     [
-        *(ReleaseFile, Entry, Proof, PythonProof, ProgramResult, TargetProof, Compilation, Origin),
+        *(Record, Entry, Proof, PythonProof, ProgramResult, TargetProof, Compilation, Origin),
         *(Machine, Nvidia, NvidiaGpu, Amd, Intel, Devices),
     ],
 )

@@ -18,7 +18,6 @@ from jaxlib_select.choose.cuda import TEGRA, runs
 from jaxlib_select.facts import Select
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.cli import main
-from pjrtwheel.dist_folder.release_file import Entry, format_entries, read_entries
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS
@@ -27,6 +26,7 @@ from pjrtwheel.products.auto.nvidia import TEGRA as TEGRA_CHIPS
 from pjrtwheel.products.auto.nvidia import THOR, Group, compiled, nvidia_groups, served
 from pjrtwheel.products.auto.variants import Variant, make_variants
 from pjrtwheel.products.facts import Contents
+from pjrtwheel.record.entries import Entry, format_entries, read_entries
 from pjrtwheel.sets.finished_set import find_set
 from release_entries import entry_of
 from release_under_test import release_under_test

@@ -17,7 +17,6 @@ from jaxlib_select.facts import Select, Source, known_releases, load_facts, read
 from jaxlib_select.machine.model import format_version
 from pjrtwheel.backend import load_backends, parse_backend
 from pjrtwheel.cli import main
-from pjrtwheel.dist_folder.release_file import Entry, format_entries
 from pjrtwheel.errors import UsageError
 from pjrtwheel.products.facts import (
     Contents,
@@ -34,6 +33,7 @@ from pjrtwheel.products.facts import (
     read_select,
     toolkit_of,
 )
+from pjrtwheel.record.entries import Entry, format_entries
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import parse_release
 from release_entries import entry_of

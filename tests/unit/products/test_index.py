@@ -20,9 +20,8 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.products import index
 from pjrtwheel.products.index import write_index, write_joint_index
 from pjrtwheel.products.index.projects import WheelFolder
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Proof, PythonProof
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import Level, Proof, PythonProof
 from small_wheels import build_wheel
 
 NAME = "jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"

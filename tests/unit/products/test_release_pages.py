@@ -21,7 +21,6 @@ import pytest
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.facts import known_releases, load_facts
 from pjrtwheel.backend import load_backends
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.docs.measures import Measure
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.products.index import installer_pages, write_index
@@ -39,8 +38,8 @@ from pjrtwheel.products.index.release_pages.comparison import Bar, Measured, com
 from pjrtwheel.products.index.release_pages.releases import Release, list_releases
 from pjrtwheel.products.index.release_pages.templating import as_json
 from pjrtwheel.products.index.release_pages.wheel_page import Change, group_changes
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.results import Compilation, Outcome, ProgramResult, Proof, PythonProof, TargetProof
+from pjrtwheel.record.entries import Entry
+from pjrtwheel.record.proofs import Compilation, Level, Outcome, ProgramResult, Proof, PythonProof, TargetProof
 from pjrtwheel.sets.projects import SELECTOR
 from pjrtwheel.tables import read_toml
 from pjrtwheel.wheel.names import parse_name

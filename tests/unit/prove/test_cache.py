@@ -15,10 +15,9 @@ from pjrtwheel.backend import find_backend
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.prove.cache import MachineState, describe_machine, find_nodes, proof_key, read_proofs, write_proofs
 from pjrtwheel.prove.inputs import ProofInputs
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Proof, PythonProof
 from pjrtwheel.prove.targets import Target
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import Level, Proof, PythonProof
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
 REPORT = Report("a.whl", "a", "1", "cp312-abi3-linux_x86_64", "00", 1, (), "ff", "prebuilt", {}, {}, 0)

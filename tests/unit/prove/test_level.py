@@ -11,8 +11,9 @@ import pytest
 
 from pjrtwheel.prove.devices import Devices, ask_completed
 from pjrtwheel.prove.inside.devices import find_refusal
-from pjrtwheel.prove.level import Level, ProofPlan, choose_level
+from pjrtwheel.prove.level import ProofPlan, choose_level
 from pjrtwheel.prove.library import Opened
+from pjrtwheel.record.proofs import Level
 
 HERE = Devices(1, "H100")
 ABSENT = Devices(0, "", "no GPU found", "NoDeviceError")

@@ -14,8 +14,9 @@ from abacus_backend import BACKEND
 from pjrtwheel.backend import Backend, find_backend, parse_backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.prove.devices import Devices
-from pjrtwheel.prove.machine import ProofMachine, ask_driver, find_machine, find_processor
+from pjrtwheel.prove.machine import ask_driver, find_machine, find_processor
 from pjrtwheel.prove.proof_file import find_signer
+from pjrtwheel.record.proofs import ProofMachine
 
 # Stands for a Python in which a plugin's loader answers: it is called with -I -m PACKAGE --json.
 ANSWERS = """#!/bin/sh

@@ -15,11 +15,10 @@ from pjrtwheel.errors import ProofError
 from pjrtwheel.progress import LINES
 from pjrtwheel.prove import prove, run
 from pjrtwheel.prove.inputs import ProofInputs
-from pjrtwheel.prove.level import Level
 from pjrtwheel.prove.library import Opened
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Outcome, ProgramResult, PythonProof
 from pjrtwheel.prove.run import find_cause, platform_of, raise_failures
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, PythonProof
 from pjrtwheel.wheel.report import BuiltWheel, Report
 from release_under_test import release_under_test
 

@@ -18,9 +18,8 @@ from types import ModuleType
 import pytest
 
 from pjrtwheel.prove.inputs import find_programs
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.results import Outcome
 from pjrtwheel.prove.smoke import run_program, run_programs
+from pjrtwheel.record.proofs import Level, Outcome
 
 Run = Callable[..., tuple[Outcome, str]]
 

@@ -17,9 +17,8 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.prove.aot import judge, prove_target, read_log, summarize_target
 from pjrtwheel.prove.inputs import find_programs
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.results import Compilation, Kind, Outcome, ProgramResult, TargetProof
 from pjrtwheel.prove.targets import Failure, Target, Topology, choose_targets, load_targets, parse_target
+from pjrtwheel.record.proofs import Compilation, Level, Outcome, ProgramResult, ResultKind, TargetProof
 
 TEXT = """
 summary = "A chip"
@@ -205,7 +204,9 @@ def test_a_target_becomes_one_result() -> None:
     proof = prove_target(TARGET, [SORT, PALLAS], 2.04)
     assert (proof.code, proof.compiled, proof.seconds) == (("sm_90a",), True, 2.0)
     detail = "sm_90a: 1 program compiled, pallas failed as expected: not known"
-    assert summarize_target(proof) == ProgramResult("aot chip", Outcome.PASSED, Level.AOT, 2.0, detail, Kind.TARGET)
+    assert summarize_target(proof) == ProgramResult(
+        "aot chip", Outcome.PASSED, Level.AOT, 2.0, detail, ResultKind.TARGET
+    )
 
 
 def test_a_program_counts_once_however_many_arrangements() -> None:
@@ -218,7 +219,7 @@ def test_expected_failures_alone_show_nothing() -> None:
     """A chip that nothing can be compiled for raises no level, and neither passed nor failed."""
     result = summarize_target(prove_target(TARGET, [PALLAS], 1))
     detail = "0 programs compiled, all failed as expected: not known"
-    assert result == ProgramResult("aot chip", Outcome.EXPECTED, Level.STATIC, 1, detail, Kind.TARGET)
+    assert result == ProgramResult("aot chip", Outcome.EXPECTED, Level.STATIC, 1, detail, ResultKind.TARGET)
 
 
 def test_one_surprise_fails_the_target() -> None:

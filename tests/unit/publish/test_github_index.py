@@ -14,8 +14,8 @@ import pytest
 from github_places import PROJECTS, WHEEL, open_at, read_page
 from github_stand_in import Asset, GithubStandIn
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME
 from pjrtwheel.errors import PublishError
+from pjrtwheel.record.entries import RELEASE_FILENAME
 from release_folders import COMMIT, send, write_pure_release
 
 

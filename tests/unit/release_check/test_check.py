@@ -22,8 +22,8 @@ from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.products.auto.variants import make_variants
 from pjrtwheel.products.auto.wheel import list_filename, release_document
 from pjrtwheel.products.facts import contents_of
-from pjrtwheel.prove.level import Level
 from pjrtwheel.publish.destinations import Destination, Kind
+from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release_check import problems
 from pjrtwheel.release_check.check import check_release

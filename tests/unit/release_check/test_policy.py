@@ -11,11 +11,10 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import PinError
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.results import Proof
+from pjrtwheel.record.entries import Entry
+from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release_check.policy import POLICY_FILE, Demand, Note, Policy, Waiver, check_policy, load_policy
 from pjrtwheel.release_check.problems import Kind, Problem
 from pjrtwheel.release_check.proofs import History, Verdict, check_levels, choose_demand, judge, list_unneeded

@@ -10,7 +10,7 @@ import pytest
 
 from pjrtwheel.cli import main
 from pjrtwheel.errors import PinError
-from pjrtwheel.prove.level import Level
+from pjrtwheel.record.proofs import Level
 from pjrtwheel.release_check.policy import Demand, Note, Policy
 from pjrtwheel.release_check.problems import Kind, Problem
 from pjrtwheel.release_check.sizes import SIZES_FILE, Size, check_growth, format_sizes, load_sizes, measure

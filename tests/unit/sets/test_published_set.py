@@ -12,13 +12,12 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.cli import main
-from pjrtwheel.dist_folder.release_file import format_entries, make_entry
 from pjrtwheel.errors import FetchError, PjrtWheelError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Proof
+from pjrtwheel.record.entries import format_entries, make_entry
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets import published_set

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, format_entries
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.venv import needs_of
 from pjrtwheel.errors import FetchError, PjrtWheelError, WheelError
@@ -22,6 +21,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.pin.upstream import read_upstream
 from pjrtwheel.products.index.projects import read_projects
 from pjrtwheel.prove.devices import detect_devices
+from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock
 from pjrtwheel.sets.published_set import read_lock
 from pjrtwheel.wheel.read.directory import check_directory, place_inside

@@ -10,13 +10,13 @@ from pathlib import Path
 
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.dist_folder.folder import add_pure_python, withdraw
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.products.auto.variants import Variant, make_variants
 from pjrtwheel.products.auto.wheel import Common, list_filename, release_document, write_wheels
 from pjrtwheel.products.facts import Contents
 from pjrtwheel.products.pure_python import requires_python
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.sets.projects import AUTO
 from pjrtwheel.wheel.report import BuiltWheel
 

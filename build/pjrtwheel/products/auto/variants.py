@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from jaxlib_select.facts import Select
 from pjrtwheel.backend import Backend
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.auto.nvidia import Group, nvidia_groups
 from pjrtwheel.products.facts import Contents, choose_toolkit, read_select, toolkit_of
+from pjrtwheel.record.entries import Entry
 
 NULL = "null"  # the label of the variant without properties (PEP 825)
 _ANY = "any"

@@ -12,11 +12,10 @@ from urllib.parse import quote
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from pjrtwheel.dist_folder.mixed_sets import check_sets
-from pjrtwheel.dist_folder.release_file import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.index.contents import WheelContents, read_contents
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, check_sets, read_entries
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import PROVENANCE_SUFFIX, VARIANTS_SUFFIX
 from pjrtwheel.wheel.read.metadata import read_metadata

@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 from pjrtwheel.abis import name_python, python_order
 from pjrtwheel.errors import count
 from pjrtwheel.products.index.release_pages.releases import Release, Wheel
-from pjrtwheel.prove.level import ORDER, Level
-from pjrtwheel.prove.results import Outcome, Proof, TargetProof
+from pjrtwheel.record.proofs import ORDER, Level, Outcome, Proof, TargetProof
 
 FAILED_AS_EXPECTED = "expected"  # the level of a cell that shows that a chip cannot be served
 NOTHING = "none"

@@ -13,9 +13,9 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from pjrtwheel.abis import name_python, python_order
-from pjrtwheel.dist_folder.release_file import Entry
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.index.projects import IndexedFile, Project
+from pjrtwheel.record.entries import Entry
 from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON
 from pjrtwheel.wheel.names import WheelName, fits, parse_name
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.errors import UsageError
-from pjrtwheel.prove.origin import Origin, counts_for, find_date, find_origin
+from pjrtwheel.record.origin import Origin, counts_for, find_date, find_origin
 
 AT = {"SOURCE_DATE_EPOCH": "1795254000"}
 DATE = "2026-11-21T09:40:00Z"

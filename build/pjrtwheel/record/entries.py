@@ -16,12 +16,11 @@ from typing import Any, Literal
 from packaging.tags import parse_tag
 
 from pjrtwheel import tables
-from pjrtwheel.errors import UsageError, WheelError
+from pjrtwheel.errors import UsageError, WheelError, fit
 from pjrtwheel.files import require_folder
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.prove.level import ORDER
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import Outcome, Proof, PythonProof
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import ORDER, Outcome, Proof, PythonProof
 from pjrtwheel.tables import metadata
 from pjrtwheel.wheel.report import Report
 
@@ -89,7 +88,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class ReleaseFile:
+class Record:
     """The wheels of a folder, as `release.json` lists them.
 
     Attributes:
@@ -153,7 +152,7 @@ def _add_to(before: Entry, entry: Entry) -> Entry:
     return replace(add_proofs_to(entry, before.proofs()), built=built)
 
 
-def require_release_file(folder: Path) -> Path:
+def require_record(folder: Path) -> Path:
     """Return the path of the `release.json` of a folder that a person named.
 
     Raises:
@@ -179,7 +178,7 @@ def read_entries(dist: Path) -> dict[str, Entry]:
     if not path.is_file():
         return {}
     try:
-        document = tables.read_json(ReleaseFile, path.read_bytes(), ignore_unknown=True)
+        document = tables.read_json(Record, path.read_bytes(), ignore_unknown=True)
     except tables.TableError as error:
         remedy = "restore it from a copy, or remove it and build the wheels again"
         raise WheelError(f"{path} is damaged", cause=str(error), remedy=remedy) from error
@@ -210,7 +209,30 @@ def _read_entry(table: object) -> Entry | None:
 
 def format_entries(entries: Mapping[str, Entry]) -> str:
     """Return the text of `release.json`: in order of file name, with sorted keys and a final newline."""
-    return tables.write_json(ReleaseFile(SCHEMA, tuple(entries[name] for name in sorted(entries))))
+    return tables.write_json(Record(SCHEMA, tuple(entries[name] for name in sorted(entries))))
+
+
+def mixed_locks(entries: Iterable[Entry]) -> tuple[str, ...]:
+    """Return the wheels of another set than the bindings of their version and platform, or than the first wheel.
+
+    Installers would take them for each other's, and loaders refuse that. Sets of different versions may share a folder.
+    """
+    listed = list(entries)
+    expected: dict[tuple[str, str], str] = {}
+    for entry in sorted(listed, key=lambda entry: entry.distribution != "jaxlib"):
+        expected.setdefault((entry.version, entry.platform), entry.lock_id)
+    return tuple(entry.filename for entry in listed if expected[entry.version, entry.platform] != entry.lock_id)
+
+
+def check_sets(entries: Iterable[Entry], place: str) -> None:
+    """Raise a `WheelError` that names the wheels which another set has brought to a place, such as a folder."""
+    mixed = mixed_locks(entries)
+    if mixed:
+        raise WheelError(
+            f"{place} would mix sets: {fit(mixed)}",
+            cause="other wheels of the same version, such as jaxlib, have another lock",
+            remedy="build these again, or leave them out",
+        )
 
 
 def _choose_proofs(proofs: Iterable[Proof]) -> list[Proof]:

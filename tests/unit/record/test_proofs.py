@@ -9,20 +9,20 @@ from dataclasses import replace
 import pytest
 
 from pjrtwheel import tables
-from pjrtwheel.prove.level import Level
-from pjrtwheel.prove.origin import Origin
-from pjrtwheel.prove.results import (
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import (
     Compilation,
-    Kind,
+    Level,
     Outcome,
     ProgramResult,
     Proof,
     PythonProof,
+    ResultKind,
     TargetProof,
     explain_level,
 )
 
-CHECK = ProgramResult("conformance", Outcome.EXPECTED, Level.LOAD, 0.1, "", Kind.CHECK)
+CHECK = ProgramResult("conformance", Outcome.EXPECTED, Level.LOAD, 0.1, "", ResultKind.CHECK)
 PROOF = Proof(
     level=Level.DEVICE,
     pjrt_api="0.115",
@@ -93,7 +93,7 @@ def test_why_a_plugin_is_not_proven_on_a_device(
     assert explain_level({"a.whl": replace(proof, level=Level.STATIC, pythons=(GONE,)), "b.whl": proof}) == line
 
 
-def result(outcome: Outcome, level: Level = Level.DEVICE, kind: Kind = Kind.PROGRAM) -> ProgramResult:
+def result(outcome: Outcome, level: Level = Level.DEVICE, kind: ResultKind = ResultKind.PROGRAM) -> ProgramResult:
     """Return a result of some program."""
     return ProgramResult("program", outcome, level, 1.0, "", kind)
 
@@ -122,8 +122,8 @@ def test_the_summary_counts_outcomes() -> None:
         result(Outcome.PASSED),
         result(Outcome.NOT_RUN),
         result(Outcome.PASSED),
-        result(Outcome.EXPECTED, kind=Kind.TARGET),
-        result(Outcome.PASSED, kind=Kind.CHECK),
+        result(Outcome.EXPECTED, kind=ResultKind.TARGET),
+        result(Outcome.PASSED, kind=ResultKind.CHECK),
     )
     assert PythonProof("cp312", "3.12.1", results).summary == (
         "2 programs passed, 1 program not run, 1 target failed as expected, 1 check passed"

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from pjrtwheel.dist_folder import add_proofs, add_wheels
-from pjrtwheel.dist_folder.release_file import format_entries, make_entry, parse_entries
-from pjrtwheel.prove.level import Level
+from pjrtwheel.record.entries import format_entries, make_entry, parse_entries
+from pjrtwheel.record.proofs import Level
 from proven_wheels import ORIGIN, RAN, UNTRIED, make_proof, make_wheel
 
 

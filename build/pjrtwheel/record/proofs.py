@@ -2,21 +2,41 @@
 # SPDX-License-Identifier: Apache-2.0
 """What proving showed: the results of programs, checks and compilations, and the proof of a wheel that they add up to.
 
-These dataclasses are also the proofs of `release.json` and of the cache: `pjrtwheel.tables` reads and writes them.
+A level is claimed only when a program that shows it has run: nothing is inferred from another wheel or machine. These
+dataclasses are also the proofs of `release.json` and of the cache: `pjrtwheel.tables` reads and writes them.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from pjrtwheel.errors import count
-from pjrtwheel.prove.level import ORDER, Level, highest
-from pjrtwheel.prove.machine import ProofMachine
-from pjrtwheel.prove.origin import Origin
+from pjrtwheel.record.origin import Origin
 from pjrtwheel.tables import column, metadata
+
+
+class Level(StrEnum):
+    """The strength of the evidence, weakest first."""
+
+    STATIC = "static"
+    LOAD = "load"
+    AOT = "aot"
+    DEVICE = "device"
+
+
+ORDER = tuple(Level)
+
+
+def highest(levels: Iterable[Level]) -> Level:
+    """Return the strongest of some levels, and `static` for none.
+
+    >>> highest([Level.LOAD, Level.DEVICE, Level.AOT]).value, highest([]).value
+    ('device', 'static')
+    """
+    return max(levels, key=ORDER.index, default=Level.STATIC)
 
 
 class Outcome(StrEnum):
@@ -28,7 +48,7 @@ class Outcome(StrEnum):
     NOT_RUN = "not run"
 
 
-class Kind(StrEnum):
+class ResultKind(StrEnum):
     """What a result is of."""
 
     PROGRAM = "program"
@@ -54,7 +74,7 @@ class ProgramResult:
     level: Level
     seconds: float
     detail: str
-    kind: Kind = Kind.PROGRAM
+    kind: ResultKind = ResultKind.PROGRAM
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +117,7 @@ class PythonProof:
         counts = Counter((result.kind, result.outcome) for result in self.results)
         return ", ".join(
             f"{count(counts[kind, outcome], kind)} {outcome}"
-            for kind in Kind
+            for kind in ResultKind
             for outcome in Outcome
             if counts[kind, outcome]
         )
@@ -177,6 +197,25 @@ class TargetProof:
         reasons = "; ".join(dict.fromkeys(compilation.detail for compilation in expected))
         names = ", ".join(self.programs(Outcome.EXPECTED)) if self.compiled else "all"
         return f"{text}, {names} {Outcome.EXPECTED}: {reasons}"
+
+
+@dataclass(frozen=True, slots=True)
+class ProofMachine:
+    """The machine of a proof; it is not named, so that a proof can be published.
+
+    Attributes:
+        system: Its kernel and C library, as `Linux-6.1.0-x86_64-with-glibc2.36`.
+        processor: Its processor, as it calls itself.
+        chip: What the first device calls itself; empty where nothing ran on one.
+        chips: How many devices there were.
+        driver: The driver, as the plugin's loader describes it; empty if it does not.
+    """
+
+    system: str
+    processor: str
+    chip: str = ""
+    chips: int = 0
+    driver: str = ""
 
 
 @dataclass(frozen=True, slots=True)
