@@ -88,18 +88,8 @@ integrated = ["thumb"]
 
 def test_text_that_is_no_toml_is_named(tmp_path: Path) -> None:
     """The error names the file and where TOML gave up."""
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError, match=r"backend\.toml\nnot TOML: .*line 1"):
         parse_backend("= 1", tmp_path / "backend.toml")
-    assert caught.value.what == f"malformed backend file: {tmp_path / 'backend.toml'}"
-    assert caught.value.cause.startswith("not TOML: ")
-    assert "line 1" in caught.value.cause
-
-
-def test_missing_key_is_named(root: Path, tmp_path: Path) -> None:
-    """A backend file without one of its keys is refused by the name of that key."""
-    text = (root / "plugins" / "cpu" / "backend.toml").read_text("utf-8").replace("pjrt_name", "pjrtname")
-    with pytest.raises(UsageError, match="the document lacks pjrt_name, and has unknown keys pjrtname"):
-        parse_backend(text, tmp_path / "backend.toml")
 
 
 def test_new_directory_is_all_a_backend_needs(root: Path, tmp_path: Path) -> None:
@@ -151,12 +141,10 @@ def test_a_backend_is_found_however_its_name_is_written(root: Path) -> None:
         assert {find_backend(root, word).name for word in written} == {name}
 
 
-def test_unknown_backend_lists_the_known_ones(root: Path) -> None:
-    """A backend that does not exist is answered with those that do."""
-    with pytest.raises(UsageError) as caught:
+def test_an_unknown_backend_is_answered_with_the_known_ones(root: Path) -> None:
+    """A slip needs no second command."""
+    with pytest.raises(UsageError, match=r"(?s)'gpu'.*cpu"):
         find_backend(root, "gpu")
-    assert caught.value.what == "unknown backend: 'gpu'"
-    assert "cpu" in caught.value.remedy
 
 
 @pytest.mark.parametrize("name", sorted(load_backends(Path(__file__).resolve().parents[2])))
@@ -251,9 +239,7 @@ def test_what_is_wrong_is_named_by_its_key(old: str, new: str, cause: str) -> No
     assert old in WHOLE
     with pytest.raises(UsageError) as caught:
         parse_backend(WHOLE.replace(old, new), Path("plugins/abacus/backend.toml"))
-    assert caught.value.what == "malformed backend file: plugins/abacus/backend.toml"
     assert caught.value.cause.startswith(cause)
-    assert caught.value.remedy == "build/pjrtwheel/backend.py documents every key"
 
 
 def test_library_is_where_its_wheel_puts_it(root: Path) -> None:

@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 
-from console_blocks import shown
 from pjrtwheel import build as steps
 from pjrtwheel import cli
 from pjrtwheel.backend import Backend, find_backend, load_backends
@@ -30,7 +29,6 @@ from pjrtwheel.build import (
     check_set,
     check_writable,
     describe_actions,
-    describe_repair,
     parse_provider,
     promised_wheels,
     verification_key,
@@ -55,16 +53,14 @@ def cpu(root: Path) -> Backend:
     return find_backend(root, "cpu")
 
 
-def test_provider_names_stand_for_themselves() -> None:
-    """The two providers need no path."""
-    assert [parse_provider(name) for name in ("prebuilt", "source")] == [("prebuilt", None), ("source", None)]
-
-
-def test_anything_else_is_the_path_of_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A relative path means the directory the command was called in."""
+def test_the_provider_is_named_or_the_path_of_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A relative path means the directory the command was called in; a misspelled provider is refused."""
     (tmp_path / "plugin.so").write_bytes(b"")
     monkeypatch.chdir(tmp_path)
+    assert [parse_provider(name) for name in ("prebuilt", "source")] == [("prebuilt", None), ("source", None)]
     assert parse_provider("plugin.so") == ("file", tmp_path / "plugin.so")
+    with pytest.raises(UsageError, match="prebuild"):
+        parse_provider("prebuild")
 
 
 @pytest.mark.parametrize(
@@ -94,17 +90,7 @@ def test_a_plugin_of_ones_own_is_accepted(cpu: Backend, make_elf: Callable[..., 
     check_library(tmp_path / "mine.so", cpu, PLATFORMS["linux_x86_64"])
 
 
-def test_path_that_is_no_file_is_refused() -> None:
-    """A misspelled provider is answered with the choices."""
-    with pytest.raises(UsageError) as caught:
-        parse_provider("prebuild")
-    assert str(caught.value).splitlines() == [
-        "no such library: 'prebuild'",
-        "--xla takes 'prebuilt', 'source' or the path of a PJRT plugin library",
-    ]
-
-
-def test_actions_are_counted_by_kind(root: Path) -> None:
+def test_actions_are_counted_by_kind() -> None:
     """The user sees what Bazel did, and that it did nothing when nothing changed."""
 
     def result(*mnemonics: str, text: str = "") -> BuildResult:
@@ -112,36 +98,24 @@ def test_actions_are_counted_by_kind(root: Path) -> None:
         return BuildResult((), BuildLog({}, actions, text))
 
     assert describe_actions(result("Wheel", "Compile", "Wheel")) == "Bazel ran 3 actions: Compile 1, Wheel 2"
-    assert describe_actions(result("Wheel")) == "Bazel ran 1 action: Wheel 1"
     shared = result("Wheel", "Wheel", text="INFO: 3 processes: 1 remote cache hit, 1 internal, 1 remote.\n")
     assert describe_actions(shared) == "Bazel ran 2 actions: Wheel 2; 1 from the remote cache, 1 on other machines"
-    actions = (*["AssembleWheel"] * 7, "CompileExtension", *["FileWrite"] * 8)
-    second = result(*actions, text="INFO: 16 processes: 7 remote cache hit, 9 local.\n")
-    page = shown(root / "docs/release/remote.md", "PJRTWHEEL_REMOTE=~/farm.bazelrc ./noxw -s build_tpu")
-    assert page == f"...\n{describe_actions(second)}"
     assert describe_actions(result()) == "Bazel ran 0 actions, everything was up to date"
 
 
-def test_repair_is_summed_up_in_one_line() -> None:
-    """The user sees how much repair did to a wheel, and where to read it file by file."""
-    changes: dict[str, tuple[str, ...]] = {"jaxlib/a.so": ("dropped .symtab",), "jaxlib/b.so": ("dropped .comment",)}
-    report = Report("a.whl", "jaxlib", "1", "t", "ab", 5, (), "id", "prebuilt", {}, changes, 99_760_000)
-    assert describe_repair(report) == "a.whl: repair changed 2 files and dropped 99.8 MB ('changes' in release.json)"
-
-
-def test_verification_is_repeated_for_other_bytes_only(cpu: Backend) -> None:
-    """A wheel that was verified in one set need not be verified again in another."""
-    assert verification_key("a", [cpu]) == verification_key("a", [cpu])
-    assert verification_key("a", [cpu]) != verification_key("b", [cpu])
-
-
 @pytest.mark.parametrize("tool", ["auditwheel", "cyclonedx-python-lib", "packaging", "pyelftools"])
-def test_verification_is_repeated_with_other_tools(cpu: Backend, monkeypatch: pytest.MonkeyPatch, tool: str) -> None:
-    """What a wheel is read with decides the result as well, be it a program or a library."""
+def test_verification_is_repeated_where_its_inputs_differ(
+    cpu: Backend, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tool: str
+) -> None:
+    """Other bytes, another list of exports in the backend's table, and another version of what a wheel is read with."""
     before = verification_key("a", [cpu])
+    table = tmp_path / "backend.toml"
+    table.write_text(cpu.path.read_text("utf-8").replace('exports = ["GetPjrtApi"', 'exports = ["Other"'), "utf-8")
+    others = {verification_key("b", [cpu]), verification_key("a", [dataclasses.replace(cpu, path=table)])}
+    assert verification_key("a", [cpu]) == before
     version = importlib.metadata.version
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "0" if name == tool else version(name))
-    assert verification_key("a", [cpu]) != before
+    assert len({before, *others, verification_key("a", [cpu])}) == 4
 
 
 def test_wheels_of_two_sets_are_refused() -> None:
@@ -151,17 +125,8 @@ def test_wheels_of_two_sets_are_refused() -> None:
         return Report(f"{name}.whl", name, "1", "t", "ab", 5, (), lock_id, "prebuilt", {}, {}, 0)
 
     check_set([report("jaxlib", "0123456789"), report("jaxlib-cpu", "0123456789")])
-    with pytest.raises(VerifyError) as caught:
+    with pytest.raises(VerifyError, match=r"jaxlib\.whl \(01234567\), jaxlib-cpu\.whl \(abcdefgh\)"):
         check_set([report("jaxlib", "0123456789"), report("jaxlib-cpu", "abcdefghij")])
-    assert caught.value.what == "wheels of different sets: jaxlib.whl (01234567), jaxlib-cpu.whl (abcdefgh)"
-
-
-def test_verification_is_repeated_for_another_allow_list(cpu: Backend, tmp_path: Path) -> None:
-    """The exports that a library may have are in the backend's table, so a change of it asks for a new look."""
-    table = tmp_path / "backend.toml"
-    table.write_text(cpu.path.read_text("utf-8").replace('exports = ["GetPjrtApi"', 'exports = ["Other"'), "utf-8")
-    assert table.read_bytes() != cpu.path.read_bytes()
-    assert verification_key("a", [dataclasses.replace(cpu, path=table)]) != verification_key("a", [cpu])
 
 
 def test_place_that_cannot_be_written_is_refused_before_building(tmp_path: Path) -> None:
@@ -253,11 +218,7 @@ def test_a_library_of_ones_own_is_for_one_backend(
     (tmp_path / "mine.so").write_bytes(make_elf(exports=cpu.exports))
     options = ["--root", str(root), "--release", RELEASE.version, "--dist", str(tmp_path / "dist")]
     assert cli.main(["build", "cpu", "cuda12", "--xla", str(tmp_path / "mine.so"), *options]) == UsageError.exit_code
-    assert capsys.readouterr().err.splitlines() == [
-        "error: --xla is for one backend at a time",
-        "       given were cpu, cuda12",
-        "       build them one after the other; what is in dist/ is kept",
-    ]
+    assert "cpu, cuda12" in capsys.readouterr().err
 
 
 def test_a_set_without_a_label_has_a_build_tag(request_cpu: BuildRequest) -> None:
@@ -294,11 +255,7 @@ def test_a_build_that_returns_too_little_publishes_nothing(
     bazel_returns({"//plugins/cpu:wheel": PROMISED[-1:], "//jaxlib:wheels": [PROMISED[0], *PROMISED[2:-1]]})
     arguments = ["--root", str(root), "--dist", str(tmp_path / "dist"), "--platform", "linux_x86_64", "--no-smoke"]
     assert cli.main(["build", "cpu", "--release", RELEASE.version, *arguments]) == BazelError.exit_code
-    assert capsys.readouterr().err.splitlines()[-3:] == [
-        "error: Bazel did not return the wheels that were asked for",
-        f"       missing: {PROMISED[1]}",
-        "       remove what it has kept, and build again: ./noxw -s clean -- --all",
-    ]
+    assert f"missing: {PROMISED[1]}" in capsys.readouterr().err
     assert not (tmp_path / "dist").exists()
 
 

