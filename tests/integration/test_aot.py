@@ -17,9 +17,8 @@ from pjrtwheel.environment.venv import create_environment
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.prove.aot import compile_for_target, summarize_target
 from pjrtwheel.prove.devices import find_devices
-from pjrtwheel.prove.inputs import find_programs, load_inputs
+from pjrtwheel.prove.inputs import Failure, Target, find_programs, load_inputs, load_targets
 from pjrtwheel.prove.library import find_installed, open_library
-from pjrtwheel.prove.targets import Failure, Target, load_targets
 from pjrtwheel.record.proofs import Outcome
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name

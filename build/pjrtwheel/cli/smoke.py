@@ -104,8 +104,8 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.prove.inputs import load_inputs
     from pjrtwheel.prove.library import require_own_names
+    from pjrtwheel.prove.on_every_python import platform_of
     from pjrtwheel.prove.on_python import prove_python
-    from pjrtwheel.prove.run import platform_of
     from pjrtwheel.release.known import load_release
     from pjrtwheel.wheel.names import parse_name
 
@@ -135,9 +135,9 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     from pjrtwheel.files import hash_file
     from pjrtwheel.prove import on_device
     from pjrtwheel.prove.inputs import load_inputs
+    from pjrtwheel.prove.on_every_python import combine
     from pjrtwheel.prove.on_python import can_prove, prove_unpacked, untried
     from pjrtwheel.prove.proof_file import find_signer, write_proof_file
-    from pjrtwheel.prove.run import combine
     from pjrtwheel.record.origin import find_origin
     from pjrtwheel.sets.finished_set import find_set
 

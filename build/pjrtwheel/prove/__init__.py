@@ -4,6 +4,6 @@
 
 from __future__ import annotations
 
-from pjrtwheel.prove.run import prove
+from pjrtwheel.prove.on_every_python import prove
 
 __all__ = ["prove"]

@@ -19,8 +19,8 @@ from pjrtwheel.environment.processes import Ended, run_process
 from pjrtwheel.errors import ProofError
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.executable import find_code
+from pjrtwheel.prove.inputs import Target
 from pjrtwheel.prove.inside import compile as inside
-from pjrtwheel.prove.targets import Target
 from pjrtwheel.record.proofs import Compilation, Level, Outcome, ProgramResult, ResultKind, TargetProof
 
 TIME_LIMIT = 600.0

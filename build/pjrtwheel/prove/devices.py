@@ -1,10 +1,16 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Find out whether the accelerator is here, by asking JAX or the plugin's own loader, and not the machine."""
+"""Find out whether the accelerator is here, on which machine, and which level of proof that allows.
+
+JAX is asked, or the plugin's own loader, and not the machine. A level is claimed only when a program that shows it has
+run: nothing is inferred from another wheel or machine.
+"""
 
 from __future__ import annotations
 
 import json
+import platform
+import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +19,8 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import run_process
 from pjrtwheel.prove.inside import devices as inside
+from pjrtwheel.prove.library import Opened
+from pjrtwheel.record.proofs import Level, ProofMachine
 from pjrtwheel.wheel.read.directory import open_wheel
 
 _INSIDE = Path(inside.__file__)
@@ -107,3 +115,86 @@ def ask_completed(ask: Callable[[], Devices], complete: Callable[[], None]) -> D
         complete()
         return ask()
     return devices
+
+
+_KEPT = 1_000_000  # characters; an answer lists libraries and kernels
+_CPUINFO = Path("/proc/cpuinfo")
+
+
+def find_machine(python: Path, backend: Backend | None, devices: Devices) -> ProofMachine:
+    """Describe this machine, and the devices that JAX has there; the plugin's loader is asked for their driver."""
+    here = ProofMachine(platform.platform(), find_processor(_CPUINFO))
+    if backend is None or not devices.count:
+        return here
+    driver = "" if backend.is_cpu else ask_driver(python, backend)
+    return ProofMachine(here.system, here.processor, devices.kind, devices.count, driver)
+
+
+def find_processor(cpuinfo: Path) -> str:
+    """Return what the processor calls itself in the kernel's list (proc(5)), or else its architecture."""
+    text = cpuinfo.read_text("utf-8", "replace") if cpuinfo.is_file() else ""
+    match = re.search(r"^model name\s*:\s*(\S.*)$", text, re.MULTILINE)
+    return match[1].strip() if match else platform.machine()
+
+
+def ask_driver(python: Path, backend: Backend) -> str:
+    """Return what `python -m <package> --json` says of the driver; nothing where it does not answer."""
+    command = [str(python), "-I", "-m", backend.package, "--json"]
+    with tempfile.TemporaryDirectory(prefix="driver-") as scratch:
+        end = run_process(command, Path(scratch), _SECONDS, kept=_KEPT)
+    return read_driver(end.output)
+
+
+def read_driver(output: str) -> str:
+    r"""Return the driver in a loader's answer, which warnings may surround.
+
+    >>> read_driver('a warning\n{"vendor": {"driver": "580.82, CUDA 13.0"}}\n')
+    '580.82, CUDA 13.0'
+    >>> read_driver('{"vendor": null}'), read_driver("Traceback ...")
+    ('', '')
+    """
+    start = re.search(r"^\{", output, re.MULTILINE)
+    try:
+        document, _ = json.JSONDecoder().raw_decode(output, start.start() if start else 0)
+        return str(document["vendor"]["driver"] or "")
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+# The dynamic linker's words for a library that another one needs; of the plugin itself it would give the path.
+_MISSING = re.compile(r"OSError: lib[^/\s]+: cannot open shared object file")
+
+
+@dataclass(frozen=True, slots=True)
+class ProofPlan:
+    """How far the evidence can go here.
+
+    Attributes:
+        level: The highest level that can be shown.
+        missed: Why each higher one cannot.
+        failure: What is wrong, where the machine does not excuse it; empty otherwise.
+    """
+
+    level: Level
+    missed: tuple[str, ...] = ()
+    failure: str = ""
+
+
+def choose_level(name: str, devices: Devices, opened: Opened, *, targets: bool) -> ProofPlan:
+    """Return how a plugin is to be proven: on a device, else ahead of time, else by opening the library.
+
+    Only hardware or a driver that is not here, or cannot run it, excuses that there is no device, and only a library of
+    the vendor's that is not here that the plugin does not open.
+    """
+    if devices.count:
+        return ProofPlan(Level.DEVICE)
+    missed: tuple[str, ...] = (f"{Level.DEVICE}: {devices.reason}",)
+    if not devices.excused:
+        return ProofPlan(Level.STATIC, missed, failure=devices.reason)
+    if targets:
+        return ProofPlan(Level.AOT, missed)
+    missed += (f"{Level.AOT}: {name} has no targets that could be compiled for without the accelerator",)
+    if opened.api is not None:
+        return ProofPlan(Level.LOAD, missed)
+    missed += (f"{Level.LOAD}: {opened.reason}",)
+    return ProofPlan(Level.STATIC, missed, failure="" if _MISSING.match(opened.reason) else opened.reason)

@@ -1,19 +1,159 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What proving needs in addition to the wheels: programs, targets, and what is installed with the wheels."""
+"""What proving needs in addition to the wheels: programs, requirements, and the chips that a plugin compiles for.
+
+Chips are in `plugins/<name>/targets/*.toml`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import functools
+import re
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
+from pjrtwheel import tables
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.venv import requirement_group
+from pjrtwheel.errors import UsageError
 from pjrtwheel.probe.plugin import find_settings
-from pjrtwheel.prove.targets import Target, load_targets
 from pjrtwheel.release.extras import aot_requires
 from pjrtwheel.release.model import Release
 from pjrtwheel.sources import import_closure
+
+_EVERY = "*"
+
+# What JAX hands on to a plugin: a string, or the bounds of a grid.
+Option = str | list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """An arrangement of chips.
+
+    Attributes:
+        name: The topology's name in JAX, such as `v5e:2x2`; empty where options say it.
+        options: Options of this topology alone.
+        programs: The programs to compile for it; none means all that need no more devices.
+    """
+
+    name: str = ""
+    options: Mapping[str, Option] = field(default_factory=dict)
+    programs: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a program cannot be compiled for a chip.
+
+    Attributes:
+        pattern: Regular expression that the error must match.
+        reason: The same for people.
+    """
+
+    pattern: str
+    reason: str
+
+    def __post_init__(self) -> None:
+        """Refuse a pattern that is none."""
+        try:
+            re.compile(self.pattern)
+        except re.error as error:
+            raise ValueError(f"{self.pattern!r} is not a regular expression: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One chip.
+
+    Attributes:
+        name: Name of the file, such as `h100`.
+        summary: What it is, such as `NVIDIA H100 SXM`.
+        platform: The platform's name in JAX.
+        code: The code that every executable must hold, and no other, such as `sm_90a`.
+        topologies: Label, such as `single` → arrangement for which programs are compiled.
+        options: Options of every topology.
+        environment: Variables that the compiling process needs.
+        fails: Program, or `*` for all → why it cannot be compiled.
+        platforms: The platforms of the machines that have this chip; none means all.
+        emulated: The programs that are compiled for it where the machine is emulated, which takes about ten times as
+            long; where there are none, the chip is left out there.
+    """
+
+    name: str
+    summary: str
+    platform: str
+    code: tuple[str, ...]
+    topologies: Mapping[str, Topology]
+    options: Mapping[str, Option] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+    fails: Mapping[str, Failure] = field(default_factory=dict)
+    platforms: tuple[str, ...] = ()
+    emulated: tuple[str, ...] = ()
+
+    def failure_of(self, program: str) -> Failure | None:
+        """Return why a program cannot be compiled, if it is expected not to be."""
+        return self.fails.get(program, self.fails.get(_EVERY))
+
+
+def choose_targets(targets: Iterable[Target], platform: str, *, emulated: bool) -> tuple[Target, ...]:
+    """Return the targets to compile for on a machine, an emulated one with fewer programs."""
+    here = [target for target in targets if platform in (target.platforms or (platform,))]
+    return tuple(_reduce(target) for target in here if target.emulated) if emulated else tuple(here)
+
+
+def _reduce(target: Target) -> Target:
+    """Return a target with those programs alone that are compiled on an emulated machine."""
+    programs = {
+        label: tuple(name for name in target.emulated if name in (topology.programs or (name,)))
+        for label, topology in target.topologies.items()
+    }
+    topologies = {
+        label: replace(target.topologies[label], programs=names) for label, names in programs.items() if names
+    }
+    return replace(target, topologies=topologies)
+
+
+def parse_target(text: str, path: Path, shared: Sequence[str] = ()) -> Target:
+    """Turn the text of a target's file into a `Target`; it completes `shared`, what backends share about this chip.
+
+    Raises:
+        UsageError: A text is not TOML; a key is missing, unknown or of the wrong type; a pattern is none.
+    """
+    try:
+        table = functools.reduce(_overlay, map(tomllib.loads, (*shared, text)))
+        return tables.read(Target, table, name=path.stem)
+    except ValueError as error:  # also of tomllib
+        raise UsageError(f"malformed target file: {path}", cause=str(error)) from error
+
+
+def load_targets(root: Path, backend: Backend) -> tuple[Target, ...]:
+    """Read the targets of a backend and of the directories it shares, in order of name.
+
+    Where both have a file about a chip, the backend's own says only what differs.
+    """
+    folders = [root / "plugins" / name / "targets" for name in (*backend.shared, backend.name)]
+    paths: dict[str, list[Path]] = {}
+    for path in (path for folder in folders for path in folder.glob("*.toml")):
+        paths.setdefault(path.stem, []).append(path)
+    return tuple(
+        parse_target(own.read_text("utf-8"), own, [path.read_text("utf-8") for path in shared])
+        for _, (*shared, own) in sorted(paths.items())
+    )
+
+
+def _overlay(table: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Return a table with the entries of another one, which take precedence; tables in both are put together alike."""
+    merged = {**table, **other}
+    return merged | {
+        key: _overlay(table[key], other[key])
+        for key in table.keys() & other.keys()
+        if isinstance(table[key], dict) and isinstance(other[key], dict)
+    }
+
 
 # How programs are run and results are read is part of the key of a proof; nothing imports the checks of a library:
 # they are started by their path.

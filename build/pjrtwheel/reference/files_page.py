@@ -9,8 +9,8 @@ from jaxlib_select.machine.model import Machine
 from pjrtwheel.backend import Backend
 from pjrtwheel.probe.plugin import ProbeSettings
 from pjrtwheel.products.index.release_pages.accelerators import Accelerators
+from pjrtwheel.prove.inputs import Target
 from pjrtwheel.prove.proof_file import ProofFile
-from pjrtwheel.prove.targets import Target
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.publish.yanked import Yanked
 from pjrtwheel.record.entries import Record

@@ -9,9 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from pjrtwheel.prove.devices import Devices, ask_completed
+from pjrtwheel.prove.devices import Devices, ProofPlan, ask_completed, choose_level
 from pjrtwheel.prove.inside.devices import find_refusal
-from pjrtwheel.prove.level import ProofPlan, choose_level
 from pjrtwheel.prove.library import Opened
 from pjrtwheel.record.proofs import Level
 

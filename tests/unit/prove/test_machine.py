@@ -13,8 +13,7 @@ import pytest
 from abacus_backend import BACKEND
 from pjrtwheel.backend import Backend, find_backend, parse_backend
 from pjrtwheel.errors import UsageError
-from pjrtwheel.prove.devices import Devices
-from pjrtwheel.prove.machine import ask_driver, find_machine, find_processor
+from pjrtwheel.prove.devices import Devices, ask_driver, find_machine, find_processor
 from pjrtwheel.prove.proof_file import find_signer
 from pjrtwheel.record.proofs import ProofMachine
 

@@ -16,8 +16,7 @@ from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.prove.aot import judge, prove_target, read_log, summarize_target
-from pjrtwheel.prove.inputs import find_programs
-from pjrtwheel.prove.targets import Failure, Target, Topology, choose_targets, load_targets, parse_target
+from pjrtwheel.prove.inputs import Failure, Target, Topology, choose_targets, find_programs, load_targets, parse_target
 from pjrtwheel.record.proofs import Compilation, Level, Outcome, ProgramResult, ResultKind, TargetProof
 
 TEXT = """

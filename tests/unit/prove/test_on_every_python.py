@@ -13,10 +13,10 @@ import pytest
 from pjrtwheel.backend import find_backend
 from pjrtwheel.errors import ProofError
 from pjrtwheel.progress import LINES
-from pjrtwheel.prove import prove, run
+from pjrtwheel.prove import on_every_python, prove
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.library import Opened
-from pjrtwheel.prove.run import find_cause, platform_of, raise_failures
+from pjrtwheel.prove.on_every_python import find_cause, platform_of, raise_failures
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, PythonProof
 from pjrtwheel.wheel.report import BuiltWheel, Report
@@ -28,7 +28,7 @@ ORIGIN = Origin("c" * 40, dirty=False, version="1.2", date="1970-01-01T00:00:00Z
 def test_what_was_only_opened_is_recorded_as_such(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With what the library says of itself, and from where and when that is."""
     opened = Opened("0.115", attributes={"beads": "10"})
-    monkeypatch.setattr(run, "open_unpacked", lambda _wheel, _backend: opened)
+    monkeypatch.setattr(on_every_python, "open_unpacked", lambda _wheel, _backend: opened)
     tag = f"cp312-abi3-linux_{platform.machine()}"
     wheel = f"jaxlib_cpu-1-{tag}.whl"
     report = Report(wheel, "jaxlib-cpu", "1", tag, "00", 1, (), "ff", "prebuilt", {}, {}, 0)
@@ -53,12 +53,12 @@ def test_evidence_from_uncommitted_changes_is_gathered_again(
 ) -> None:
     """At a commit: no release could count what was kept of a checkout with changes."""
     inputs = ProofInputs(None, (), (), (), ())
-    monkeypatch.setattr(run, "find_interpreters", lambda _tags: {})
-    monkeypatch.setattr(run, "_kept_path", lambda *_: tmp_path / "proofs.json")
+    monkeypatch.setattr(on_every_python, "find_interpreters", lambda _tags: {})
+    monkeypatch.setattr(on_every_python, "_kept_path", lambda *_: tmp_path / "proofs.json")
     wheel = "jaxlib-1-cp312-cp312-linux_x86_64.whl"
     built = [BuiltWheel(tmp_path / wheel, Report(wheel, "jaxlib", "1", "", "00", 1, (), "ff", "prebuilt", {}, {}, 0))]
-    first = run._prove_here(built, inputs, [], replace(ORIGIN, dirty=changed), tmp_path, tmp_path, LINES)
-    second = run._prove_here(built, inputs, [], ORIGIN, tmp_path, tmp_path, LINES)
+    first = on_every_python._prove_here(built, inputs, [], replace(ORIGIN, dirty=changed), tmp_path, tmp_path, LINES)
+    second = on_every_python._prove_here(built, inputs, [], ORIGIN, tmp_path, tmp_path, LINES)
     assert (first[wheel].origin.dirty, second[wheel].origin) == (changed, ORIGIN)
     assert ("proven before" in capsys.readouterr().err) is not again
 
