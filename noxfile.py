@@ -11,12 +11,11 @@ import contextlib
 import difflib
 import functools
 import itertools
-import json
 import logging
 import os
 import re
+import runpy
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
@@ -95,21 +94,6 @@ def _silenced() -> Iterator[None]:
         yield
     finally:
         logger.setLevel(before)
-
-
-def _enter_bundle() -> None:
-    """Make the sessions take from the bundle that PJRTWHEEL_BUNDLE names; noxw has done so before it became nox."""
-    if os.environ.get("PJRTWHEEL_BUNDLE"):
-        command = [sys.executable, "-P", "-B", "-m", "pjrtwheel.bundle.environment"]
-        environ = os.environ | {"PYTHONPATH": str(ROOT / "build")}
-        done = subprocess.run(command, env=environ, stdout=subprocess.PIPE, check=False)
-        if done.returncode != 0:
-            sys.exit(done.returncode)
-        for name, value in json.loads(done.stdout).items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def _install(session: nox.Session, group: str) -> None:
@@ -371,7 +355,7 @@ COMMANDS = {
     "yank": ("release", "Withdraw a published release: -- DESTINATION TAG --reason TEXT.", ("yank",)),
     "bundle": (
         "release",
-        "Fill one folder with all that builds and proofs need: -- [--backend B]... FOLDER; --check FOLDER.",
+        "Fill one folder with all that builds and proofs need: -- [--backend B]... FOLDER.",
         ("bundle",),
     ),
     "pin": ("update", "Write releases/VERSION.toml from the package index: -- VERSION.", ("pin",)),
@@ -536,6 +520,7 @@ def _refuse_unknown(names: list[str]) -> None:
 
 
 _refuse_unknown(_asked_sessions(ASKED))
-_enter_bundle()
+# noxw has done so before it became nox.
+runpy.run_path(str(ROOT / "build/pjrtwheel/bundle/environment.py"))["enter_bundle"](os.environ)
 if not ASKED.verbose:
     logging.getLogger("nox").addFilter(_is_wanted)

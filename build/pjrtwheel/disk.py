@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pjrtwheel.bazel.invoke import BuildRequest
-from pjrtwheel.fetch.bundled import bundle_folder
+from pjrtwheel.fetch.bundled import BUNDLE_VARIABLE
 from pjrtwheel.fetch.cache import wheel_path
 from pjrtwheel.files import display_path, free_space
 from pjrtwheel.platforms import host_platform
@@ -43,7 +43,7 @@ def describe_total_need(requests: Iterable[BuildRequest], cache: Path, *, proofs
     wheels = unpacked + sum(pin.size for pin in pins if pin.key.startswith("bindings."))
     needed = downloads + _UNPACKED * unpacked + wheels + _TOOLS + (_PROOFS if proofs else 0)
     free = free_space(cache)
-    source = "from the bundle" if bundle_folder(os.environ) else "downloads"
+    source = "from the bundle" if os.environ.get(BUNDLE_VARIABLE) else "downloads"
     need = f"needs up to {_gigabytes(needed)} below {display_path(cache)}, {_gigabytes(downloads)} of it {source}"
     return f"{'' if needed <= free else 'warning: '}{need}; {_gigabytes(free)} are free"
 

@@ -15,6 +15,7 @@ import pytest
 
 from console_blocks import alike, shown
 from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.errors import FetchError
 from pjrtwheel.files import hash_file
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.model import Release
@@ -87,23 +88,9 @@ def test_wheels_without_a_network_are_the_same(alone: Run, built_wheels: Path, t
     assert (tmp_path / "dist/simple/jaxlib-cpu/index.html").is_file()
 
 
-def test_damaged_bundle_ends_a_session_with_the_file(alone: Run, bundle: Path, tmp_path: Path) -> None:
-    """At once, in three lines; also where nox is called without noxw."""
-    assert alone(sys.executable, "noxw", "--list").returncode == 0
-    (python,) = (tmp_path / "home/.cache/pjrtwheel/noxw").glob("*/bin/python")
-    wheel = next((bundle / "wheels").glob("nox-*.whl"))
-    data = wheel.read_bytes()
-    wheel.unlink()  # it may be a link
-    wheel.write_bytes(data[:-1])
-    try:
-        ends = [
-            alone(*command, "-s", "build_cpu") for command in ((sys.executable, "noxw"), (str(python), "-m", "nox"))
-        ]
-    finally:
-        wheel.write_bytes(data)
-    lines = [
-        f"error: damaged bundle: {bundle}",
-        f"       truncated: wheels/{wheel.name}: {len(data) - 1} of {len(data)} bytes",
-        "       copy these files again from where the bundle was made, and remove what is not listed",
-    ]
-    assert [(end.returncode, end.stdout, end.stderr.splitlines()) for end in ends] == [(4, "", lines)] * 2
+def test_what_is_missing_is_named(alone: Run, bundle: Path, tmp_path: Path) -> None:
+    """Before anything is built for it."""
+    ended = alone(sys.executable, "noxw", "-s", "build_cuda13", "--", "--dist", str(tmp_path / "dist"))
+    assert ended.returncode == FetchError.exit_code
+    assert f"the bundle {bundle} has no " in ended.stderr
+    assert "jax_cuda13" in ended.stderr

@@ -106,8 +106,8 @@ def test_modules_of_the_working_directory_are_not_run(root: Path, tmp_path: Path
     done = subprocess.run(
         [sys.executable, root / "noxw", "-l"], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 4
-    assert done.stderr.startswith(f"error: no bundle: {tmp_path / 'none'}\n")
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"error: no complete bundle in {tmp_path / 'none'}: ")
 
 
 NOX_OPTIONS = ["--help", "--list", "--session", "--sessions", "--tags", "--verbose"]

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pjrtwheel.errors import FetchError
-from pjrtwheel.fetch.bundled import FILL_AGAIN, bundle_folder, refuse_address, take_from_bundle
+from pjrtwheel.fetch.bundled import BUNDLE_VARIABLE, FILL_AGAIN
 from pjrtwheel.release.model import Pin
 
 OFFLINE_SIGNS = (
@@ -65,7 +65,7 @@ def explain_failure(pin: Pin, output: str) -> FetchError:
             cause=f"no file of {pin.project} {pin.version} on the index has the pinned sha256 {pin.sha256}",
             remedy=f"do not use that index, or check the pin {pin.key!r} of the release file",
         )
-    if "No matching distribution found" in output:
+    if "No matching distribution found" in output and BUNDLE_VARIABLE not in os.environ:
         return FetchError(
             what,
             cause=f"the package index of this machine's pip configuration has no {pin.project} {pin.version} for it",
@@ -85,7 +85,7 @@ def explain_output(what: str, output: str) -> FetchError:
     if "No space left on device" in output:
         return FetchError(what, cause="no space left on the device", remedy="make room, then run the command again")
     lacking = re.search("No matching distribution found for (.+)", output)
-    if lacking and (bundle := bundle_folder(os.environ)):
+    if lacking and (bundle := os.environ.get(BUNDLE_VARIABLE)):
         return FetchError(what, cause=f"the bundle {bundle} has no {lacking[1]}", remedy=FILL_AGAIN)
     if any(sign in output for sign in OFFLINE_SIGNS):
         return FetchError(
@@ -111,14 +111,10 @@ def download_wheel(pin: Pin, directory: Path, *, index: str = "", url: str = "")
     """Let pip put the pinned wheel into a directory, which must be empty.
 
     It comes from the index that pip is configured for, from another `index`, or from the `url` of the file itself.
-    Where everything is taken from a bundle, pip is not asked.
 
     Raises:
         FetchError: pip failed, or brought a file of another name.
     """
-    if (bundle := bundle_folder(os.environ)) and not index and not url:
-        return take_from_bundle(pin, bundle, directory)
-    refuse_address(index or url, os.environ)
     requirements = directory / "requirements.txt"
     wanted = f"{pin.project} @ {url}" if url else f"{pin.project}=={pin.version}"
     requirements.write_text(f"{wanted} --hash=sha256:{pin.sha256}\n", "utf-8")
