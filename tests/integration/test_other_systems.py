@@ -28,7 +28,6 @@ from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, find_uv
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.files import hash_file
-from pjrtwheel.inspect import inspect_wheel
 from pjrtwheel.platforms import PLATFORMS, find_platform
 from pjrtwheel.products.index import write_index
 from pjrtwheel.prove.proof_file import read_proof_file
@@ -38,6 +37,7 @@ from pjrtwheel.release.known import load_release
 from pjrtwheel.release.lock import LOCK_FILENAME
 from pjrtwheel.release.model import Release
 from pjrtwheel.verify.formats import FORMATS
+from pjrtwheel.verify.inspection import inspect_wheel
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name
 from release_under_test import release_under_test

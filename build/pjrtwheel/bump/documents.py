@@ -18,7 +18,6 @@ from pjrtwheel.errors import count
 from pjrtwheel.fetch import WheelCache, download_wheel, unpack_wheel
 from pjrtwheel.files import write_atomically
 from pjrtwheel.gpucode import needed_tools, read_gpu_code
-from pjrtwheel.inspect.lookup import FindTool, make_finder
 from pjrtwheel.products.facts import (
     KnownCode,
     code_of_library,
@@ -31,6 +30,7 @@ from pjrtwheel.products.facts import (
 )
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.release.model import Release
+from pjrtwheel.verify.lookup import FindTool, make_finder
 
 
 def write_facts(bump: Bump, entries: Iterable[Entry]) -> str:

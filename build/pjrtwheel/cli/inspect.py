@@ -17,7 +17,7 @@ from pjrtwheel.cli import add_options, check_wheels, parse_tools
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from pjrtwheel.inspect import Inspection
+    from pjrtwheel.verify.inspection import Inspection
 
 SCHEMA = 1
 # The checkout that holds this file: the command works from any folder.
@@ -47,9 +47,9 @@ def execute(args: argparse.Namespace) -> int:
     """Describe each wheel; one that cannot be read does not keep the others from being described."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.errors import PjrtWheelError, UsageError
-    from pjrtwheel.inspect import inspect_wheel
-    from pjrtwheel.inspect.lookup import ask_index, make_finder
     from pjrtwheel.program import print_error
+    from pjrtwheel.verify.inspection import inspect_wheel
+    from pjrtwheel.verify.lookup import ask_index, make_finder
 
     check_wheels(args.wheels)
     if args.compare and len(args.wheels) != 2:
@@ -80,10 +80,10 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _print_comparison(found: Sequence[Inspection], args: argparse.Namespace) -> None:
-    from pjrtwheel.inspect.compare import compare_wheels
-    from pjrtwheel.inspect.one_screen import render_comparison
+    from pjrtwheel.verify.compare import compare_inspections
+    from pjrtwheel.verify.one_screen import render_comparison
 
-    comparison = compare_wheels(*found)
+    comparison = compare_inspections(*found)
     if args.json:
         print(json.dumps(comparison.to_json(), indent=2, sort_keys=True))
     else:
@@ -92,8 +92,8 @@ def _print_comparison(found: Sequence[Inspection], args: argparse.Namespace) -> 
 
 
 def _print_wheels(found: Sequence[Inspection], args: argparse.Namespace) -> None:
-    from pjrtwheel.inspect.one_screen import render_summary
-    from pjrtwheel.inspect.terminal import render_inspection
+    from pjrtwheel.verify.one_screen import render_summary
+    from pjrtwheel.verify.terminal import render_inspection
 
     console, width = _make_console()
     for entry in found:

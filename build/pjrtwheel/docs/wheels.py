@@ -20,11 +20,11 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.docs.measures import Measure
 from pjrtwheel.errors import UsageError, fit
 from pjrtwheel.files import write_atomically
-from pjrtwheel.inspect import Inspection, inspect_wheel
-from pjrtwheel.inspect.findings import count_useless
-from pjrtwheel.inspect.lookup import make_finder
 from pjrtwheel.program import CommandParser, program
 from pjrtwheel.tables import TableError, read_json, write_json
+from pjrtwheel.verify.inspection import Inspection, inspect_wheel
+from pjrtwheel.verify.lookup import make_finder
+from pjrtwheel.verify.reported import count_useless
 from pjrtwheel.wheel.names import find_plain_wheels, parse_name
 
 DATA = "docs/wheels.json"

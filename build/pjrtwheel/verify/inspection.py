@@ -15,14 +15,14 @@ from pjrtwheel.elf.strip import strip
 from pjrtwheel.errors import ElfError
 from pjrtwheel.files import hash_file
 from pjrtwheel.gpucode import GpuCode, needed_tools, read_gpu_code
-from pjrtwheel.inspect.findings import find_library_findings, find_wheel_findings
-from pjrtwheel.inspect.lookup import AskIndex, FindTool, find_unresolvable
-from pjrtwheel.inspect.model import Inspection, PluginDescription, describe_wheel
 from pjrtwheel.platforms import BinaryFormat
 from pjrtwheel.probe.plugin import Job, ask_plugin, read_api_version
 from pjrtwheel.verify.contents import read_contents
 from pjrtwheel.verify.formats import find_format, read_libraries, read_library
 from pjrtwheel.verify.library import Library
+from pjrtwheel.verify.lookup import AskIndex, FindTool, find_unresolvable
+from pjrtwheel.verify.model import Inspection, PluginDescription, describe_wheel
+from pjrtwheel.verify.reported import find_library_findings, find_wheel_findings
 from pjrtwheel.wheel.read.directory import open_wheel
 
 __all__ = ["Inspection", "inspect_wheel"]

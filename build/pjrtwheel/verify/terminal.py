@@ -12,13 +12,13 @@ from rich.text import Text
 
 from pjrtwheel.elf.repair import describe_size
 from pjrtwheel.errors import count, printable, shorten
-from pjrtwheel.inspect.findings import describe_format
-from pjrtwheel.inspect.model import Inspection, PluginDescription
-from pjrtwheel.inspect.pythons import fold_names, fold_values
-from pjrtwheel.inspect.rows import SHOWN, Row, heading, lay_out
 from pjrtwheel.platforms import BinaryFormat
 from pjrtwheel.verify import macho, pe
 from pjrtwheel.verify.library import Library
+from pjrtwheel.verify.model import Inspection, PluginDescription
+from pjrtwheel.verify.pythons import fold_names, fold_values
+from pjrtwheel.verify.reported import describe_format
+from pjrtwheel.verify.rows import SHOWN, Row, heading, lay_out
 
 
 def render_inspection(inspection: Inspection, console: Console, width: int | None = None) -> None:

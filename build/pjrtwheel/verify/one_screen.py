@@ -12,10 +12,10 @@ from rich.text import Text
 
 from pjrtwheel.elf.repair import describe_size
 from pjrtwheel.errors import count
-from pjrtwheel.inspect.compare import Comparison, Difference
-from pjrtwheel.inspect.model import Inspection
-from pjrtwheel.inspect.rows import LABEL, WIDTH, Row, fit_values, heading, lay_out
-from pjrtwheel.inspect.terminal import describe_formats, describe_plugin, describe_versions
+from pjrtwheel.verify.compare import Comparison, Difference
+from pjrtwheel.verify.model import Inspection
+from pjrtwheel.verify.rows import LABEL, WIDTH, Row, fit_values, heading, lay_out
+from pjrtwheel.verify.terminal import describe_formats, describe_plugin, describe_versions
 
 _FINDINGS = 6  # that are shown in full
 _LIBRARIES = 2  # whose differences are shown

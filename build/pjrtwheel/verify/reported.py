@@ -17,13 +17,13 @@ from pjrtwheel.elf.layout import largest_page
 from pjrtwheel.elf.repair import describe_size
 from pjrtwheel.elf.search_path import ABSOLUTE, BUILD_TREE, OUTSIDE, RELATIVE, REPEATED, clean_search_path
 from pjrtwheel.errors import shorten
-from pjrtwheel.inspect.model import Inspection
 from pjrtwheel.platforms import BinaryFormat
 from pjrtwheel.verify import documents, macho, pe
 from pjrtwheel.verify.checkers import parse_platform_tag
 from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.findings import Finding, name_problems
 from pjrtwheel.verify.library import ENTRY_POINT, Library
+from pjrtwheel.verify.model import Inspection
 from pjrtwheel.wheel.metadata import find_requirement
 from pjrtwheel.wheel.names import parse_name
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compare two wheels by what inspection found in them: what differs, and what is equal.
+"""Compare two wheels: `compare_wheels` by their members, `compare_inspections` by what inspection found in them.
 
 Libraries are compared by their file names, as wheels of two projects have them in different folders. The modules for
 several Pythons are one library: each is compared with that for the same Python, and what not all of them have says
@@ -9,22 +9,27 @@ which do.
 
 from __future__ import annotations
 
+import hashlib
 import json
+import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
 from pjrtwheel.elf.repair import describe_size
-from pjrtwheel.inspect.model import Inspection
-from pjrtwheel.inspect.pythons import fold_names
 from pjrtwheel.tables import write
 from pjrtwheel.verify.library import Library
+from pjrtwheel.verify.model import Inspection
+from pjrtwheel.verify.pythons import fold_names
+from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.wheel.record import Member
 
 # Subject → what there is of it; the order of values counts for none.
 _Facts = Mapping[str, Sequence[str]]
+# What the directory of a zip file says of a member, and how a difference in it is called.
+_ENTRIES = {"dates": "date_time", "permissions": "external_attr", "methods": "compress_type"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,7 @@ class Difference:
 
     Attributes:
         about: What it is, such as `requires` or `exports`.
-        library: Of which library, by its file name; empty for the wheel as a whole.
+        library: Of which library or text, by its file name; empty for the wheel as a whole.
         only_a: What the first wheel alone has of it.
         only_b: What the second one alone has.
     """
@@ -85,8 +90,58 @@ class Comparison:
         return {**table, "same_bytes": self.same_bytes}
 
 
-def compare_wheels(a: Inspection, b: Inspection) -> Comparison:
-    """Compare two wheels."""
+def compare_wheels(a: Path, b: Path) -> tuple[Difference, ...]:
+    """Return in what the files of two wheels differ: in their members, or only in how these are packed; fast.
+
+    `about` is one of
+
+    - `members`: those that one wheel alone has;
+    - `bytes`: those with other bytes, on both sides;
+    - `lines`: of METADATA or WHEEL, of which `library` is the path;
+    - `order`: all members, in their orders;
+    - `dates`, `permissions`, `methods` (of compression), `packed` (the same bytes in another length): the members that
+      differ in it, on both sides.
+
+    Files of the same members that differ in nothing of that were compressed in another way.
+
+    Raises:
+        WheelError: One is damaged or hostile.
+    """
+    with open_wheel(a) as first, open_wheel(b) as second:
+        return tuple(_changed(_compare_archives(first, second)))
+
+
+def _compare_archives(a: zipfile.ZipFile, b: zipfile.ZipFile) -> Iterator[Difference]:
+    old, new = ({info.filename: info for info in archive.infolist()} for archive in (a, b))
+    common = [name for name in old if name in new]
+    yield from _compare("", {"members": list(old)}, {"members": list(new)})
+    changed = tuple(name for name in common if _digest(a, name) != _digest(b, name))
+    yield Difference("bytes", "", changed, changed)
+    for name in changed:
+        if name.endswith((".dist-info/METADATA", ".dist-info/WHEEL")):
+            before, after = (archive.read(name).decode(errors="replace").splitlines() for archive in (a, b))
+            yield from _compare(name, {"lines": before}, {"lines": after})
+    if common != [name for name in new if name in old]:
+        yield Difference("order", "", tuple(old), tuple(new))
+    for about, attribute in _ENTRIES.items():
+        others = tuple(name for name in common if getattr(old[name], attribute) != getattr(new[name], attribute))
+        yield Difference(about, "", others, others)
+    packed = tuple(
+        name for name in common if name not in changed and old[name].compress_size != new[name].compress_size
+    )
+    yield Difference("packed", "", packed, packed)
+
+
+def _digest(archive: zipfile.ZipFile, name: str) -> bytes:
+    digest = hashlib.sha256()
+    with archive.open(name) as stream:
+        while data := stream.read(1 << 20):
+            digest.update(data)
+    return digest.digest()
+
+
+def compare_inspections(a: Inspection, b: Inspection) -> Comparison:
+    """Compare two wheels by what is known of them."""
     whole = tuple(_compare("", _describe_wheel(a), _describe_wheel(b)))
     first, second = _by_name(a.libraries), _by_name(b.libraries)
     both = [name for name in first if name in second]

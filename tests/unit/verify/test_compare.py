@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -14,9 +15,9 @@ from rich.console import Console
 
 from pjrtwheel import cli
 from pjrtwheel.errors import UsageError
-from pjrtwheel.inspect import Inspection, inspect_wheel
-from pjrtwheel.inspect.compare import Comparison, Difference, compare_wheels
-from pjrtwheel.inspect.one_screen import render_comparison, render_summary
+from pjrtwheel.verify.compare import Comparison, Difference, compare_inspections, compare_wheels
+from pjrtwheel.verify.inspection import Inspection, inspect_wheel
+from pjrtwheel.verify.one_screen import render_comparison, render_summary
 from small_wheels import describe_wheel
 
 MakeWheel = Callable[..., Path]
@@ -62,7 +63,7 @@ def two(inspect: Callable[[str, Mapping[str, bytes]], Inspection], make_elf: Mak
 def test_only_what_differs_is_listed(two: tuple[Inspection, Inspection]) -> None:
     """Libraries are those of one name, in whatever folder; lists have what one side alone has."""
     a, b = two
-    comparison = compare_wheels(a, b)
+    comparison = compare_inspections(a, b)
     found = {(entry.library, entry.about): (entry.only_a, entry.only_b) for entry in comparison.differences}
     assert found["", "project"] == (("demo 1.0",), ("demo 1.1",))
     assert found["", "requires"] == (("scipy",), ("jaxlib==1.1",))
@@ -94,7 +95,7 @@ def differ(inspect: Inspect, make_elf: MakeElf) -> Callable[..., dict[str, tuple
     def compare(
         first: Mapping[str, str], second: Mapping[str, str]
     ) -> dict[str, tuple[tuple[str, ...], tuple[str, ...]]]:
-        differences = compare_wheels(pack(A, first), pack(A, second)).differences
+        differences = compare_inspections(pack(A, first), pack(A, second)).differences
         return {entry.about: (entry.only_a, entry.only_b) for entry in differences if entry.library == "_solver"}
 
     return compare
@@ -143,7 +144,7 @@ def test_alignment_and_executable_stack_are_those_of_each_module(inspect: Inspec
     sound, odd = make_elf(), make_elf(align=16, stack_flags=7)
     a = inspect(A, {**describe_wheel(A), path.format("312"): sound, path.format("313"): sound})
     b = inspect(A, {**describe_wheel(A), path.format("312"): sound, path.format("313"): odd})
-    found = {entry.about: (entry.only_a, entry.only_b) for entry in compare_wheels(a, b).differences}
+    found = {entry.about: (entry.only_a, entry.only_b) for entry in compare_inspections(a, b).differences}
     assert found["executable stack"] == ((), ("313: yes",))
     assert found["alignment"] == (("0x1000",), ("312: 0x1000", "313: 0x10"))
 
@@ -153,13 +154,13 @@ def test_libraries_of_one_name_in_two_folders_are_both_compared(inspect: Inspect
     here, there = make_elf(runpath=HERE), make_elf(runpath=THERE)
     a = inspect(A, {**describe_wheel(A), "one/lib.so": here, "two/lib.so": here})
     b = inspect(A, {**describe_wheel(A), "one/lib.so": here, "two/lib.so": there})
-    found = {entry.about: (entry.only_a, entry.only_b) for entry in compare_wheels(a, b).differences}
+    found = {entry.about: (entry.only_a, entry.only_b) for entry in compare_inspections(a, b).differences}
     assert found["RPATH"] == ((f"RUNPATH {HERE}",), (f"one/lib.so: RUNPATH {HERE}", f"two/lib.so: RUNPATH {THERE}"))
 
 
 def test_a_comparison_is_one_screen_and_as_json_whole(two: tuple[Inspection, Inspection]) -> None:
     """No line is wider than the terminal; what was cut says so, and is in the JSON and with --verbose."""
-    comparison = compare_wheels(*two)
+    comparison = compare_inspections(*two)
     lines = shown(comparison)
     assert lines[:2] == [f"A {A}", f"B {B}"]
     assert len(lines) < SCREEN
@@ -184,7 +185,7 @@ def test_many_libraries_are_no_more_than_one_screen(
     before = {f"m/l{number}.so": make_elf(symbols=bytes(size)) for number, size in sizes.items()}
     after = dict.fromkeys(before, make_elf(symbols=b""))
     lines = shown(
-        compare_wheels(inspect(A, {**describe_wheel(A), **before}), inspect(A, {**describe_wheel(A), **after}))
+        compare_inspections(inspect(A, {**describe_wheel(A), **before}), inspect(A, {**describe_wheel(A), **after}))
     )
     assert len(lines) < SCREEN
     assert [line for line in lines if line.startswith("l")] == ["l7.so", "l3.so"]
@@ -197,7 +198,7 @@ def test_a_wheel_is_the_same_as_itself(
 ) -> None:
     """Said in one line, instead of a list of nothing."""
     wheel = inspect(A, {**describe_wheel(A), "demo/plugin.so": make_elf()})
-    comparison = compare_wheels(wheel, wheel)
+    comparison = compare_inspections(wheel, wheel)
     assert (comparison.differences, comparison.same_bytes, comparison.equal_libraries) == ((), True, ("plugin.so",))
     assert shown(comparison)[2:] == [f"  the same bytes: {wheel.size / 1000:.1f} kB, sha256 {wheel.sha256}"]
 
@@ -238,3 +239,38 @@ def test_the_command_compares_and_describes(
     (tmp_path / A).write_bytes(b"x")
     assert cli.main(["inspect", "--compare", str(tmp_path / A), str(b), *root]) != 0
     assert capsys.readouterr().out == ""
+
+
+def test_files_of_wheels_are_compared_by_members(tmp_path: Path) -> None:
+    """Members, bytes, lines, order, dates, permissions, methods and lengths, each for itself."""
+
+    def write(name: str, members: Mapping[str, str], **changes: object) -> Path:
+        path = tmp_path / name
+        with zipfile.ZipFile(path, "w") as archive:
+            for member, text in members.items():
+                info = zipfile.ZipInfo(member)
+                info.compress_type = zipfile.ZIP_DEFLATED
+                for key, value in changes.items():
+                    setattr(info, key, value)
+                archive.writestr(info, text, compresslevel=9 if name == "packed" else 1)
+        return path
+
+    def differences(name: str, members: Mapping[str, str], **changes: object) -> dict[str, tuple[object, ...]]:
+        found = compare_wheels(first, write(name, members, **changes))
+        return {entry.about: (entry.library, entry.only_a, entry.only_b) for entry in found}
+
+    metadata, text = "a-1.dist-info/METADATA", "abcdefgh" * 99 + "abcdegfhabcdef" * 99
+    members = {"a.py": text, metadata: "Name: a\nVersion: 1\n"}
+    first = write("first", members)
+    assert differences("same", members) == {}
+    assert differences("gone", {metadata: members[metadata], "b.py": ""}) == {"members": ("", ("a.py",), ("b.py",))}
+    changed = differences("changed", members | {metadata: "Name: a\nVersion: 2\n"})
+    assert changed["bytes"] == ("", (metadata,), (metadata,))
+    assert changed["lines"] == (metadata, ("Version: 1",), ("Version: 2",))
+    order = differences("order", dict(reversed(members.items())))
+    assert order == {"order": ("", tuple(members), tuple(reversed(members)))}
+    both = ("", tuple(members), tuple(members))
+    assert differences("date", members, date_time=(2026, 1, 1, 0, 0, 0)) == {"dates": both}
+    assert differences("mode", members, external_attr=1 << 16)["permissions"] == both
+    assert differences("stored", members, compress_type=0)["methods"] == both
+    assert differences("packed", members) == {"packed": ("", ("a.py",), ("a.py",))}

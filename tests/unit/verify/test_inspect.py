@@ -20,12 +20,13 @@ from pjrtwheel import cli
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import WheelError
 from pjrtwheel.gpucode import GpuCode
-from pjrtwheel.inspect import Inspection, inspect_wheel, lookup
-from pjrtwheel.inspect.lookup import make_finder
-from pjrtwheel.inspect.model import PluginDescription
-from pjrtwheel.inspect.pythons import fold_names
-from pjrtwheel.inspect.terminal import render_inspection
+from pjrtwheel.verify import lookup
 from pjrtwheel.verify.findings import Finding
+from pjrtwheel.verify.inspection import Inspection, inspect_wheel
+from pjrtwheel.verify.lookup import make_finder
+from pjrtwheel.verify.model import PluginDescription
+from pjrtwheel.verify.pythons import fold_names
+from pjrtwheel.verify.terminal import render_inspection
 from pjrtwheel.wheel.record import Member
 
 MakeWheel = Callable[..., Path]
