@@ -43,7 +43,7 @@ LOCKS = {
     "nox": "build/nox_requirements.txt",
     **{
         group: f"build/locks/{group}.txt"
-        for group in ("cache_servers", "docs", "index_servers", "build", "tests", "lint", "bench", "lock")
+        for group in ("docs", "index_servers", "build", "tests", "lint", "bench", "lock")
     },
 }
 BACKENDS = sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml"))
@@ -156,7 +156,7 @@ PROGRAMS = {
     "bench_detect": "benchmarks/detect.py",
     "docs": "build/pjrtwheel/docs/site.py",
     "fuzz": "tests/fuzz/fuzz.py",
-    "shutdown": "build/pjrtwheel/bazel/shutdown.py",
+    "shutdown": "build/pjrtwheel/bazel/clean.py",
     "update_measures": "build/pjrtwheel/docs/wheels.py",
     "update_readme": "build/pjrtwheel/docs/readme.py",
     "update_reference": "build/pjrtwheel/reference/__main__.py",
@@ -259,14 +259,6 @@ def workflows(session: nox.Session) -> None:
     """Run the release workflow on this machine with act, for good and bad releases (tests/workflows/README.md)."""
     paths = ("tests/integration/test_workflows_act.py", "tests/workflows")
     _run(session, "tests", "python", "-m", "pytest", "--durations=0", *paths, *session.posargs)
-
-
-@IN_TESTS(default=False)
-def remote_test(session: nox.Session) -> None:
-    """Build all wheels of x86_64 with remote caches and an executor on loopback, and let those servers fail."""
-    paths = ("tests/integration/test_bazel_remote.py", "tests/integration/test_bazel_cache.py")
-    command = ("python", "-m", "pytest", "--durations=0", *paths, *session.posargs)
-    _run(session, "tests", *command, PJRTWHEEL_REMOTE_TEST="1")
 
 
 @IN_TESTS(default=False)

@@ -15,7 +15,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend, check_files
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
-from pjrtwheel.bazel.remote_log import describe_processes, describe_warnings
+from pjrtwheel.bazel.remote import describe_processes, describe_warnings
 from pjrtwheel.bazel.workspace import lock_builds
 from pjrtwheel.disk import describe_need, list_inputs
 from pjrtwheel.dist_folder import Entry, add_wheels, check_space

@@ -1,20 +1,15 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Two clones and a remote cache, or an executor, on loopback: what they share, and what happens when a server fails.
-
-`nox -s remote_test` also builds all wheels of x86_64.
-"""
+"""Two clones and a remote cache, or an executor, on loopback: what they share, and what happens when a server fails."""
 
 from __future__ import annotations
 
 import base64
 import functools
 import os
-import re
 import shutil
 import subprocess
 import sys
-import time
 import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -22,25 +17,18 @@ from pathlib import Path
 
 import pytest
 
-from buildgrid import run_buildgrid
-from http_cache import HttpCache, accept_nothing, run_http_cache
-from index_servers import install_servers
+from http_cache import HttpCache, run_http_cache
 from justbuild import Executor, NoJustbuildError, provide_justbuild, run_justbuild
-from pjrtwheel.backend import load_backends
-from pjrtwheel.bazel.remote_check import ServerWatch, find_silent_server
-from pjrtwheel.bazel.remote_log import describe_processes, describe_warnings
+from pjrtwheel.bazel.remote import describe_processes, describe_warnings
 from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import cache_root
-from release_under_test import release_under_test
-from remote_clones import WHEEL_ACTIONS, Built, Clone, make_clones, write_settings
+from remote_clones import Built, Clone, make_clones, write_settings
 
 pytestmark = pytest.mark.integration
 
 PASSWORD = "t0ken-0f-the-test-27182818"  # noqa: S105 - nobody's
 SETTINGS = ("build --config=remote_cache", "build --remote_timeout=3")
-PLATFORM = "linux_x86_64"
 HERE = {"linux-sandbox", "processwrapper-sandbox"}
-NO_SERVERS = "building without the servers of PJRTWHEEL_REMOTE: "
 
 MakeClone = Callable[..., Clone]
 StartExecutor = Callable[..., AbstractContextManager[Executor]]
@@ -92,15 +80,6 @@ def start_executor() -> StartExecutor:
     except NoJustbuildError as error:
         pytest.skip(f"no server for remote execution: {error}")
     return functools.partial(run_justbuild, program)
-
-
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wait for a silent server for a moment only."""
-    find = functools.partial(find_silent_server, patience=0.5)
-    monkeypatch.setattr("pjrtwheel.bazel.invoke.find_silent_server", find)
-    watch = functools.partial(ServerWatch, patience=0.5, interval=0.5)
-    monkeypatch.setattr("pjrtwheel.bazel.invoke.ServerWatch", watch)
 
 
 def copy_python(target: Path) -> Path:
@@ -187,99 +166,6 @@ def test_extensions_come_from_no_cache(clones: tuple[Clone, Clone], cache: HttpC
         assert len(built.where["CompileExtension"]) == 1
 
 
-FAULTS = {
-    "gone": "Remote Cache: ",
-    "full": "errors during bulk transfer",
-    "other": "400 Bad Request",
-    "frozen": "timed out",
-}
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_cache_that_fails_in_the_middle(
-    clones: tuple[Clone, Clone], cache: HttpCache, fault: str, request: pytest.FixtureRequest
-) -> None:
-    """The wheel is made here, and one line says why nothing was shared."""
-    cache.break_down(fault, after=1)  # it answers the question whether it is there
-    built = clones[0].build(settings_of(cache))
-    assert request.node.name in description_of(built)
-    assert built.where["AssembleWheel"] <= HERE
-    said = describe_warnings(built.result.log.text)
-    assert said.startswith("remote: ")
-    assert FAULTS[fault] in said
-
-
-@pytest.mark.usefixtures("impatient")
-def test_a_cache_that_does_not_answer_at_first(
-    clones: tuple[Clone, Clone], tmp_path: Path, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
-) -> None:
-    """It is left out at once: neither a stopped server nor an absent one costs more than one time of waiting."""
-    with accept_nothing() as port:
-        settings = write_settings(tmp_path / "a", *SETTINGS, f"build --remote_cache=grpc://127.0.0.1:{port}")
-        built = clones[0].build(settings)
-    assert request.node.name in description_of(built)
-    assert f"{NO_SERVERS}127.0.0.1:{port}: no answer within 0.5 s\n" in capsys.readouterr().err
-    clones[0].build(settings)
-    assert f"{NO_SERVERS}127.0.0.1:{port}: connection refused\n" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("kind", ["cache", "executor"])
-def test_a_server_that_speaks_something_else(
-    clones: tuple[Clone, Clone], cache: HttpCache, tmp_path: Path, kind: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """It answers, but not as Bazel asks, as one of another version does: the wheel is made here."""
-    lines = (f"build --config=remote_{kind}", f"build --remote_{kind}=grpc://127.0.0.1:{cache.port}")
-    built = clones[0].build(write_settings(tmp_path / "a", *lines))
-    assert built.where["AssembleWheel"] <= HERE
-    said = f"{capsys.readouterr().err}{describe_warnings(built.result.log.text)}"
-    assert re.search(rf"^({NO_SERVERS}|remote: )", said, re.MULTILINE)
-
-
-@pytest.mark.usefixtures("impatient")
-def test_a_cache_that_freezes(
-    clones: tuple[Clone, Clone], cache: HttpCache, capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
-) -> None:
-    """However long Bazel would wait, it is ended when the server does not answer any more."""
-    cache.break_down("frozen", after=1)
-    built = clones[0].build(settings_of(cache, "build --remote_timeout=3600"))
-    assert request.node.name in description_of(built)
-    assert f"{NO_SERVERS}127.0.0.1:{cache.port}: no answer within 0.5 s\n" in capsys.readouterr().err
-
-
-def test_damaged_and_evicted_files(
-    clones: tuple[Clone, Clone], cache: HttpCache, request: pytest.FixtureRequest
-) -> None:
-    """A file with other bytes than its name says, or none, is made again, as often as that happens."""
-    settings = settings_of(cache)
-    first = clones[0].build(settings)
-    cache.corrupt()
-    built = clones[1].build(settings)
-    assert built.where["AssembleWheel"] <= HERE
-    assert built.wheels == first.wheels
-    cache.forget("cas")
-    for text in ("evicted", "and again"):
-        clones[1].describe(text)
-        built = clones[1].build(settings)
-        assert text in description_of(built)
-    clones[1].describe(request.node.name)
-    built = clones[1].build(settings)
-    assert built.wheels == first.wheels
-
-
-def test_a_result_without_its_files(clones: tuple[Clone, Clone], cache: HttpCache) -> None:
-    """Bazel takes it for a success, and everything for up to date; the build fails once, and then works without it."""
-    settings = settings_of(cache)
-    first = clones[0].build(settings)
-    for path in cache.folder.glob("ac/*"):
-        path.write_bytes(b"")  # a message in which nothing is set
-    with pytest.raises(BazelError) as caught:
-        clones[1].build(settings)
-    assert caught.value.what == "Bazel returned no wheel for //plugins/tpu:wheel"
-    assert caught.value.cause == "a cache returned a result without its files, as one that is damaged does"
-    built = clones[1].build(None)
-    assert built.wheels == first.wheels
-
-
 def test_actions_run_on_another_machine(
     clones: tuple[Clone, Clone], start_executor: StartExecutor, tmp_path: Path
 ) -> None:
@@ -295,72 +181,33 @@ def test_actions_run_on_another_machine(
     assert there.wheels == here.wheels
 
 
-@pytest.mark.usefixtures("impatient")
-@pytest.mark.parametrize(
-    ("signal", "expected_reason"), [("KILL", "connection refused"), ("STOP", "no answer within 0.5 s")]
-)
-def test_an_executor_that_fails_in_the_middle(
-    clones: tuple[Clone, Clone],
-    start_executor: StartExecutor,
-    tmp_path: Path,
-    signal: str,
-    expected_reason: str,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """Killed or stopped by the first action: the wheel is made here, in a sandbox, and a line says so."""
-    with start_executor(tmp_path / "farm", fault=signal) as executor:
-        built = clones[0].build(executor_settings(tmp_path / "a", executor))
+def test_a_cache_that_dies(clones: tuple[Clone, Clone], cache: HttpCache, request: pytest.FixtureRequest) -> None:
+    """In the middle, and before it is asked: the wheel is made here, and one line says why nothing was shared."""
+    cache.break_down("gone", after=1)
+    built = clones[0].build(settings_of(cache))
+    assert request.node.name in description_of(built)
     assert built.where["AssembleWheel"] <= HERE
-    expected = clones[1].build(None)
-    assert built.wheels == expected.wheels
-    said = capsys.readouterr().err
+    assert describe_warnings(built.result.log.text).startswith("remote: ")
+    absent = write_settings(cache.folder.parent / "absent", *SETTINGS, "build --remote_cache=grpc://127.0.0.1:1")
+    clones[1].build(absent)
+
+
+def test_an_executor_that_dies(clones: tuple[Clone, Clone], start_executor: StartExecutor, tmp_path: Path) -> None:
+    """Killed by the first action, and absent for the next: the wheel is made here, in a sandbox."""
+    with start_executor(tmp_path / "farm", fault="KILL") as executor:
+        settings = executor_settings(tmp_path / "a", executor)
+        built = clones[0].build(settings)
     assert (tmp_path / "farm/pid").is_file()
-    assert f"{NO_SERVERS}{executor.address.removeprefix('grpc://')}: {expected_reason}\n" in said
+    assert built.where["AssembleWheel"] <= HERE
+    assert clones[1].build(settings).wheels == built.wheels
 
 
-@pytest.fixture
-def farm(
-    request: pytest.FixtureRequest, cache: HttpCache, start_executor: StartExecutor, root: Path, tmp_path: Path
-) -> Iterator[tuple[Path, dict[str, set[str]]]]:
-    """Return settings for a running server of the kind asked for, and where a second clone's actions then run."""
-    hit = {"remote cache hit"}
-    if request.param == "HTTP cache":
-        yield settings_of(cache), {"AssembleWheel": hit, "CompileExtension": HERE}
-    elif request.param == "BuildGrid":
-        with run_buildgrid(install_servers(root, cache_root(os.environ), "cache_servers"), tmp_path / "grid") as url:
-            settings = write_settings(tmp_path / "a", "build --config=remote_cache", f"build --remote_cache={url}")
-            yield settings, {"AssembleWheel": hit, "CompileExtension": HERE}
-    else:
-        with start_executor(tmp_path / "farm") as executor:
-            # The executor remembers what it assembled, and compiles whenever it is asked to.
-            yield executor_settings(tmp_path / "a", executor), {"AssembleWheel": hit, "CompileExtension": {"remote"}}
-
-
-@pytest.mark.skipif("PJRTWHEEL_REMOTE_TEST" not in os.environ, reason="nox -s remote_test builds all wheels")
-@pytest.mark.parametrize("farm", ["HTTP cache", "BuildGrid", "justbuild"], indirect=True)
-def test_all_wheels_of_this_platform(
-    make_clone: MakeClone,
-    farm: tuple[Path, dict[str, set[str]]],
-    root: Path,
-    request: pytest.FixtureRequest,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """A clone assembles none of them if another has; on a farm it runs nothing at all. The bytes are the same."""
-    settings, expected = farm
-    release = release_under_test()
-    backends = [name for name in load_backends(root) if PLATFORM in release.platforms(name)]
-    name, seconds, wheels, places = request.node.callspec.id.replace(" ", "_"), [], [], []
-    for folder in (f"{name}/one", f"{name}/two"):
-        start = time.monotonic()
-        built = make_clone(folder).build(settings, backends=backends, with_bindings=True)
-        seconds.append(round(time.monotonic() - start))
-        wheels.append(built.wheels)
-        places.append(built.where)
-    assert wheels[1] == wheels[0]
-    assert len(wheels[0]) == len(backends) + len(release.pythons(PLATFORM))
-    assert places[1].keys() == expected.keys()
-    assert all(places[1][kind] <= runners for kind, runners in expected.items())
-    if {"remote"} in expected.values():
-        assert places[0] == {kind: {"remote"} for kind in WHEEL_ACTIONS}
-    with capsys.disabled():
-        print(f"\n{name}: {len(wheels[0])} wheels of {', '.join(backends)} in {seconds[0]} s, then {seconds[1]} s")
+def test_a_result_without_its_files(clones: tuple[Clone, Clone], cache: HttpCache) -> None:
+    """Bazel takes it for a success, and everything for up to date; the build fails once, and then works without it."""
+    settings = settings_of(cache)
+    first = clones[0].build(settings)
+    for path in cache.folder.glob("ac/*"):
+        path.write_bytes(b"")  # a message in which nothing is set
+    with pytest.raises(BazelError, match="returned no wheel for //plugins/tpu:wheel"):
+        clones[1].build(settings)
+    assert clones[1].build(None).wheels == first.wheels

@@ -42,7 +42,7 @@ def test_hashed_requirements_are_the_projects(root: Path) -> None:
     """What wrapper, sessions and Bazel's tools install is what pyproject.toml pins; `nox -s lock_tools` writes it."""
     groups = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
     locks = {path.stem: path for path in (root / "build" / "locks").glob("*.txt")}
-    assert "cache_servers" in locks
+    assert "index_servers" in locks
     locks |= {"nox": root / "build" / "nox_requirements.txt", "assemble": root / "build" / "requirements.txt"}
     for group, lock in locks.items():
         locked = {line.split(" ")[0] for line in lock.read_text("utf-8").splitlines()}

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Remove what Bazel left in the cache for checkouts that are gone.
+"""End Bazel's servers, and remove what it left in the cache for checkouts that are gone.
 
 A checkout has an output base of some gigabytes in the cache, which outlives it: the cache does not notice that a
 clone was deleted.
@@ -8,16 +8,20 @@ clone was deleted.
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import stat
+import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from pjrtwheel.bazel.shutdown import ask_servers_to_end, find_servers
-from pjrtwheel.bazel.workspace import Workspace, state_root
+from pjrtwheel.bazel.workspace import Workspace, prepare_workspace, state_root
 from pjrtwheel.errors import BazelError
-from pjrtwheel.fetch.cache import file_lock
+from pjrtwheel.fetch.cache import cache_root, file_lock
+from pjrtwheel.program import CommandParser, program
 
 PATIENCE_S = 10.0
 
@@ -79,3 +83,49 @@ def remove_from_read_only(remove: Callable[[str], object], path: str, _error: ob
     if not Path(path).is_symlink():
         Path(path).chmod(stat.S_IRWXU)
     remove(path)
+
+
+def find_servers(outputs: Path, processes: Path = Path("/proc")) -> tuple[int, ...]:
+    """Return the process ids of the servers whose output bases, of any version and kind, lie below a directory.
+
+    A process counts only if its own command line names the output base: a dead server's id may have a new owner.
+    """
+    found = []
+    for path in sorted(outputs.glob("*/*/server/server.pid.txt")):
+        try:
+            identity = path.read_text("utf-8").strip()
+            command = (processes / identity / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if os.fsencode(path.parent.parent) in command:
+            found.append(int(identity))
+    return tuple(found)
+
+
+def ask_servers_to_end(outputs: Path) -> tuple[int, ...]:
+    """Ask the servers below a directory to end, and return their process ids; one may be gone by then."""
+    servers = find_servers(outputs)
+    for server in servers:
+        with suppress(ProcessLookupError):
+            os.kill(server, signal.SIGTERM)
+    return servers
+
+
+def make_parser() -> CommandParser:
+    """Return the parser of this program's arguments."""
+    parser = CommandParser(prog="python -m pjrtwheel.bazel.clean", description=main.__doc__)
+    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
+    return parser
+
+
+@program
+def main(argv: Sequence[str] | None = None) -> int:
+    """End the Bazel servers of one checkout, which otherwise end by themselves after some idle time."""
+    workspace = prepare_workspace(make_parser().parse_all(argv).root, cache_root(os.environ))
+    for server in ask_servers_to_end(workspace.outputs):
+        print(f"ended Bazel server {server}", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Read the build event file that Bazel writes: outputs, actions that ran, and what went wrong.
+"""Read what Bazel says: how far it is, what it made and ran, and the one message a user needs of a failure.
 
-One JSON object per line, in the form of `build_event_stream.proto`.
+The build event file has one JSON object per line, in the form of `build_event_stream.proto`.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -15,8 +16,21 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from pjrtwheel.errors import BazelError, PjrtWheelError
+from pjrtwheel.progress import Item, Step
+
 # Bazel's own bookkeeping, run in every build.
 _BOOKKEEPING = frozenset({"BazelWorkspaceStatusAction"})
+# The form of `format_error` in build/rules/private/host_python.bzl.
+_MARKED = re.compile(r"pjrtwheel error (\d+)\n(.*?)\nend of error", re.DOTALL)
+_NOISE = re.compile(r"src/main/tools/linux-sandbox|^Loading:|^Analyzing:|^\[\d|^INFO:|^WARNING:|^\s*$|^OpenJDK")
+# Bazel's own events always say 1; the tool's status is in what Bazel or its sandbox prints.
+_STATUS = re.compile(r"exited normally with code (\d+)|\(Exit (\d+)\)")
+_DISK_FULL = "No space left on device"
+_COUNTS = re.compile(r"^\[([\d,]+) / ([\d,]+)\]\s*(.*)$")
+# `Assembling a; 12s linux-sandbox ... (2 actions, 1 running)`; while it waits for its turn `[Sched] Assembling a; 3s`.
+_ACTION = re.compile(r"^(?:\[\w+\] )?(?P<name>.+?)(?:; (?P<seconds>\d+)s\b.*)?(?: \.\.\. \(.*\))?$")
+_PHASE = re.compile(r"^(Loading|Analyzing): ?(.*)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +132,81 @@ def read_events(path: Path) -> BuildLog:
             return parse_events(lines)
     except OSError:
         return BuildLog({}, (), "")
+
+
+def _make_error(exit_code: int, lines: list[str]) -> PjrtWheelError:
+    """Build an error from up to three lines: what, cause, remedy; a `BazelError` unless the exit status is ours."""
+    known: list[type[PjrtWheelError]] = [PjrtWheelError, *PjrtWheelError.__subclasses__()]
+    kind = next((error for error in known if error.exit_code == exit_code), BazelError)
+    kept = [line.strip() for line in lines if line.strip()]
+    what, cause, remedy = [*kept, "", "", ""][:3]
+    return kind(what.removeprefix("error: "), cause=cause, remedy=remedy)
+
+
+def _tool_status(action: Action, text: str) -> int:
+    """Return the exit status of the program that an action ran; `text` is all that Bazel printed."""
+    found = _STATUS.search(action.stderr) or _STATUS.search(text)
+    return int(found.group(1) or found.group(2)) if found else action.exit_code
+
+
+def _from_actions(log: BuildLog, text: str) -> PjrtWheelError | None:
+    for action in log.actions:
+        if action.success:
+            continue
+        lines = [line for line in action.stderr.splitlines() if not _NOISE.search(line)]
+        if lines and lines[0].startswith("error: "):
+            return _make_error(_tool_status(action, text), lines)
+        return BazelError(
+            f"{action.mnemonic} of {action.label} failed with exit status {_tool_status(action, text)}",
+            cause="\n".join(lines[-20:]),
+        )
+    return None
+
+
+def explain_failure(status: int, log: BuildLog, text: str) -> PjrtWheelError:
+    """Return the error that ended a build: Bazel's exit status, its events as far as it came, and all it printed."""
+    if marked := _MARKED.search(text):
+        return _make_error(int(marked.group(1)), marked.group(2).splitlines())
+    if found := _from_actions(log, text):
+        return found
+    if _DISK_FULL in text:
+        return BazelError("no space left on the disk that Bazel works on", remedy="free some space there")
+    lines = [line for line in text.splitlines() if not _NOISE.search(line)]
+    wanted = [line for line in lines if line.startswith(("ERROR", "FATAL"))] or lines[-5:]
+    return BazelError(f"Bazel failed with exit status {status}", cause="\n".join(wanted[:5]))
+
+
+@dataclass(frozen=True, slots=True)
+class BazelState:
+    """How far Bazel is: actions that are done, and that it knows of, and one that runs for some seconds, if any."""
+
+    done: int
+    total: int
+    action: str = ""
+    seconds: int = 0
+
+
+def parse_progress(line: str) -> BazelState | None:
+    """Return what a line of Bazel's says of its progress; None for all others.
+
+    >>> parse_progress("[1,012 / 2,000] Assembling jaxlib; 12s linux-sandbox ... (2 actions running)")
+    BazelState(done=1012, total=2000, action='Assembling jaxlib', seconds=12)
+    >>> parse_progress("Analyzing: 2 targets (35 packages loaded)")
+    BazelState(done=0, total=0, action='analyzing 2 targets (35 packages loaded)', seconds=0)
+    >>> parse_progress("INFO: Build completed")
+    """
+    if match := _PHASE.match(line):
+        return BazelState(0, 0, f"{match[1].lower()} {match[2]}".strip())
+    if not (match := _COUNTS.match(line)):
+        return None
+    done, total = (int(match[number].replace(",", "")) for number in (1, 2))
+    action = _ACTION.match(match[3].strip())
+    name = action["name"] if action and not action["name"].startswith("checking cached") else ""
+    return BazelState(done, total, name, int((action and action["seconds"]) or 0))
+
+
+def report_line(line: str, step: Step) -> None:
+    """Show what a line of Bazel's says, if it is about its progress."""
+    if state := parse_progress(line.rstrip()):
+        items = [Item(state.action, step.clock() - state.seconds)] if state.action else []
+        step.report(state.done, state.total, items)

@@ -12,21 +12,15 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.backend import Backend, backend_files
-from pjrtwheel.bazel.events import BuildLog, read_events
-from pjrtwheel.bazel.failures import explain_failure
-from pjrtwheel.bazel.locate import Bazel, provide_bazel
-from pjrtwheel.bazel.progress_lines import report_line
+from pjrtwheel.bazel.events import BuildLog, explain_failure, read_events, report_line
+from pjrtwheel.bazel.locate import Bazel, check_version, is_overridden, provide_bazel
 from pjrtwheel.bazel.recheck import check_filled, check_results
-from pjrtwheel.bazel.remote import VARIABLE, Remote, read_remote, remote_startup_flags
-from pjrtwheel.bazel.remote_check import ServerWatch, find_silent_server
-from pjrtwheel.bazel.remote_log import describe_fallback, find_remote_failure
-from pjrtwheel.bazel.source import check_version, source_files, source_flags
+from pjrtwheel.bazel.remote import VARIABLE, Remote, find_remote_failure, read_remote, remote_startup_flags
 from pjrtwheel.bazel.workspace import WAITS_FOR_BUILD, Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError, UsageError
 from pjrtwheel.fetch.cache import cache_root
@@ -93,15 +87,11 @@ class BuildResult:
 
 @dataclass(frozen=True, slots=True)
 class BazelRun:
-    """One run of Bazel: its exit status, what it did as far as it came, all it printed, and a server that fell silent.
-
-    None of it holds a credential of the remote settings.
-    """
+    """One run of Bazel: its exit status, what it did as far as it came, and all it printed, without credentials."""
 
     status: int
     log: BuildLog
     text: str
-    silent: str = ""
 
 
 def output_base(workspace: Workspace, bazel: Bazel, request: BuildRequest) -> Path:
@@ -121,10 +111,25 @@ def startup_flags(
     base = output_base(workspace, bazel, request)
     files = source_files(request.from_source, workspace.directory) if request.from_source else ()
     settings = (f"--bazelrc={path}" for path in files)
-    # Of several files the later ones win. The user's own for all projects is left out: a server named there would
-    # neither be watched nor its credentials hidden.
+    # Of several files the later ones win. The user's own for all projects is left out: credentials in it would
+    # not be hidden.
     options = ("--nohome_rc", f"--output_base={base}", f"--max_idle_secs={_IDLE_SECONDS}")
     return (*options, *settings, *remote_startup_flags(remote))
+
+
+def source_files(backend: Backend, workspace: Path) -> tuple[Path, ...]:
+    """Return the `--bazelrc` files that define a backend's configurations, those it shares with others first."""
+    places = (workspace / "plugins" / name / "xla.bazelrc" for name in (*backend.shared, backend.name))
+    return tuple(path for path in places if path.is_file())
+
+
+def source_flags(backend: Backend, platform: str, extra: Sequence[str]) -> tuple[str, ...]:
+    """Return the options of `bazel build` for a backend with [source], given the user's own options."""
+    if backend.source is None:
+        raise UsageError(f"backend {backend.name} cannot be built from source", remedy=f"see {backend.path}")
+    configs = (f"xla_{platform}", *backend.source.configs)  # the accelerator's settings win over the platform's
+    tree = ("--//build:xla_tree=overridden",) if is_overridden(extra) else ()
+    return (*(f"--config={config}" for config in configs), *tree)
 
 
 def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -208,9 +213,8 @@ def run_bazel(
     *,
     step: Step,
     progress: Progress = LINES,
-    watch: Callable[[subprocess.Popen[str]], AbstractContextManager[object]] = nullcontext,
 ) -> tuple[int, str]:
-    """Run Bazel, watched while it runs, and return its exit status and all it printed.
+    """Run Bazel, and return its exit status and all it printed.
 
     Raises:
         BazelError: It cannot be run at all.
@@ -221,8 +225,7 @@ def run_bazel(
             errors="replace", stdin=subprocess.DEVNULL,
         ) as process:  # fmt: skip
             try:
-                with watch(process):
-                    text = _relay(iter(process.stdout or ()), step, progress)
+                text = _relay(iter(process.stdout or ()), step, progress)
             except KeyboardInterrupt:
                 process.send_signal(signal.SIGINT)  # a terminal does so as well, nox does not
                 process.wait()  # it ends its actions
@@ -254,11 +257,8 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None, progr
     cache, remote = cache_root(environ), read_remote(environ)
     bazel = _find_bazel(request, environ)
     workspace = prepare_workspace(request.root, cache)
-    if remote and (silent := find_silent_server(remote)):
-        _go_on_without(request, silent, progress)
-        remote = None
     run = _run(request, bazel, workspace, environ, remote, progress)
-    if remote and run.status != 0 and (problem := run.silent or find_remote_failure(run.status, run.text)):
+    if remote and run.status != 0 and (problem := find_remote_failure(run.status, run.text)):
         _go_on_without(request, problem, progress)
         remote = None
         run = _run(request, bazel, workspace, environ, remote, progress)
@@ -268,8 +268,6 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None, progr
             remedy = f"the options come from {remote.path}, which {VARIABLE} names, and from {_EXTRA_FLAGS}"
             raise BazelError(error.what, cause=error.cause, remedy=remedy)
         raise error
-    if remote and (fallback := describe_fallback(remote, run.text)):
-        progress.say(fallback)
     base = output_base(workspace, bazel, request)
     check_filled(run.log.actions, base)
     directories = output_directories(run.log, request.targets)
@@ -320,13 +318,12 @@ def _run(
             "--nobuild_event_json_file_path_conversion",
             *(*build_flags(request, bazel, environ), *request.targets),
         )
-        watch = ServerWatch(remote)
         with progress.step("Bazel") as step:
             _watch_downloads(step, request, cache_root(environ))
             try:
                 status, text = run_bazel(
                     command, workspace.directory, build_environment(request, bazel, environ),
-                    step=step, progress=progress, watch=watch.during,
+                    step=step, progress=progress,
                 )  # fmt: skip
             finally:
                 if remote:
@@ -335,4 +332,4 @@ def _run(
                 step.fail()
         log = read_events(events)
     hide = remote.hide if remote else str
-    return BazelRun(status, log.rewrite(hide), hide(text), watch.problem)
+    return BazelRun(status, log.rewrite(hide), hide(text))

@@ -15,9 +15,11 @@ from pathlib import Path
 
 from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.bundled import BUNDLE_VARIABLE
+from pjrtwheel.release.model import XlaSource
 
 OLDEST = (4, 2)
 NEWEST_MAJOR = 8  # Bazel 9 has no WORKSPACE any more
+_OVERRIDE = "--override_repository=xla="
 _DEBIAN_PACKAGE = "bazel-bootstrap"
 NAMES = ("bazelisk", "bazel", "bazel-4")
 _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
@@ -158,3 +160,24 @@ def provide_bazel(pinned: str, environ: Mapping[str, str], run: Run = _run_quiet
             raise
     _install_debian(environ, run)
     return find_bazel(pinned, environ, run)
+
+
+def is_overridden(flags: Sequence[str]) -> bool:
+    """Return whether another tree takes the place of the pinned XLA."""
+    return any(flag.startswith(_OVERRIDE) for flag in flags)
+
+
+def check_version(bazel: Bazel, xla: XlaSource, extra: Sequence[str]) -> None:
+    """Make sure that Bazel can build the pinned XLA; of another tree nothing is known, so nothing is demanded.
+
+    Raises:
+        BazelError: It is of another major version than XLA wants.
+    """
+    wanted = parse_version(xla.bazel)
+    if wanted is None or bazel.version[0] == wanted[0] or is_overridden(extra):
+        return
+    raise BazelError(
+        f"XLA at {xla.commit[:12]} is built with Bazel {xla.bazel}, found {'.'.join(map(str, bazel.version))}",
+        cause=f"{bazel.command} is the Bazel on this machine",
+        remedy="install bazelisk (npm install -g @bazel/bazelisk), or name a Bazel in the variable BAZEL",
+    )

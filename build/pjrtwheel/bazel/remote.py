@@ -1,31 +1,27 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The settings of a remote cache or of remote execution: a bazelrc of the user's, named in PJRTWHEEL_REMOTE.
+"""The settings of a remote cache or of remote execution, a bazelrc named in PJRTWHEEL_REMOTE, and what Bazel says then.
 
-Bazel reads the file itself. It is read here as well, for what Bazel does not do: demand that nobody else can read
-credentials, keep those out of everything that is printed, and ask first whether the servers answer.
+Bazel reads the file itself, and its own options decide how long it waits and when it goes on here. The file is read
+here as well to keep credentials in it from other users, and out of everything that is printed.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shlex
 import stat
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote
 
 from pjrtwheel.errors import UsageError
 
 VARIABLE = "PJRTWHEEL_REMOTE"
-_COMMANDS = frozenset({"always", "build", "common"})
-_SERVERS = ("remote_cache", "remote_executor")
-_SCHEMES = ("", "grpc", "grpcs", "http", "https")
-# What the repository's own configurations (ci/bazelrc/remote.bazelrc) take in; a test compares.
-SHIPPED = {"remote_cache_read": "remote_cache", "remote_executor": "remote_cache"}
 # Values of these are name=value as well, but name no user. Any other such value may be a credential: headers have
 # several options, and Bazel prints a misspelt one.
 _NO_CREDENTIALS = frozenset(
@@ -45,27 +41,31 @@ _HIDDEN = "[hidden]"
 _SHORT = 8
 _WORD = r"(?<![\w.-])(?<![^/]/){}(?![\w./-])"
 
+# Exit statuses of Bazel: its servers failed, are set up wrongly, or have lost what they had.
+_STATUSES = frozenset({32, 34, 39})
+# Those of this machine and of uploads to a server of events: the servers' only where Bazel warns of them as well.
+_DOUBTFUL_STATUSES = frozenset({36, 38})
+_FULL_DISK = "No space left on device"
+_FAILURE = re.compile(
+    r"\bremote (cache|execution|server)\b|BulkTransfer|CacheNotFound|Missing digest|UNAVAILABLE|DEADLINE_EXCEEDED",
+    re.IGNORECASE,
+)
+_WARNING = re.compile(r"WARNING: (?!Option )(?=.*\b[Rr]emote\b)")
+# At the end Bazel says: INFO: 19 processes: 7 remote cache hit, 9 internal, 3 linux-sandbox.
+_SUMMARY = re.compile(r"^INFO: \d+ process(?:es)?: (.*)$", re.MULTILINE)
+_PROCESS = re.compile(r"(\d+) ([a-z][a-z -]*)")
+_PLACES = {
+    "remote cache hit": "from the remote cache",
+    "disk cache hit": "from the disk cache",
+    "remote": "on other machines",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Remote:
-    """What a file of remote settings says.
-
-    Attributes:
-        path: The file.
-        servers: Addresses of cache and executor.
-        certificate: File with the authority that signed the servers' certificates; none for those Bazel knows.
-        client: Files with the certificate and the key by which servers know this client; none where they need not.
-        is_direct: Whether the servers are reached without a proxy.
-        executes: Whether actions are to run there.
-        secrets: What must not be printed.
-    """
+    """A file of remote settings, and what in it must not be printed; longer values first, as they may hold others."""
 
     path: Path
-    servers: tuple[str, ...] = ()
-    certificate: Path | None = None
-    client: tuple[Path, Path] | None = None
-    is_direct: bool = True
-    executes: bool = False
     secrets: tuple[str, ...] = ()
 
     def hide(self, text: str) -> str:
@@ -92,133 +92,59 @@ def read_remote(environ: Mapping[str, str]) -> Remote | None:
     """Return the settings that the environment names; nothing when it names none.
 
     Raises:
-        UsageError: It or the certificate in it cannot be read, or others can read the credentials in it.
+        UsageError: The file cannot be read, or others can read the credentials in it.
     """
     if not environ.get(VARIABLE):
         return None
     path = Path(environ[VARIABLE]).absolute()
     try:
-        text, mode = path.read_text("utf-8"), path.stat().st_mode
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        remote, mode = Remote(path, find_secrets(path, path.read_text("utf-8"))), path.stat().st_mode
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
         raise UsageError(
             f"cannot read {path}: {reason}", cause=f"{VARIABLE} names it", remedy="give the path of a bazelrc"
         ) from error
-    remote = parse_remote(path, text)
-    if not remote.servers:
-        raise UsageError(
-            f"{path} names no server",
-            cause=f"{VARIABLE} names it, and no line for `build` has a --remote_cache or a --remote_executor",
-            remedy=f"name one, as docs/release/remote.md shows, or unset {VARIABLE}",
-        )
     if remote.secrets and mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise UsageError(
             f"others can read or change {path}",
             cause=f"it holds credentials, and its mode is {stat.S_IMODE(mode):04o}",
             remedy=f"chmod 600 {shlex.quote(str(path))}",
         )
-    for file in (remote.certificate, *(remote.client or ())):
-        if file and not file.is_file():
-            raise UsageError(f"no such file: {file}", cause=f"an option in {path} names it")
     return remote
 
 
-def parse_remote(path: Path, text: str) -> Remote:
-    """Read the lines of a bazelrc that are about servers.
+def find_secrets(path: Path, text: str) -> tuple[str, ...]:
+    """Return what of a bazelrc must not be printed.
 
     Raises:
-        UsageError: A line cannot be read, or takes in another file, which would escape the checks of this one.
+        UsageError: A line takes in another file, which would escape the checks of this one.
     """
-    lines = list(_parse_lines(path, text))
-    values = dict(_enabled(lines))  # as Bazel does, the last one wins
-    certificate = values.get("tls_certificate")
-    client = values.get("tls_client_certificate"), values.get("tls_client_key")
-    return Remote(
-        path,
-        servers=tuple(dict.fromkeys(_check_address(path, values[name]) for name in _SERVERS if values.get(name))),
-        certificate=Path(certificate) if certificate else None,
-        client=(Path(client[0]), Path(client[1])) if client[0] and client[1] else None,
-        is_direct=not values.get("remote_proxy"),
-        executes=bool(values.get("remote_executor")),
-        secrets=_order({secret for _, name, value in lines for secret in _secrets(name, value)}),
-    )
-
-
-def _order(secrets: set[str]) -> tuple[str, ...]:
-    """Put longer ones first: they may hold shorter ones."""
-    return tuple(sorted(secrets, key=lambda secret: (-len(secret), secret)))
-
-
-def _parse_lines(path: Path, text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield configuration, name and value of every option for builds; the name is without its dashes."""
+    found = set[str]()
     for line in text.replace("\\\n", "").splitlines():  # nothing takes their place in Bazel either
-        try:
-            command, *arguments = shlex.split(line, comments=True) or [""]
-        except ValueError as error:
-            raise UsageError(f"{path}: {error}", remedy="see https://bazel.build/run/bazelrc for its form") from error
-        if command in {"import", "try-import"}:
+        words = shlex.split(line, comments=True)
+        if words[:1] in (["import"], ["try-import"]):
             raise UsageError(f"{path} imports another file", remedy="write its lines into this one")
-        kind, _, configuration = command.partition(":")
-        if kind in _COMMANDS:
-            for name, value in _options(path, arguments):
-                yield configuration, name, value
-
-
-def _options(path: Path, arguments: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield names and values of options, whether an equals sign or a space is between the two.
-
-    Raises:
-        UsageError: A word is neither; Bazel would take it for a target, and print it.
-    """
-    pending = list(arguments)
-    while pending:
-        option, given, value = pending.pop(0).partition("=")
-        if not option.startswith("-"):
-            raise UsageError(
-                f"{path}: an option is followed by a second word",
-                cause="a value with spaces, such as that of a header, has to be in quotes",
-                remedy="write build '--remote_header=authorization=Bearer ...'",
-            )
-        if not given and pending and not pending[0].startswith("-"):
-            value = pending.pop(0)
-        yield option.removeprefix("--"), value
-
-
-def _enabled(options: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, str]]:
-    """Leave out the options of configurations that nothing uses."""
-    takes_in = list(SHIPPED.items())
-    takes_in += [(configuration, value) for configuration, name, value in options if name == "config"]
-    used = {""}
-    while new := {taken for taker, taken in takes_in if taker in used} - used:
-        used |= new
-    return ((name, value) for configuration, name, value in options if configuration in used)
-
-
-def _check_address(path: Path, address: str) -> str:
-    """Return an address as it is; a `UsageError` does not repeat it, since it may hold a login."""
-    if address.startswith("unix:"):
-        return address
-    try:
-        parts = urlsplit(address if "://" in address else f"//{address}")
-        problem = "it names no host" if parts.hostname is None or parts.port == 0 else ""
-    except ValueError as error:
-        parts, problem = urlsplit(""), str(error).lower()
-    if parts.scheme not in _SCHEMES:
-        problem = f"{parts.scheme}:// is none of {', '.join(f'{scheme}://' for scheme in _SCHEMES if scheme)}, unix:"
-    if problem:
-        raise UsageError(f"an address in {path} cannot be used", cause=problem)
-    return address
+        option = given = ""
+        for word in words[1:]:
+            value = word
+            if word.startswith("-"):
+                option, given, value = word.partition("=")
+            elif given:  # Bazel would take it for a target, and print it
+                cause = "a value with spaces, such as that of a header, has to be in quotes"
+                raise UsageError(f"{path}: a second word after {option}", cause=cause)
+            found.update(filter(None, _secrets(option.removeprefix("--"), value)))
+    return tuple(sorted(found, key=lambda secret: (-len(secret), secret)))
 
 
 def _secrets(name: str, value: str) -> Iterator[str]:
     """Yield what of an option's value must not be printed, in each spelling."""
-    _, named, credential = value.partition("=")
-    if named and name not in _NO_CREDENTIALS and "://" not in value.partition("=")[0]:
-        yield from filter(None, {credential, credential.rpartition(" ")[2]})
+    key, _, credential = value.partition("=")
+    if name not in _NO_CREDENTIALS and "://" not in key:
+        yield from (credential, credential.rpartition(" ")[2])
     for login in _LOGIN.findall(value):
         user, given, password = login.partition(":")
         secret = password if given else user
-        yield from filter(None, {secret, unquote(secret)})
+        yield from (secret, unquote(secret))
 
 
 def _pattern(secret: str) -> str:
@@ -228,3 +154,39 @@ def _pattern(secret: str) -> str:
 def remote_startup_flags(remote: Remote | None) -> tuple[str, ...]:
     """Return the startup options by which Bazel reads the file, after all others."""
     return (f"--bazelrc={os.fspath(remote.path)}",) if remote else ()
+
+
+def find_remote_failure(status: int, text: str) -> str:
+    """Return what Bazel says of a failure that is its servers' and not the build's; nothing for any other failure."""
+    if _FULL_DISK in text:
+        return ""
+    warnings = remote_warnings(text)
+    said = [line.partition(":")[2].strip() for line in text.splitlines() if line.startswith(("ERROR:", "FATAL:"))]
+    is_theirs = status in _STATUSES or (status in _DOUBTFUL_STATUSES and warnings)
+    if not is_theirs and not any(_FAILURE.search(line) for line in said):
+        return ""
+    return next(iter([*filter(_FAILURE.search, said), *warnings, *said]), f"Bazel ended with exit status {status}")
+
+
+def remote_warnings(text: str) -> tuple[str, ...]:
+    """Return what Bazel warns of its servers, each thing once, as one line."""
+    found = dict.fromkeys(
+        f"{line} {following}" if line.endswith(":") else line  # version 4 writes the reason on a line of its own
+        for line, following in itertools.pairwise([*text.splitlines(), ""])
+        if _WARNING.match(line)
+    )
+    return tuple(line.removeprefix("WARNING: ").strip() for line in found)
+
+
+def describe_warnings(text: str) -> str:
+    """Say in one line what Bazel warns of its servers; an empty text when it does not."""
+    warnings = remote_warnings(text)
+    more = f" (and {len(warnings) - 1} more)" if len(warnings) > 1 else ""
+    return f"remote: {warnings[0]}{more}" if warnings else ""
+
+
+def describe_processes(text: str) -> str:
+    """Say how many results came from a cache and from other machines; an empty text when none did."""
+    counts = {kind: int(number) for number, kind in _PROCESS.findall("".join(_SUMMARY.findall(text)))}
+    parts = ((counts.get(kind, 0), words) for kind, words in _PLACES.items())
+    return ", ".join(f"{number} {words}" for number, words in parts if number)

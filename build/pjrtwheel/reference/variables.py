@@ -99,7 +99,6 @@ TESTS = (
     Variable("PJRTWHEEL_DIST", "a `dist/` with all backends that the tests take wheels from; else they build some"),
     Variable("PJRTWHEEL_TEST_RELEASE", "the release that tests run on; else the newest that has a library for the CPU"),
     Variable("PJRTWHEEL_SCREENSHOTS", "folder in which the browser's tests keep pictures of the release pages"),
-    Variable("PJRTWHEEL_REMOTE_TEST", "1 lets the tests of remote caches and execution run, as `remote_test` does"),
 )
 WORKFLOWS = (
     Variable("PJRTWHEEL_DESTINATION", "destination of `release.yml`; else `github`"),

@@ -16,6 +16,7 @@ import pytest
 from pjrtwheel import cli
 from pjrtwheel.bazel.clean import (
     end_servers,
+    find_servers,
     find_workspaces,
     is_orphaned,
     remove_from_read_only,
@@ -113,3 +114,17 @@ def test_environments_of_killed_proofs_go_as_well(
         assert cli.main(["clean", "--root", str(root), "--all"]) == 0
         assert list((tmp_path / "environments").iterdir()) == [living]
     assert capsys.readouterr().out == "removed the Bazel outputs of 1 checkout, 0.0 GB\n"
+
+
+def test_only_living_servers_of_this_checkout_are_found(tmp_path: Path) -> None:
+    """A server that died, and a process that took over its id, are left alone."""
+    outputs, processes = tmp_path / "outputs", tmp_path / "proc"
+    commands = {101: "java --output_base={base}", 102: "java --output_base=/another", 103: None}
+    for identity, command in commands.items():
+        base = outputs / "4.2.3" / f"kind{identity}"
+        (base / "server").mkdir(parents=True)
+        (base / "server" / "server.pid.txt").write_text(f"{identity}\n", "utf-8")
+        if command:
+            (processes / str(identity)).mkdir(parents=True)
+            (processes / str(identity) / "cmdline").write_text(command.format(base=base).replace(" ", "\0"), "utf-8")
+    assert find_servers(outputs, processes) == (101,)

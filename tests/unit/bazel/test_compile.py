@@ -46,7 +46,6 @@ def test_first_failure_ends_the_action(make_compiler: Callable[..., list[str]], 
     assert len((tmp_path / "log").read_text().splitlines()) == 1
 
 
-def test_missing_compiler_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_missing_compiler_is_named(tmp_path: Path) -> None:
     """As a shell does, with status 127."""
     assert main([str(tmp_path / "none"), "--", "a.so"]) == 127
-    assert capsys.readouterr().err == f"cannot run the compiler {tmp_path}/none: No such file or directory\n"

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Bazel's build event file."""
+"""What Bazel says: its event file, the error in a failure, and how far it is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,21 @@ import json
 from pathlib import Path
 from typing import Any
 
-from pjrtwheel.bazel.events import Action, BuildLog, parse_events, path_of, read_events
+import pytest
+
+from pjrtwheel.bazel.events import (
+    Action,
+    BazelState,
+    BuildLog,
+    explain_failure,
+    parse_events,
+    parse_progress,
+    path_of,
+    read_events,
+    report_line,
+)
+from pjrtwheel.errors import BazelError, ElfError
+from pjrtwheel.progress import Item, Step
 
 
 def lines_of(*events: dict[str, Any]) -> list[str]:
@@ -52,16 +66,80 @@ def test_what_a_build_leaves_and_did(tmp_path: Path) -> None:
     assert log == BuildLog({"//plugins/cpu:wheel": (Path("/b/a b.whl"),)}, (good, bad), "Loading\nDone\n")
 
 
-def test_a_file_cut_off_in_the_middle() -> None:
-    """A Bazel that was killed leaves half a line; what stands before it counts."""
-    assert parse_events([*lines_of(PROGRESS[0]), '{"id": {"prog']).text == "Loading\n"
-
-
-def test_no_file_at_all(tmp_path: Path) -> None:
-    """A Bazel that did not start leaves nothing."""
+def test_a_file_cut_off_in_the_middle(tmp_path: Path) -> None:
+    """A Bazel that was killed leaves half a line, and what is before it counts; one that did not start leaves none."""
     assert read_events(tmp_path / "none.json") == BuildLog({}, (), "")
+    assert parse_events([*lines_of(PROGRESS[0]), '{"id": {"prog']).text == "Loading\n"
 
 
 def test_a_place_elsewhere_is_no_path() -> None:
     """A remote cache has names of its own for files."""
     assert path_of("bytestream://cache/blobs/1/2") is None
+
+
+ERROR = "error: a.so in a.whl is not an ELF file\n       it starts with b'# '\n"
+
+
+def failed(stderr: str) -> BuildLog:
+    """Return the log of a build whose only action failed; Bazel's events say 1 whatever the tool's status was."""
+    action = Action("AssembleWheel", "//plugins/cpu:wheel", "x", success=False, exit_code=1, stderr=stderr)
+    return BuildLog({}, (action,), "")
+
+
+@pytest.mark.parametrize(
+    ("stderr", "text"),
+    [
+        (f"{ERROR}17.6: src/main/tools/linux-sandbox.cc:233: child exited normally with code 6\n", ""),
+        (ERROR, "ERROR: BUILD.bazel:7:13: Assembling the wheel failed: (Exit 6): python failed\n"),
+    ],
+    ids=["Bazel 4", "Bazel 7"],
+)
+def test_error_of_a_tool_comes_out_as_it_went_in(stderr: str, text: str) -> None:
+    """An error inside an action keeps its class, and so its exit status, and its lines."""
+    error = explain_failure(1, failed(stderr), text)
+    assert type(error) is ElfError
+    assert (error.what, error.cause, error.remedy) == ("a.so in a.whl is not an ELF file", "it starts with b'# '", "")
+
+
+def test_crash_of_a_tool_is_shown_whole() -> None:
+    """A traceback inside an action is a bug, and its lines are what is needed to find it."""
+    error = explain_failure(1, failed("Traceback (most recent call last):\nKeyError: 1\n"), "failed: (Exit 3): python")
+    assert type(error) is BazelError
+    assert error.what == "AssembleWheel of //plugins/cpu:wheel failed with exit status 3"
+    assert error.cause == "Traceback (most recent call last):\nKeyError: 1"
+
+
+def test_bazels_own_errors_are_shown_without_its_chatter() -> None:
+    """What is wrong with the graph itself is reported by Bazel."""
+    text = "INFO: Invocation ID: 1\nLoading: 0 packages loaded\nERROR: no such target\nINFO: Elapsed time: 1s\n"
+    error = explain_failure(7, BuildLog({}, (), ""), text)
+    assert str(error) == "Bazel failed with exit status 7\nERROR: no such target"
+
+
+@pytest.mark.parametrize(
+    ("line", "state"),
+    [
+        ("[7 / 9] Assembling the wheel; 25s linux-sandbox", BazelState(7, 9, "Assembling the wheel", 25)),
+        ("[7 / 9] [Sched] Assembling a; 3s ... (2 actions)", BazelState(7, 9, "Assembling a", 3)),
+        ("[0 / 7] [Prepa] Writing script ... (2 actions, 0 running)", BazelState(0, 7, "Writing script")),
+        ("[5 / 5] checking cached actions", BazelState(5, 5)),
+        ("[1,018 / 2,001]", BazelState(1018, 2001)),
+        ("Loading: 0 packages loaded", BazelState(0, 0, "loading 0 packages loaded")),
+        ("Analyzing: ", BazelState(0, 0, "analyzing")),
+        ("INFO: Elapsed time: 3.1s", None),
+        ("    Fetching @x; 3s", None),
+        ("", None),
+    ],
+)
+def test_lines_of_bazel(line: str, state: BazelState | None) -> None:
+    """The name of what runs and for how long, wherever they are there."""
+    assert parse_progress(line) == state
+
+
+def test_a_step_shows_the_newest() -> None:
+    """Other lines change nothing of it."""
+    step = Step("Bazel", clock=lambda: 100.0)
+    for line in ("[1 / 9] Assembling a; 4s local\n", "[2 / 9] Assembling b; 5s local\n", "INFO: hello\n"):
+        report_line(line, step)
+    shown = step.snapshot()
+    assert (shown.done, shown.total, shown.items) == (2, 9, (Item("Assembling b", 95.0),))

@@ -56,11 +56,6 @@ def test_each_version_has_its_output_base(root: Path) -> None:
     assert startup_flags(WORKSPACE, NEW, request_of(root, "source"))[1] == "--output_base=/c/bazel/1/7.7.1/source-cpu"
 
 
-def test_the_users_settings_for_all_projects_are_not_read(root: Path) -> None:
-    """Servers come from one file, which is checked."""
-    assert startup_flags(WORKSPACE, OLD, request_of(root))[0] == "--nohome_rc"
-
-
 def test_configurations_of_a_backend_are_read_in_source_mode_only(root: Path) -> None:
     """Bazel gets the file's place in the directory that it runs in, whose path it accepts."""
     workspace = Workspace(root, Path("/c/bazel/1"))

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import find_backend, load_backends
-from pjrtwheel.bazel.locate import Bazel
-from pjrtwheel.bazel.source import check_version, is_overridden, source_files, source_flags
+from pjrtwheel.bazel.invoke import source_files, source_flags
+from pjrtwheel.bazel.locate import Bazel, check_version
 from pjrtwheel.errors import BazelError, UsageError
-from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.model import XlaSource
 
 OVERRIDDEN = ("--override_repository=xla=/stub", "--jobs=2")
@@ -23,16 +22,6 @@ def configurations(path: Path) -> set[str]:
     """Return the names that a file for Bazel defines."""
     lines = path.read_text("utf-8").splitlines()
     return {line.split()[0].partition(":")[2] for line in lines if line and not line.startswith("#")}
-
-
-@pytest.mark.parametrize(
-    ("flags", "expected"),
-    [(OVERRIDDEN, True), ((), False), (("--override_repository=xla_license=/x",), False)],
-    ids=["given", "none", "another repository"],
-)
-def test_another_tree_is_noticed(flags: tuple[str, ...], *, expected: bool) -> None:
-    """Only an override of XLA itself counts."""
-    assert is_overridden(flags) is expected
 
 
 def test_configurations_of_backend_and_platform(root: Path) -> None:
@@ -50,13 +39,6 @@ def test_every_configuration_exists(root: Path, name: str) -> None:
     own = {config for path in source_files(backend, root) for config in configurations(path)}
     assert set(backend.source.configs if backend.source else ()) <= own
     assert bool(own) == bool(backend.source)
-
-
-def test_configurations_that_all_backends_share(root: Path) -> None:
-    """The file that .bazelrc imports names no accelerator."""
-    assert "import %workspace%/ci/bazelrc/xla.bazelrc" in (root / ".bazelrc").read_text("utf-8").splitlines()
-    platforms = {f"xla_{name}" for name, platform in PLATFORMS.items() if platform.compiler_target}
-    assert configurations(root / "ci/bazelrc/xla.bazelrc") == {"xla", *platforms}
 
 
 def test_what_backends_share_is_read_first(root: Path) -> None:
