@@ -3,7 +3,7 @@
 """Compare assembly and repair with the standard tools, and with the floor of the machine.
 
 All are given the same library on disk and run in turns, each in a process of its own. The floor reads the library,
-compresses it with libdeflate at our level on all cores, and writes the result: no zip file, no digests, no repair.
+compresses it with libdeflate as we do on all cores, and writes the result: no zip file, no digests, no repair.
 
     nox -s bench_assemble -- [--repeats N] [--platform NAME] [--backend NAME] [--level N]
 """
@@ -27,7 +27,7 @@ import deflate
 from pinned import Inputs, compressed_size, installed_size, read_inputs, write_bindings_manifest, write_plugin_manifest
 
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.wheel.deflate.compress import CHUNK_SIZE, LEVEL, worker_count
+from pjrtwheel.wheel.compress import CHUNK_SIZE, DEFAULT_COMPRESSION, worker_count
 
 GOAL_SPEED = 5.0
 GOAL_MEMORY = 1_000_000_000
@@ -94,9 +94,9 @@ def write_project(inputs: Inputs, directory: Path) -> Path:
     return project
 
 
-def run_ours(manifest: Path, output: Path, level: int) -> Run:
+def run_ours(manifest: Path, output: Path, setting: int) -> Run:
     """Assemble and repair with our tool."""
-    options = ["--manifest", manifest, "--output", output, "--level", str(level)]
+    options = ["--manifest", manifest, "--output", output, "--level", str(setting)]
     return run([sys.executable, "-m", "pjrtwheel", "assemble", *options])
 
 
@@ -111,19 +111,19 @@ def run_standard(project: Path, output: Path, tag: str, external: Sequence[str])
     return Run(build.seconds + repair.seconds, build.processor + repair.processor, max(build.memory, repair.memory))
 
 
-def run_floor(library: Path, output: Path, level: int) -> Run:
+def run_floor(library: Path, output: Path, setting: int) -> Run:
     """Only read, compress and write."""
-    return run([sys.executable, __file__, "--level", str(level), "--floor", library, output])
+    return run([sys.executable, __file__, "--level", str(setting), "--floor", library, output])
 
 
-def floor(library: Path, output: Path, level: int) -> None:
+def floor(library: Path, output: Path, setting: int) -> None:
     """Compress a file with all cores, chunk by chunk."""
     with library.open("rb") as source, output.open("wb") as target, ThreadPoolExecutor(worker_count()) as pool:
         chunks = iter(lambda: source.read(CHUNK_SIZE), b"")
-        target.writelines(pool.map(lambda chunk: deflate.deflate_compress(chunk, level), chunks))
+        target.writelines(pool.map(lambda chunk: deflate.deflate_compress(chunk, setting), chunks))
 
 
-def measure(inputs: Inputs, directory: Path, repeats: int, level: int) -> dict[str, list[Run]]:
+def measure(inputs: Inputs, directory: Path, repeats: int, setting: int) -> dict[str, list[Run]]:
     """Run the three in turns, so that a busy moment of the machine meets all of them."""
     manifest = write_plugin_manifest(inputs, directory / "library", kernels=False)
     project = write_project(inputs, directory)
@@ -132,35 +132,35 @@ def measure(inputs: Inputs, directory: Path, repeats: int, level: int) -> dict[s
     for number in range(repeats):
         output = directory / f"run{number}"
         output.mkdir()
-        runs["ours"].append(run_ours(manifest, output / "ours", level))
+        runs["ours"].append(run_ours(manifest, output / "ours", setting))
         runs["standard"].append(run_standard(project, output, tag, inputs.backend.external))
-        runs["floor"].append(run_floor(inputs.library, output / "floor", level))
+        runs["floor"].append(run_floor(inputs.library, output / "floor", setting))
     return runs
 
 
-def measure_wheel(inputs: Inputs, directory: Path, level: int) -> tuple[Run, Path]:
+def measure_wheel(inputs: Inputs, directory: Path, setting: int) -> tuple[Run, Path]:
     """Make the whole wheel of the backend; return the run and the wheel."""
     manifest = write_plugin_manifest(inputs, directory / "wheel", kernels=True)
-    measured = run_ours(manifest, directory / "whole", level)
+    measured = run_ours(manifest, directory / "whole", setting)
     (wheel,) = (directory / "whole").glob("*.whl")
     return measured, wheel
 
 
-def measure_bindings(inputs: Inputs, directory: Path, level: int) -> tuple[Run, int, int]:
+def measure_bindings(inputs: Inputs, directory: Path, setting: int) -> tuple[Run, int, int]:
     """Make our `jaxlib` for one Python; return the run, its size and upstream's."""
     python = inputs.release.pythons(inputs.platform)[0]
-    measured = run_ours(write_bindings_manifest(inputs, python, directory), directory / "bindings", level)
+    measured = run_ours(write_bindings_manifest(inputs, python, directory), directory / "bindings", setting)
     report = json.loads((directory / "bindings" / "report.json").read_text())
     return measured, report["size"], inputs.release.pin(f"bindings.{python}.{inputs.platform}").size
 
 
-def print_times(runs: dict[str, list[Run]], level: int) -> None:
+def print_times(runs: dict[str, list[Run]], setting: int) -> None:
     """Print one row for each contestant."""
     print(f"{'':<36}{'min s':>8}{'median s':>10}{'min CPU s':>11}{'peak MB':>9}")
     titles = {
         "ours": "pjrtwheel assemble (with repair)",
         "standard": "setuptools, then auditwheel repair",
-        "floor": f"floor: libdeflate {level} on {worker_count()} cores",
+        "floor": f"floor: libdeflate {setting} on {worker_count()} cores",
     }
     for name, title in titles.items():
         seconds = [measured.seconds for measured in runs[name]]
@@ -181,7 +181,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--repeats", type=int, default=3, help="turns (default: 3)")
     parser.add_argument("--backend", default="cpu", help="whose wheel is assembled (default: cpu)")
     parser.add_argument("--platform", default=host_platform().name, help="for which (default: that of this machine)")
-    parser.add_argument("--level", type=int, default=LEVEL, help=f"level of libdeflate (default: {LEVEL})")
+    parser.add_argument("--level", dest="compression", type=int, default=DEFAULT_COMPRESSION, metavar="N")
     parser.add_argument("--floor", nargs=2, type=Path, help=argparse.SUPPRESS)
     return parser
 
@@ -190,20 +190,20 @@ def main() -> int:
     """Measure, print, and return 1 when a goal was missed."""
     args = make_parser().parse_args()
     if args.floor:
-        floor(*args.floor, args.level)
+        floor(*args.floor, args.compression)
         return 0
     with tempfile.TemporaryDirectory() as name:
-        return report(read_inputs(args.backend, args.platform, Path(name)), Path(name), args.repeats, args.level)
+        return report(read_inputs(args.backend, args.platform, Path(name)), Path(name), args.repeats, args.compression)
 
 
-def report(inputs: Inputs, directory: Path, repeats: int, level: int) -> int:
+def report(inputs: Inputs, directory: Path, repeats: int, setting: int) -> int:
     """Measure, print, and return 1 when a goal was missed."""
-    runs = measure(inputs, directory, repeats, level)
-    whole, wheel = measure_wheel(inputs, directory, level)
-    bindings, size, upstream = measure_bindings(inputs, directory, level)
+    runs = measure(inputs, directory, repeats, setting)
+    whole, wheel = measure_wheel(inputs, directory, setting)
+    bindings, size, upstream = measure_bindings(inputs, directory, setting)
     fastest = {name: min(measured.seconds for measured in measured_runs) for name, measured_runs in runs.items()}
     peak = max(measured.memory for measured in [*runs["ours"], whole, bindings])
-    print_times(runs, level)
+    print_times(runs, setting)
     print(f"{'ratio to the floor':<44}{fastest['ours'] / fastest['floor']:>15.2f}x")
     ratio = fastest["standard"] / fastest["ours"]
     met = [

@@ -22,9 +22,9 @@ from pjrtwheel.elf import ElfImage, plan_repair, read_chunks, read_image
 from pjrtwheel.errors import WheelError
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.release.model import Release
-from pjrtwheel.wheel.write.archive import ArchiveWriter, timestamp
-from pjrtwheel.wheel.write.plan import text_source
-from pjrtwheel.wheel.write.repair import repair_wheel
+from pjrtwheel.wheel.archive import ArchiveWriter, timestamp
+from pjrtwheel.wheel.assemble import repair_wheel
+from pjrtwheel.wheel.plan import text_source
 
 pytestmark = pytest.mark.integration
 

@@ -24,7 +24,7 @@ from pjrtwheel.release.model import Release
 from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.documents import find_document
 from pjrtwheel.verify.formats import read_library
-from pjrtwheel.wheel.write.loader import generate_modules
+from pjrtwheel.wheel.plugin import generate_modules
 
 pytestmark = pytest.mark.integration
 

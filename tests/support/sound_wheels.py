@@ -14,13 +14,13 @@ from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release.lock import LOCK_FILENAME, make_lock
 from pjrtwheel.release.model import Release, read_release
-from pjrtwheel.wheel.deflate.compress import LEVEL, Compression
+from pjrtwheel.wheel.archive import ArchiveWriter, timestamp
+from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, Compression
 from pjrtwheel.wheel.metadata import wheel_metadata
 from pjrtwheel.wheel.names import WheelName, parse_name
+from pjrtwheel.wheel.plan import text_source
 from pjrtwheel.wheel.record import format_record
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
-from pjrtwheel.wheel.write.archive import ArchiveWriter, timestamp
-from pjrtwheel.wheel.write.plan import text_source
 from release_files import write_release_file
 
 COMMIT = "c0ffee" + "0" * 34
@@ -56,7 +56,7 @@ def make_dist(
         dist: The folder.
         provider: Where the plugin library came from.
         origin: From where and when the wheels and their proofs are.
-        levels: Python tag → level of compression of the bindings, where it is not the default.
+        levels: Python tag → compression of the bindings, where it is not the default.
         environ: What may have SOURCE_DATE_EPOCH, which the bindings are dated by.
     """
     release = read_release(root / "releases" / "1.2.3.toml")
@@ -68,7 +68,15 @@ def make_dist(
     dist.mkdir(parents=True)
     entries = [
         *(
-            write_wheel(dist, name, release, provider, f"bindings.{tag}", (levels or {}).get(tag, LEVEL), environ)
+            write_wheel(
+                dist,
+                name,
+                release,
+                provider,
+                f"bindings.{tag}",
+                (levels or {}).get(tag, DEFAULT_COMPRESSION),
+                environ,
+            )
             for tag, name in zip(BINDINGS, bindings, strict=True)
         ),
         write_wheel(dist, plugin, release, provider, "plugin.cpu"),
@@ -87,7 +95,7 @@ def write_wheel(
     release: Release | None,
     provider: str,
     key: str = "",
-    level: int = LEVEL,
+    setting: int = DEFAULT_COMPRESSION,
     environ: Mapping[str, str] | None = None,
 ) -> Entry:
     """Write a wheel with METADATA, WHEEL, RECORD and, as far as it has them, library, lock and bill of materials."""
@@ -103,7 +111,7 @@ def write_wheel(
     files |= {f"{name.dist_info}/WHEEL": wheel_metadata(name, purelib=not pin)}
     files |= {f"{name.dist_info}/METADATA": _metadata(name)}
     path = dist / filename
-    with ArchiveWriter(path, stamp=timestamp(environ or {}), compression=Compression(level)) as archive:
+    with ArchiveWriter(path, stamp=timestamp(environ or {}), compression=Compression(setting)) as archive:
         members = {member: archive.add(text_source(member, text)) for member, text in files.items()}
         record = f"{name.dist_info}/RECORD"
         archive.add(text_source(record, format_record(members, record)))

@@ -17,7 +17,7 @@ from types import ModuleType
 import pytest
 
 from pjrtwheel.backend import Backend, load_backends
-from pjrtwheel.wheel.write.loader import generate_modules
+from pjrtwheel.wheel.plugin import generate_modules
 from small_libraries import build_elf, build_fat, build_macho, build_pe
 from small_wheels import build_wheel
 

@@ -100,8 +100,8 @@ def files_of(text: str, change: str) -> set[str]:
 
 
 def test_the_compression_is_nowhere_else(root: Path, text: str) -> None:
-    """The level of libdeflate is named in these files, and passed on as a value by all others."""
-    words = re.compile(r"--level|\blevel=|\bLEVEL\b|\.level\b")
+    """The setting of libdeflate is named in these files, and passed on as a value by all others."""
+    words = re.compile(r"--level|_COMPRESSION\b|\.setting\b")
     folders = [root / TOOLING / name for name in ("bazel", "cli", "wheel")]
     files = [path for folder in folders for path in folder.rglob("*.py")] + [root / TOOLING / "build.py"]
     named = {path.relative_to(root).as_posix() for path in files if words.search(path.read_text("utf-8"))}

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from pjrtwheel.errors import WheelError, shorten
 from pjrtwheel.files import hash_file
-from pjrtwheel.wheel.read.compression import find_level
+from pjrtwheel.wheel.compress import find_compression
 from pjrtwheel.wheel.read.directory import open_wheel
 
 _SHOWN = 10
@@ -37,7 +37,7 @@ def explain_difference(published: Path, rebuilt: Path) -> tuple[str, ...]:
     except WheelError as error:
         return (error.what,)
     if not lines:  # the members are equal in all that the directory says
-        lines.append(f"compressed at level {find_level(published)}, now at {find_level(rebuilt)}")
+        lines.append(f"compressed at level {find_compression(published)}, now at {find_compression(rebuilt)}")
     return (*lines, *_ask_diffoscope(published, rebuilt))
 
 
@@ -67,7 +67,7 @@ def _compare(first: zipfile.ZipFile, second: zipfile.ZipFile) -> Iterator[str]:
             yield f"other {what}: {shorten(others, _SHOWN)}"
     packed = [name for name in common if name not in changed and old[name].compress_size != new[name].compress_size]
     if packed:
-        levels = [find_level(Path(archive.filename)) for archive in (first, second) if archive.filename]
+        levels = [find_compression(Path(archive.filename)) for archive in (first, second) if archive.filename]
         yield f"the same bytes, compressed to other lengths (levels {levels}): {shorten(packed, _SHOWN)}"
 
 

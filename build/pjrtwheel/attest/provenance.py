@@ -27,7 +27,7 @@ from pjrtwheel.errors import AttestError, UsageError, fit
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.origin import Origin, find_date
 from pjrtwheel.release.model import Pin, Release
-from pjrtwheel.wheel.read.compression import find_epoch, find_level
+from pjrtwheel.wheel.compress import find_compression, find_epoch
 
 
 def make_statement(
@@ -87,7 +87,7 @@ def _list_builds(entries: Iterable[Entry], dist: Path) -> tuple[Build, ...]:
     builds: dict[tuple[str, str], Build] = {}
     for entry in entries:
         wheel, compiled = dist / entry.filename, has_library(entry)
-        level = find_level(wheel) if compiled else None
+        level = find_compression(wheel) if compiled else None
         place = entry.platform if compiled else "any"
         build = Build(entry.distribution, place, entry.provider, level, find_epoch(wheel))
         if builds.setdefault((entry.distribution, place), build) != build:

@@ -20,7 +20,7 @@ from pjrtwheel.errors import AttestError, UsageError, WheelError, fit
 from pjrtwheel.files import hash_file, require_folder
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.wheel.names import METADATA_SUFFIX
-from pjrtwheel.wheel.read.metadata import read_metadata
+from pjrtwheel.wheel.read.unpack import read_metadata
 
 _REMEDY = "do not install it: get it again, or make it again (./noxw -s attest -- --tag TAG)"
 _EXPECTED = "give a folder as ./noxw -s attest -- --tag TAG writes it, or as it was downloaded"

@@ -17,9 +17,9 @@ from pathlib import Path
 
 from pjrtwheel.bazel.events import Action
 from pjrtwheel.errors import BazelError, WheelError
-from pjrtwheel.wheel.deflate.compress import worker_count
+from pjrtwheel.wheel.compress import worker_count
+from pjrtwheel.wheel.recompute import check_against_inputs, identify_check
 from pjrtwheel.wheel.report import read_built
-from pjrtwheel.wheel.write.recompute import check_against_inputs, identify_check
 
 _ASSEMBLE = "AssembleWheel"
 _MANIFEST = ".manifest.json"  # as build/rules/private/wheels.bzl names it, next to the directory of the wheel

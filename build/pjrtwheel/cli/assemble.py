@@ -7,7 +7,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from pjrtwheel.wheel.deflate.compress import LEVEL, Compression, worker_count
+from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, Compression, worker_count
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -15,22 +15,28 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--manifest", type=Path, required=True, help="what goes where, in JSON")
     parser.add_argument("--output", type=Path, required=True, help="directory for the wheel and report.json")
     parser.add_argument("--jobs", type=int, default=worker_count(), help="compressing threads (default: one per core)")
-    parser.add_argument("--level", type=int, default=LEVEL, help=f"level of libdeflate (default: {LEVEL})")
+    parser.add_argument(
+        "--level",
+        dest="compression",
+        type=int,
+        default=DEFAULT_COMPRESSION,
+        help=f"of compression, as libdeflate counts (default: {DEFAULT_COMPRESSION})",
+    )
 
 
 def execute(args: argparse.Namespace) -> int:
     """Write the wheel; problems leave as a `WheelError` or `ElfError`."""
     from pjrtwheel.errors import UsageError
     from pjrtwheel.files import write_atomically
+    from pjrtwheel.wheel.archive import explain_write_errors
+    from pjrtwheel.wheel.assemble import assemble
+    from pjrtwheel.wheel.plan import parse_manifest
     from pjrtwheel.wheel.report import REPORT_FILENAME
-    from pjrtwheel.wheel.write.archive import explain_write_errors
-    from pjrtwheel.wheel.write.assemble import assemble
-    from pjrtwheel.wheel.write.manifest import parse_manifest
 
     if not args.manifest.is_file():
         raise UsageError(f"no such manifest: {args.manifest}")
     spec = parse_manifest(args.manifest.read_text("utf-8"))
-    report = assemble(spec, args.output, Compression(args.level, args.jobs))
+    report = assemble(spec, args.output, Compression(args.compression, args.jobs))
     path = args.output / REPORT_FILENAME
     with explain_write_errors(path):
         write_atomically(path, report.to_json())

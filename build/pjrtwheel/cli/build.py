@@ -22,7 +22,7 @@ from pjrtwheel.progress import open_progress
 from pjrtwheel.progress.layout import format_time
 from pjrtwheel.release.known import choose_release, load_release
 from pjrtwheel.sets.published_set import PublishedSet, choose_set, fetch_set, find_offer
-from pjrtwheel.wheel.deflate.compress import HIGHEST_LEVEL, LEVEL
+from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, HIGHEST_COMPRESSION
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -37,9 +37,13 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--xla", default="prebuilt", metavar="prebuilt|source|PATH", help="where the plugin library comes from"
     )
-    levels = range(1, HIGHEST_LEVEL + 1)
     parser.add_argument(
-        "--level", type=int, choices=levels, metavar="N", help=f"compression, 1 to {HIGHEST_LEVEL} (default: {LEVEL})"
+        "--level",
+        dest="compression",
+        type=int,
+        choices=range(1, HIGHEST_COMPRESSION + 1),
+        metavar="N",
+        help=f"compression, 1 to {HIGHEST_COMPRESSION} (default: {DEFAULT_COMPRESSION})",
     )
     parser.add_argument(
         "--set",
@@ -82,7 +86,7 @@ def execute(args: argparse.Namespace) -> int:
         library=library,
         with_bindings=published is None,
         lock=published.lock if published else None,
-        assemble_options=() if args.level is None else (f"--level={args.level}",),
+        assemble_options=() if args.compression is None else (f"--level={args.compression}",),
     )
     unknown = facts.find_unknown(root, release.version, chosen)  # damaged facts are said before it takes long
     with open_progress() as progress:

@@ -32,7 +32,7 @@ from pjrtwheel.publish.github_repository import REPOSITORY_SETTING, GithubReposi
 from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting
 from pjrtwheel.publish.yanked import YANKED_FILE
 from pjrtwheel.wheel.names import METADATA_SUFFIX
-from pjrtwheel.wheel.read.metadata import read_metadata
+from pjrtwheel.wheel.read.unpack import read_metadata
 
 
 @dataclass(slots=True)

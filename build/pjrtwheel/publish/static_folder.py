@@ -34,7 +34,7 @@ from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, 
 from pjrtwheel.record.entries import read_entries
 from pjrtwheel.record.origin import find_date
 from pjrtwheel.wheel.names import METADATA_SUFFIX
-from pjrtwheel.wheel.read.metadata import read_metadata
+from pjrtwheel.wheel.read.unpack import read_metadata
 
 FILES, INDEX, UPLOADS = "files", "simple", ".uploads"
 

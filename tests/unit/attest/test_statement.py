@@ -34,10 +34,9 @@ from pjrtwheel.errors import AttestError, UsageError
 from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries
 from pjrtwheel.record.proofs import Level, Proof
-from pjrtwheel.wheel.deflate.compress import Compression
-from pjrtwheel.wheel.read.compression import find_epoch, find_level
-from pjrtwheel.wheel.write.archive import ArchiveWriter, timestamp
-from pjrtwheel.wheel.write.plan import text_source
+from pjrtwheel.wheel.archive import ArchiveWriter, timestamp
+from pjrtwheel.wheel.compress import Compression, find_compression, find_epoch
+from pjrtwheel.wheel.plan import text_source
 from sound_wheels import BINDINGS, COMMIT, ORIGIN, PLUGIN, TAG, make_dist, make_repository
 
 GITHUB = {
@@ -397,7 +396,7 @@ def test_level_and_date_of_a_wheel_are_read_from_its_bytes(tmp_path: Path, level
         path, stamp=timestamp({"SOURCE_DATE_EPOCH": "1700000000"}), compression=Compression(level)
     ) as archive:
         archive.add(text_source("a.py", text))
-    assert (find_level(path), find_epoch(path)) == (level, 1700000000)
+    assert (find_compression(path), find_epoch(path)) == (level, 1700000000)
 
 
 def test_wheels_of_one_build_that_differ_in_level_are_refused(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from pjrtwheel.attest.write import write_release_folder
 from pjrtwheel.errors import AttestError, PjrtWheelError, UsageError
 from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, read_entries
-from pjrtwheel.wheel.read.metadata import read_metadata
+from pjrtwheel.wheel.read.unpack import read_metadata
 from sound_wheels import PLUGIN, TAG, make_dist, make_repository
 
 WHEELS = [

@@ -27,7 +27,7 @@ BACKENDS = load_backends(ROOT)
 # Assembly asks for packages of its own requirements; only modules of the tooling are of interest here.
 PROGRAM = """
 import sys, pjrtwheel.__main__, pjrtwheel.cli, pjrtwheel.cli.assemble
-import pjrtwheel.wheel.write.assemble, pjrtwheel.wheel.write.manifest, pjrtwheel.wheel.report, pjrtwheel.gpucode
+import pjrtwheel.wheel.assemble, pjrtwheel.wheel.plan, pjrtwheel.wheel.report, pjrtwheel.gpucode
 print(*sorted(m.__file__ for n, m in sys.modules.items() if n.split(".")[0] == "pjrtwheel"), sep="\\n")
 """
 
@@ -42,7 +42,7 @@ def test_graph_knows_every_module_that_assembly_imports(root: Path) -> None:
         check=True,
     )
     imported = {Path(line).relative_to(root / "build").as_posix() for line in done.stdout.splitlines()}
-    assert "pjrtwheel/wheel/write/assemble.py" in imported
+    assert "pjrtwheel/wheel/assemble.py" in imported
     assert imported == set(list_sources(root / "build")["assemble"])
 
 

@@ -22,12 +22,11 @@ from hypothesis import strategies as st
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import open_partial
-from pjrtwheel.wheel.deflate.compress import Compression
+from pjrtwheel.wheel import archive
+from pjrtwheel.wheel.archive import ArchiveWriter, ZipEntry, end_of_directory, explain_write_errors, timestamp
+from pjrtwheel.wheel.compress import Compression
+from pjrtwheel.wheel.plan import MemberSource, text_source
 from pjrtwheel.wheel.record import Member
-from pjrtwheel.wheel.write import archive
-from pjrtwheel.wheel.write.archive import ArchiveWriter, explain_write_errors, timestamp
-from pjrtwheel.wheel.write.plan import MemberSource, text_source
-from pjrtwheel.wheel.write.zipformat import ZipEntry, end_of_directory
 
 STAMP = timestamp({})
 
@@ -123,8 +122,8 @@ def test_full_disk(tmp_path: Path) -> None:
         import os, resource, signal, sys
         from pathlib import Path
         from pjrtwheel.errors import WheelError
-        from pjrtwheel.wheel.write.archive import ArchiveWriter, timestamp
-        from pjrtwheel.wheel.write.plan import text_source
+        from pjrtwheel.wheel.archive import ArchiveWriter, timestamp
+        from pjrtwheel.wheel.plan import text_source
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
         try:

@@ -16,12 +16,11 @@ import pytest
 
 from pjrtwheel.cli import main
 from pjrtwheel.errors import ElfError, WheelError
-from pjrtwheel.wheel.deflate.compress import Compression
+from pjrtwheel.wheel.assemble import assemble, repair_wheel
+from pjrtwheel.wheel.compress import Compression
+from pjrtwheel.wheel.plan import parse_manifest
+from pjrtwheel.wheel.recompute import check_against_inputs, identify_check
 from pjrtwheel.wheel.record import parse_record
-from pjrtwheel.wheel.write.assemble import assemble
-from pjrtwheel.wheel.write.manifest import parse_manifest
-from pjrtwheel.wheel.write.recompute import check_against_inputs, identify_check
-from pjrtwheel.wheel.write.repair import repair_wheel
 
 MakeElf = Callable[..., bytes]
 MakeWheel = Callable[..., Path]

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pjrtwheel.wheel.deflate import compress, last_block
-from pjrtwheel.wheel.deflate.compress import Compression, compress_chunk, compress_chunks, open_end
-from pjrtwheel.wheel.deflate.last_block import RAW, open_by_header, open_by_silence
+from pjrtwheel.wheel import compress, last_block
+from pjrtwheel.wheel.compress import Compression, compress_chunk, compress_chunks, open_end
+from pjrtwheel.wheel.last_block import RAW, open_by_header, open_by_silence
 
 # Noise gives stored blocks, repetition fixed codes, the rest dynamic ones.
 pieces = st.one_of(
@@ -47,10 +47,12 @@ def machine_code(size: int) -> bytes:
 
 
 @given(st.lists(chunks, min_size=1, max_size=4), st.integers(0, 12))
-def test_parts_inflate_as_one_stream(contents: list[bytes], level: int) -> None:
-    """Any chunks, compressed apart at any level, are one stream together."""
+def test_parts_inflate_as_one_stream(contents: list[bytes], setting: int) -> None:
+    """Any chunks, compressed apart with any setting, are one stream together."""
     parts = [
-        compress_chunk(memoryview(content), final=content is contents[-1] and index == len(contents) - 1, level=level)
+        compress_chunk(
+            memoryview(content), final=content is contents[-1] and index == len(contents) - 1, setting=setting
+        )
         for index, content in enumerate(contents)
     ]
     inflater = zlib.decompressobj(RAW)

@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from pjrtwheel.backend import Backend, load_backends
-from pjrtwheel.wheel.write.loader import generate_modules
+from pjrtwheel.wheel.plugin import generate_modules
 
 BACKENDS = load_backends(Path(__file__).resolve().parents[3])
 

@@ -16,9 +16,9 @@ import abacus_backend
 from folders import write_files
 from pjrtwheel.errors import ElfError, PjrtWheelError, WheelError
 from pjrtwheel.gpucode import GpuCode
+from pjrtwheel.wheel.assemble import assemble
+from pjrtwheel.wheel.plan import parse_manifest
 from pjrtwheel.wheel.report import Report
-from pjrtwheel.wheel.write.assemble import assemble
-from pjrtwheel.wheel.write.manifest import parse_manifest
 
 MakeElf = Callable[..., bytes]
 Manifest = dict[str, Any]

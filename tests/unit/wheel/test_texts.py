@@ -25,9 +25,9 @@ from pjrtwheel.wheel.metadata import (
     wheel_metadata,
 )
 from pjrtwheel.wheel.names import WheelName, make_name, parse_name
+from pjrtwheel.wheel.plan import BindingsSpec, PluginSpec, parse_manifest
 from pjrtwheel.wheel.record import Member, RecordEntry, encode_digest, format_record, parse_record
 from pjrtwheel.wheel.sbom import format_sbom
-from pjrtwheel.wheel.write.manifest import BindingsSpec, PluginSpec, parse_manifest
 
 NAME = WheelName("jaxlib-cpu", "1.2.3", "", "cp312-abi3-manylinux_2_27_x86_64")
 PROVENANCE: dict[str, Any] = {

@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 from pjrtwheel.products.auto.variants import Variant
 from pjrtwheel.products.pure_python import build_pure_wheel, read_dist_info
 from pjrtwheel.sets.projects import AUTO
+from pjrtwheel.wheel.assemble import write_wheel
 from pjrtwheel.wheel.metadata import wheel_metadata
 from pjrtwheel.wheel.names import VARIANTS_SUFFIX, WheelName, make_name
+from pjrtwheel.wheel.plan import WheelPlan, text_source
 from pjrtwheel.wheel.report import BuiltWheel
-from pjrtwheel.wheel.write.assemble import write_wheel
-from pjrtwheel.wheel.write.plan import WheelPlan, text_source
 
 if TYPE_CHECKING:
     from variantlib.models.variant import VariantDescription

@@ -18,7 +18,7 @@ from pjrtwheel.products.index.contents import WheelContents, read_contents
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, check_sets, read_entries
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import PROVENANCE_SUFFIX, VARIANTS_SUFFIX
-from pjrtwheel.wheel.read.metadata import read_metadata
+from pjrtwheel.wheel.read.unpack import read_metadata
 
 _BUILD_AGAIN = "build the wheels again, or give another folder with --dist"
 

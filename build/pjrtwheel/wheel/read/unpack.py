@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Unpack an existing wheel without trusting it.
+"""Unpack an existing wheel without trusting it, or read its METADATA.
 
 Names, sizes and layout are checked before anything is inflated; digests while it is. All problems of a wheel are
 reported together.
@@ -124,3 +124,17 @@ def _copy(source: IO[bytes], target: BinaryIO) -> str:
         digest.update(data)
         target.write(data)
     return encode_digest(digest.hexdigest())
+
+
+def read_metadata(wheel: Path) -> bytes:
+    """Return the METADATA of a wheel, which may be hostile.
+
+    Raises:
+        WheelError: It has none, is damaged, or its name is none of a wheel.
+    """
+    member = f"{parse_name(wheel.name).dist_info}/METADATA"
+    try:
+        with open_wheel(wheel) as archive:
+            return archive.read(member)
+    except KeyError as error:
+        raise WheelError(f"{wheel} has no {member}", remedy="build it again, or fetch it again") from error

@@ -17,12 +17,11 @@ from pjrtwheel.release.extras import offered
 from pjrtwheel.release.lock import LOCK_FILENAME, make_lock
 from pjrtwheel.release.model import Release, read_release
 from pjrtwheel.wheel import metadata
+from pjrtwheel.wheel.archive import explain_write_errors
 from pjrtwheel.wheel.names import WheelName, make_name
+from pjrtwheel.wheel.plan import BindingsSpec, MemberSource, WheelPlan, file_source, text_source, unchanged_source
 from pjrtwheel.wheel.read.unpack import Unpacked, read_text, unpack_wheel
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
-from pjrtwheel.wheel.write.archive import explain_write_errors
-from pjrtwheel.wheel.write.manifest import BindingsSpec
-from pjrtwheel.wheel.write.plan import MemberSource, WheelPlan, file_source, text_source, unchanged_source
 
 
 def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> WheelPlan:

@@ -22,15 +22,13 @@ from typing import Any
 from pjrtwheel.errors import WheelError, shorten
 from pjrtwheel.files import hash_file
 from pjrtwheel.sources import import_closure
-from pjrtwheel.wheel.deflate.compress import CHUNK_SIZE
+from pjrtwheel.wheel.archive import ZipEntry, begin_entry, end_of_directory, timestamp
+from pjrtwheel.wheel.assemble import list_members, plan_wheel, record_source, report_written
+from pjrtwheel.wheel.compress import CHUNK_SIZE
+from pjrtwheel.wheel.plan import MemberSource, parse_manifest
 from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.wheel.record import Member, encode_digest, parse_record
 from pjrtwheel.wheel.report import REPORT_FILENAME, Report
-from pjrtwheel.wheel.write.archive import begin_entry, timestamp
-from pjrtwheel.wheel.write.assemble import list_members, plan_wheel, record_source, report_written
-from pjrtwheel.wheel.write.manifest import parse_manifest
-from pjrtwheel.wheel.write.plan import MemberSource
-from pjrtwheel.wheel.write.zipformat import ZipEntry, end_of_directory
 
 _SHOWN = 3
 _REMEDY = "build again without that cache; who may write a cache may write the wheels that are built with it"
@@ -49,7 +47,7 @@ def identify_check(wheel: Path, manifest: Path) -> str:
         (wheel.name, hash_file(wheel)),
         hash_file(wheel.with_name(REPORT_FILENAME)),
         timestamp(os.environ),
-        *(hash_file(path) for path in import_closure("pjrtwheel.wheel.write.recompute")),
+        *(hash_file(path) for path in import_closure("pjrtwheel.wheel.recompute")),
     ]
     return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 

@@ -1,28 +1,31 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Write a wheel from its plan, or from the specification of a manifest, and report what was written."""
+"""Write a wheel from a manifest's specification, or a repaired copy of one, and report what was written."""
 
 from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.gpucode import merge_codes
-from pjrtwheel.wheel.deflate.compress import Compression
+from pjrtwheel.platforms import BinaryFormat
+from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock
+from pjrtwheel.tables import TableError, read_json
+from pjrtwheel.wheel.archive import ArchiveWriter, explain_write_errors, timestamp
+from pjrtwheel.wheel.bindings import plan_bindings
+from pjrtwheel.wheel.compress import Compression
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import WheelName
+from pjrtwheel.wheel.plan import BindingsSpec, MemberSource, PluginSpec, WheelPlan, file_source, text_source
+from pjrtwheel.wheel.plugin import plan_plugin
+from pjrtwheel.wheel.read.unpack import Unpacked, read_text, unpack_wheel
 from pjrtwheel.wheel.record import Member, format_record
 from pjrtwheel.wheel.report import Report
-from pjrtwheel.wheel.write.archive import ArchiveWriter, explain_write_errors, timestamp
-from pjrtwheel.wheel.write.bindings import plan_bindings
-from pjrtwheel.wheel.write.manifest import BindingsSpec, PluginSpec
-from pjrtwheel.wheel.write.plan import MemberSource, WheelPlan, text_source
-from pjrtwheel.wheel.write.plugin import plan_plugin
 
 
 def assemble(spec: PluginSpec | BindingsSpec, directory: Path, compression: Compression | None = None) -> Report:
@@ -109,3 +112,52 @@ def list_members(plan: WheelPlan) -> Iterator[MemberSource]:
     yield from itertools.filterfalse(plan.is_metadata, members)
     yield from plan.list_gpu_code()
     yield from filter(plan.is_metadata, members)
+
+
+def repair_wheel(wheel: Path, directory: Path, compression: Compression | None = None) -> Report:
+    """Write a repaired copy of a wheel, under the same name, to another directory.
+
+    Raises:
+        ElfError: A library in it is damaged or cannot be repaired.
+        WheelError: The wheel is damaged or hostile, the copy would take its place, or the disk is full.
+    """
+    if directory.resolve() == wheel.parent.resolve():
+        raise WheelError(f"{wheel} would be overwritten", remedy="give another directory with --output")
+    with explain_write_errors(directory):
+        directory.mkdir(parents=True, exist_ok=True)
+    with ExitStack() as files:
+        with explain_write_errors(directory):
+            name, members = unpack_wheel(wheel, files, scratch=directory)
+        return write_wheel(_plan(name, members), directory, compression)
+
+
+def _plan(name: WheelName, members: tuple[Unpacked, ...]) -> WheelPlan:
+    if name.platform and name.platform.binary_format is not BinaryFormat.ELF:
+        raise WheelError(
+            f"{name.filename} cannot be repaired",
+            cause=f"its libraries are {name.platform.binary_format} files, and only ELF files are repaired",
+            remedy="delocate repairs wheels on macOS, delvewheel those for Windows",
+        )
+    lock = _read_lock(members)
+    machine = name.platform.machine if name.platform else None
+    return WheelPlan(
+        name=name,
+        members=tuple(
+            file_source(member.path, member.file, wheel=name.filename, machine=machine, executable=member.executable)
+            for member in members
+        ),
+        metadata=read_text(members, f"{name.dist_info}/METADATA"),
+        lock_id=lock.lock_id if lock else "",
+        provider=lock.provider if lock else "",
+    )
+
+
+def _read_lock(members: Iterable[Unpacked]) -> ReleaseLock | None:
+    """Return the release lock of a wheel that has one, at `<package>/release_lock.json`."""
+    for member in members:
+        if member.path.endswith(f"/{LOCK_FILENAME}") and member.path.count("/") == 1:
+            try:
+                return read_json(ReleaseLock, read_text((member,), member.path), ignore_unknown=True)
+            except TableError as error:
+                raise WheelError(f"{member.path} is no release lock: {error}") from error
+    return None
