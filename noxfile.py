@@ -154,13 +154,9 @@ PROGRAMS = {
     "bench_assemble": "benchmarks/assemble.py",
     "bench_cpu": "benchmarks/cpu_client.py",
     "bench_detect": "benchmarks/detect.py",
-    "docs": "build/pjrtwheel/docs/site.py",
+    "docs": "build/pjrtwheel/docs/__main__.py",
     "fuzz": "tests/fuzz/fuzz.py",
     "shutdown": "build/pjrtwheel/bazel/clean.py",
-    "update_measures": "build/pjrtwheel/docs/wheels.py",
-    "update_readme": "build/pjrtwheel/docs/readme.py",
-    "update_reference": "build/pjrtwheel/reference/__main__.py",
-    "update_schemas": "build/pjrtwheel/docs/schemas.py",
 }
 
 
@@ -465,38 +461,23 @@ def lock_tools(session: nox.Session) -> None:
         written.append(name)  # one version of what several groups need
 
 
-@IN_BUILD(default=False, tags=["update"])
-def update_schemas(session: nox.Session) -> None:
-    """Write the JSON Schemas in docs/ from the dataclasses."""
-    path = os.pathsep.join(["build", "selector"])
-    _run(session, "build", "python", *_name_program(session.name), *session.posargs, PYTHONPATH=path)
-
-
-@IN_BUILD(default=False, tags=["update"])
-def update_readme(session: nox.Session) -> None:
-    """Write the README's picture, and the tables of releases and of known differences in docs/user/."""
-    _run(session, "build", "python", *_name_program(session.name), *session.posargs, PYTHONPATH="build")
+def _run_docs(session: nox.Session, *arguments: str) -> None:
+    """Run the program of the documents in the folder that nox was called in."""
+    command = ("python", *_name_program("docs"), "--root", str(ROOT), *arguments)
+    path = os.pathsep.join(str(ROOT / folder) for folder in ("build", "selector"))
+    _run(session, "docs", *command, within=session.invoked_from, PYTHONPATH=path)
 
 
 @IN_DOCS(default=False, tags=["update"])
-def update_reference(session: nox.Session) -> None:
-    """Write docs/reference/ from the sessions, parsers, dataclasses and errors."""
-    path = os.pathsep.join(["build", "selector"])
-    _run(session, "docs", "python", *_name_program(session.name), *session.posargs, PYTHONPATH=path)
-
-
-@IN_BUILD(default=False, tags=["update"])
-def update_measures(session: nox.Session) -> None:
-    """Measure wheels for docs/wheels.json, from which pictures and sizes are made: -- WHEEL or FOLDER..."""
-    command = ("python", *_name_program(session.name), "--root", str(ROOT), *session.posargs)
-    _run(session, "build", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
+def update(session: nox.Session) -> None:
+    """Write what is generated in README.md and docs/: schemas, the picture, tables."""
+    _run_docs(session, "update", *session.posargs)
 
 
 @IN_DOCS(default=False)
 def docs(session: nox.Session) -> None:
     """Build the documentation in site/; with -- serve show it, with -- linkcheck ask the addresses in it."""
-    command = ("python", *_name_program(session.name), "--root", str(ROOT), *session.posargs)
-    _run(session, "docs", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
+    _run_docs(session, *session.posargs)
 
 
 def _refuse_unknown(names: list[str]) -> None:

@@ -9,13 +9,13 @@ a page that no menu lists), and gives plain files that search and work from a di
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "build"))
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("build", "selector", "docs/_ext")]
 
 project = "Split JAX wheels"
 author = "The split JAX wheel authors"
 copyright = author  # noqa: A001 - Sphinx's name
 
-extensions = ["myst_parser", "sphinx_copybutton", "pjrtwheel.docs.repository_links", "pjrtwheel.docs.themed_images"]
+extensions = ["myst_parser", "sphinx_argparse_cli", "sphinx_copybutton", "pjrtwheel.docs.site"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_*"]
 myst_heading_anchors = 4  # as GitHub makes them, so that a link works in both

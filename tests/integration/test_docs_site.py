@@ -76,7 +76,7 @@ def test_the_search_works_without_a_server(site: Path) -> None:
     """Its index is a script, which a page from a disk may load, and has the words of the pages."""
     text = (site / "searchindex.js").read_text("utf-8")
     assert text.startswith("Search.setIndex(")
-    assert all(word in text for word in ("reference/sessions", "jaxlib_auto"))
+    assert all(word in text for word in ("reference/commands", "jaxlib_auto"))
 
 
 def test_every_page_is_in_the_menu(site: Path, root: Path) -> None:

@@ -4,16 +4,14 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-import nox.registry
 import pytest
 
-from pjrtwheel.reference.sessions import load_noxfile, load_sessions
+from session_stand_in import load_noxfile
 
 
 def run_nox(root: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -76,18 +74,6 @@ def test_all_lines_of_nox_are_wanted(root: Path, words: list[str]) -> None:
     """Its option may be joined with others."""
     read_options = load_noxfile(root)._read_options
     assert (read_options(words).verbose, read_options(["-s", "index", "--", "-v"]).verbose) == (True, False)
-
-
-def test_the_programs_of_sessions_are_those_that_they_run(root: Path) -> None:
-    """Each has a session that runs it, as a module of the tooling or as a file; the reference reads its arguments."""
-    noxfile, sessions = load_noxfile(root), load_sessions(root)
-    assert [name for name in noxfile.PROGRAMS if name not in sessions] == []
-    for name, file in noxfile.PROGRAMS.items():
-        assert (sessions[name].program, sessions[name].parser is not None) == (file, True)
-        assert "*_name_program(session.name)" in inspect.getsource(nox.registry.get()[name].func)
-    assert noxfile._name_program("update_reference") == ("-m", "pjrtwheel.reference")
-    assert noxfile._name_program("update_readme") == ("-m", "pjrtwheel.docs.readme")
-    assert noxfile._name_program("bench_cpu") == (str(root / "benchmarks/cpu_client.py"),)
 
 
 FAILING = """

@@ -22,8 +22,7 @@ FAILURES = [
     ("bazel.repositories", "graph --root {} --release 9.9.9", 2, "unknown release: '9.9.9'"),
     ("fetch.__main__", "--release-file {}/x --pin a.b --output {}", 3, "cannot read the release file {}/x"),
     ("fetch.wheelhouse", "--requirements {}/x --output {}", 1, "no such file or directory: {}/x"),
-    ("docs.wheels", "--root {} {}/none", 2, "no such wheel or folder: {}/none"),
-    ("docs.readme", "--root {}", 1, "no such file or directory: {}/README.md"),
+    ("docs.__main__", "--root {}", 2, "not the repository: {}"),
 ]
 
 

@@ -1,11 +1,10 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Keep the README's picture, and what is generated in hand-written pages, true: `python -m pjrtwheel.docs.readme`."""
+"""The README's picture, and what is generated in hand-written pages."""
 
 from __future__ import annotations
 
 import re
-import sys
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -16,11 +15,9 @@ from pjrtwheel.docs.picture import render_pictures
 from pjrtwheel.docs.releases import render_releases
 from pjrtwheel.docs.wheels import read_measures
 from pjrtwheel.errors import UsageError, count
-from pjrtwheel.files import write_atomically
-from pjrtwheel.program import CommandParser, program
 from pjrtwheel.release.known import list_releases, load_release
 
-_BEGIN = "<!-- {name}: begin, written by nox -s update_readme -->"
+_BEGIN = "<!-- {name}: begin, written by ./noxw update -->"
 _END = "<!-- {name}: end -->"
 README = "README.md"
 QUICK_START = "docs/quick-start.md"
@@ -91,23 +88,3 @@ def replace_section(text: str, name: str, section: str) -> str:
         raise UsageError(f"the page lacks its marks {begin} and {end}")
     before, rest = text.split(begin, 1)
     return f"{before}{begin}\n{section}\n{end}{rest.split(end, 1)[1]}"
-
-
-def make_parser() -> CommandParser:
-    """Return the parser of this program's arguments."""
-    parser = CommandParser(prog="python -m pjrtwheel.docs.readme", description=__doc__)
-    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
-    return parser
-
-
-@program
-def main(argv: Sequence[str] | None = None) -> int:
-    """Write all of it and return the exit status."""
-    root = make_parser().parse_all(argv).root
-    for path, text in render_generated(root).items():
-        write_atomically(root / path, text)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,70 +1,39 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Build the documentation site of `docs/`: `python -m pjrtwheel.docs.site [build|serve|linkcheck]`.
+"""The documentation site of `docs/`: how it is built, and what `docs/conf.py` adds to Sphinx.
 
-Sphinx makes it; every warning is an error, and only `linkcheck` uses the network.
+Every warning is an error, and only the check of links uses the network.
 """
 
 from __future__ import annotations
 
-import functools
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.transforms import SphinxTransform
+from sphinx.util import logging
 
 from pjrtwheel.errors import UsageError, count
-from pjrtwheel.program import CommandParser, program
 
 _SOURCE = "docs"
-_MARK = "searchindex.js"  # what every site of Sphinx has: only such a folder is replaced
-_PORT = 8000
-
-
-def make_parser() -> CommandParser:
-    """Return the parser of this program's arguments."""
-    parser = CommandParser(prog="python -m pjrtwheel.docs.site", description="build the documentation, or show it")
-    parser.add_argument(
-        "action",
-        nargs="?",
-        default="build",
-        choices=["build", "serve", "linkcheck"],
-        help="`serve` builds it and serves it on this machine alone; `linkcheck` asks the addresses that pages link to",
-    )
-    parser.add_argument(
-        "--output", type=Path, metavar="FOLDER", help="where it goes (default: site/ of the repository)"
-    )
-    parser.add_argument("--port", type=int, default=_PORT, help=f"for `serve` (default: {_PORT}; 0 takes a free one)")
-    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
-    return parser
-
-
-@program
-def main(argv: Sequence[str] | None = None) -> int:
-    """Do what is asked for, and return the exit status."""
-    args = make_parser().parse_all(argv)
-    if not (args.root / _SOURCE / "conf.py").is_file():
-        raise UsageError(f"not the repository: {args.root}", remedy="give it with --root, or change into it")
-    if args.action == "linkcheck":
-        return check_links(args.root)
-    output = args.output or args.root / "site"
-    build_site(args.root, output)
-    if args.action == "serve":
-        serve(output, args.port)
-    return 0
+_LOGGER = logging.getLogger(__name__)
 
 
 def build_site(root: Path, output: Path) -> None:
     """Write the site into a folder, whole or not at all; an older site there is replaced.
 
     Raises:
-        UsageError: A page has a mistake, or the folder holds something else.
+        UsageError: A page has a mistake; the folder is as it was.
     """
-    if output.exists() and not (output.is_dir() and ((output / _MARK).is_file() or not any(output.iterdir()))):
-        raise UsageError(f"{output} exists and is no site", remedy="name another folder with --output")
     output.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=output.parent, prefix=".site-") as scratch:
         built = Path(scratch) / "html"
@@ -81,34 +50,61 @@ def check_links(root: Path) -> int:
         return min(1, _run_sphinx("linkcheck", root, Path(scratch) / "links", Path(scratch) / "trees"))
 
 
+def serve_site(folder: Path) -> int:
+    """Serve a folder to this machine alone, until Ctrl+C."""
+    command = [sys.executable, "-m", "http.server", "--bind=127.0.0.1", f"--directory={folder}", "8000"]
+    return subprocess.run(command, check=False).returncode
+
+
 def _run_sphinx(builder: str, root: Path, output: Path, trees: Path) -> int:
-    options = ["--fail-on-warning", "--quiet", f"--builder={builder}", f"--doctree-dir={trees}"]
+    options = ["--fail-on-warning", "--nitpicky", "--quiet", f"--builder={builder}", f"--doctree-dir={trees}"]
     command = [sys.executable, "-m", "sphinx", *options, str(root / _SOURCE), str(output)]
     return subprocess.run(command, check=False).returncode
 
 
-class _Server(ThreadingHTTPServer):
-    """One that says where it is as soon as it answers."""
+class RepositoryLinks(SphinxTransform):
+    """Replace links of a page to files outside of `docs/`, which work on GitHub as they are.
 
-    def server_activate(self) -> None:
-        super().server_activate()
-        host, port = self.server_address[:2]
-        print(f"http://{host!s}:{port}/ (Ctrl+C ends it)", flush=True)
+    On the site such a link leads to GitHub if the workflow says which repository this is, otherwise to a copy.
+    """
+
+    default_priority: ClassVar[int] = 5
+
+    def apply(self, **_: object) -> None:
+        """Replace all of them, and warn of those that lead nowhere."""
+        for node, path, anchor in list(self._find_links()):
+            if path.exists():
+                node.replace_self(self._link(node, path, anchor))
+            else:
+                _LOGGER.warning("no such file: %s", path, location=node)
+
+    def _find_links(self) -> Iterator[tuple[nodes.Element, Path, str]]:
+        """Yield each link that leads out, with the file and the anchor that it means."""
+        folder = Path(self.env.doc2path(self.env.docname)).parent
+        for kind in (addnodes.pending_xref, addnodes.download_reference):
+            for node in self.document.findall(kind):
+                if node.get("reftype") != "myst":
+                    continue
+                target, _, anchor = str(node["reftarget"]).partition("#")
+                if node.get("refdomain") == "doc":  # MyST has looked the file up, and taken its suffix off
+                    target, anchor = str(self.env.doc2path(target)), node.get("reftargetid") or ""
+                path = Path(os.path.normpath(folder / target))
+                if target and not path.is_relative_to(self.env.srcdir):
+                    yield node, path, anchor
+
+    def _link(self, node: nodes.Element, path: Path, anchor: str) -> nodes.Element:
+        server, repository = (os.environ.get(name) for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY"))
+        if server and repository:
+            place = path.relative_to(Path(self.env.srcdir).parent).as_posix()
+            address = f"{server}/{repository}/blob/HEAD/{place}{f'#{anchor}' if anchor else ''}"
+            return nodes.reference("", "", *node.children, refuri=address, internal=False)
+        if path.is_dir():
+            return nodes.inline("", "", *node.children)
+        relative = os.path.relpath(path, Path(self.env.doc2path(self.env.docname)).parent)
+        return addnodes.download_reference("", "", *node.children, reftarget=relative, refdoc=self.env.docname)
 
 
-class _Handler(SimpleHTTPRequestHandler):
-    """One that prints nothing for each file."""
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-def serve(folder: Path, port: int) -> None:
-    """Serve a folder to this machine alone, until Ctrl+C."""
-    handler = functools.partial(_Handler, directory=str(folder))
-    with _Server(("127.0.0.1", port), handler) as server:
-        server.serve_forever()
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Register the transform."""
+    app.add_transform(RepositoryLinks)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,13 +1,12 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Measure wheels, ours and upstream's: `python -m pjrtwheel.docs.wheels WHEEL or FOLDER...`.
+"""Measure wheels, ours and upstream's.
 
 The numbers are kept in `docs/wheels.json`, from which the README's picture and the release pages' sizes are made.
 """
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +19,6 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.docs.measures import Measure
 from pjrtwheel.errors import UsageError, fit
 from pjrtwheel.files import write_atomically
-from pjrtwheel.program import CommandParser, program
 from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.verify.inspection import Inspection, inspect_wheel
 from pjrtwheel.verify.lookup import make_finder
@@ -79,7 +77,7 @@ def read_measures(root: Path) -> tuple[Measure, ...]:
     """Return the numbers that are kept; raise a `UsageError` when there are none."""
     path = root / DATA
     if not path.is_file():
-        raise UsageError(f"there is no {DATA}", remedy="measure wheels: ./noxw -s update_measures -- FOLDER...")
+        raise UsageError(f"there is no {DATA}", remedy="measure wheels: ./noxw docs measure FOLDER...")
     return parse_measures(path.read_text("utf-8"))
 
 
@@ -105,27 +103,10 @@ def _measure(inspection: Inspection) -> Measure:
     )
 
 
-def make_parser() -> CommandParser:
-    """Return the parser of this program's arguments."""
-    parser = CommandParser(prog="python -m pjrtwheel.docs.wheels", description=__doc__)
-    parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels, or folders of them")
-    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
-    return parser
-
-
-@program
-def main(argv: Sequence[str] | None = None) -> int:
-    """Measure what was named, and return the exit status."""
-    arguments = make_parser().parse_all(argv)
-    wheels = list(find_wheels(arguments.wheels))
+def write_measures(root: Path, paths: Sequence[Path]) -> None:
+    """Measure wheels, and those of folders; raise a `UsageError` where there are none."""
+    wheels = list(find_wheels(paths))
     if not wheels:
-        raise UsageError(
-            f"no wheels in {fit(map(str, arguments.wheels))}", remedy="name folders of upstream's wheels and of ours"
-        )
-    measures = _measure_wheels(arguments.root, wheels)
-    write_atomically(arguments.root / DATA, format_measures(measures))
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        remedy = "name folders of upstream's wheels and of ours"
+        raise UsageError(f"no wheels in {fit(map(str, paths)) or 'no folder'}", remedy=remedy)
+    write_atomically(root / DATA, format_measures(_measure_wheels(root, wheels)))

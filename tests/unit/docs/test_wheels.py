@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.docs import wheels as document
+from pjrtwheel.docs.__main__ import main
 from pjrtwheel.docs.measures import Measure, Pair, Total, pair_up
 from pjrtwheel.docs.wheels import format_measures, parse_measures
 from pjrtwheel.errors import UsageError
@@ -74,21 +75,18 @@ def test_command_measures_wheels(
     """Of a folder, or one by one; the numbers are kept."""
     shutil.copytree(root / "plugins/cpu", tmp_path / "plugins/cpu")
     (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/conf.py").touch()
     wheel = make_wheel({"demo/a.so": make_elf()}, name="jaxlib-1.0-cp312-cp312-manylinux_2_27_x86_64.whl")
 
-    assert document.main([str(wheel.parent), "--root", str(tmp_path)]) == 0
+    assert main(["measure", str(wheel.parent), "--root", str(tmp_path)]) == 0
     (row,) = document.read_measures(tmp_path)
     assert (row.distribution, row.exports, row.locked, row.findings["symbols"]) == ("jaxlib", 1, False, 1)
 
 
-def test_command_says_what_is_missing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Neither a missing wheel nor missing data gives a traceback."""
-    status = document.main([str(tmp_path / "x.whl"), "--root", str(tmp_path)])
-
-    assert status == UsageError.exit_code
-    assert "no such wheel or folder" in capsys.readouterr().err
-    (tmp_path / "dist").mkdir()
-    assert document.main([str(tmp_path / "dist"), "--root", str(tmp_path)]) == UsageError.exit_code
-    assert capsys.readouterr().err.startswith(f"error: no wheels in {tmp_path / 'dist'}\n")
-    with pytest.raises(UsageError, match="update_measures"):
+def test_missing_wheels(tmp_path: Path) -> None:
+    """Neither a missing wheel, nor a folder without any, nor missing data gives a traceback."""
+    for path in (tmp_path / "x.whl", tmp_path):
+        with pytest.raises(UsageError, match=str(path)):
+            document.write_measures(tmp_path, [path])
+    with pytest.raises(UsageError, match=document.DATA):
         document.read_measures(tmp_path)

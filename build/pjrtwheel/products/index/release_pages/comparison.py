@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Upstream's wheels and ours side by side: bars of their sizes, and what inspection finds on each.
 
-The figures are those of `docs/wheels.json`, which `nox -s update_measures` measures from the wheels themselves.
+The figures are those of `docs/wheels.json`, which `./noxw docs measure` measures from the wheels themselves.
 """
 
 from __future__ import annotations

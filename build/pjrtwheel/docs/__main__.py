@@ -1,0 +1,63 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Documents of the repository: `python -m pjrtwheel.docs [build|serve|linkcheck|update|measure WHEEL...]`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from pjrtwheel.docs.readme import render_generated
+from pjrtwheel.docs.schemas import render_schemas
+from pjrtwheel.docs.wheels import write_measures
+from pjrtwheel.errors import UsageError
+from pjrtwheel.files import write_atomically
+from pjrtwheel.program import CommandParser, program
+
+_ACTIONS = {
+    "build": "write the site into site/ of the repository",
+    "serve": "the same, and serve it to this machine alone, at port 8000",
+    "linkcheck": "ask the addresses that pages link to",
+    "update": "write what is generated in README.md and docs/",
+    "measure": "measure wheels, upstream's and ours, for docs/wheels.json",
+}
+
+
+def make_parser() -> CommandParser:
+    """Return the parser of this program's arguments."""
+    parser = CommandParser(prog="python -m pjrtwheel.docs", description=__doc__)
+    about = "; ".join(f"{name}: {text}" for name, text in _ACTIONS.items())
+    parser.add_argument("action", nargs="?", default="build", choices=_ACTIONS, help=about)
+    parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL", help="to measure: wheels, or folders of them")
+    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
+    return parser
+
+
+@program
+def main(argv: Sequence[str] | None = None) -> int:
+    """Do what is asked for, and return the exit status."""
+    args = make_parser().parse_all(argv)
+    if not (args.root / "docs/conf.py").is_file():
+        raise UsageError(f"not the repository: {args.root}", remedy="give it with --root, or change into it")
+    if args.action == "measure":
+        write_measures(args.root, args.wheels)
+    elif args.action == "update":
+        for path, text in (render_generated(args.root) | render_schemas()).items():
+            write_atomically(args.root / path, text)
+    else:
+        return _make_site(args.root, args.action)
+    return 0
+
+
+def _make_site(root: Path, action: str) -> int:
+    from pjrtwheel.docs import site  # noqa: PLC0415 - needs Sphinx, which is not installed where wheels are measured
+
+    if action == "linkcheck":
+        return site.check_links(root)
+    site.build_site(root, root / "site")
+    return site.serve_site(root / "site") if action == "serve" else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

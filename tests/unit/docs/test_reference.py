@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The pages of `docs/reference/` that are kept by hand name what the code has, and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import typing
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+import jaxlib_select.errors
+import pjrtwheel.cli
+import pjrtwheel.errors
+from jaxlib_select import cli as select_cli
+from jaxlib_select.facts import Select
+from pjrtwheel.backend import Backend
+from pjrtwheel.docs.schemas import RELEASE_SCHEMA
+from pjrtwheel.probe.plugin import ProbeSettings
+from pjrtwheel.products.index.release_pages.accelerators import Accelerators
+from pjrtwheel.program import INTERRUPTED
+from pjrtwheel.prove.inputs import Target
+from pjrtwheel.publish.destinations import Destination, load_destinations
+from pjrtwheel.publish.place import variable_of
+from pjrtwheel.publish.places import KINDS
+from pjrtwheel.publish.yanked import Yanked
+from pjrtwheel.release.lock import ReleaseLock
+from pjrtwheel.release.model import Override, Pin, Release, XlaSource
+from pjrtwheel.release.planned import Input
+from pjrtwheel.release_check.policy import Policy
+from pjrtwheel.release_check.problems import SEVERAL, Kind
+from pjrtwheel.tables import hints_of, key_of
+
+PROGRAMS = ("build", "ci", "jaxlib", "plugins", "selector", ".github", "noxw", "noxfile.py")
+TESTS = ("tests/conftest.py", "tests/integration", "tests/support")
+OURS = re.compile(r"\b(?:PJRTWHEEL|JAXLIB)_[A-Z0-9_]*[A-Z0-9](?!\w|_H_)")
+READ = re.compile(r"environ(?:\.get\(|\[)\s*\"([A-Z0-9_]+)\"")
+# What every program has, what tells which container this is, and the beginnings of names.
+UNDOCUMENTED = {"PATH", "PYTHONPATH", "APPTAINER_CONTAINER", "SINGULARITY_CONTAINER", "KUBERNETES_SERVICE_HOST"}
+UNDOCUMENTED |= {"JAXLIB_SELECT", "JAXLIB_SELECT_BACKEND"}
+
+
+def rows(root: Path, page: str) -> list[str]:
+    """Return the names that the rows of a page's tables begin with."""
+    text = (root / "docs/reference" / page).read_text("utf-8")
+    return re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+
+
+def source(root: Path, *paths: str) -> str:
+    """Return the programs of some folders, one after the other."""
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", *paths]
+    names = subprocess.run(command, cwd=root, capture_output=True, check=True).stdout.decode().split("\0")
+    files = [root / name for name in names if Path(name).suffix in {"", ".bzl", ".c", ".h", ".py", ".toml", ".yml"}]
+    return "\n".join(path.read_text("utf-8") for path in files if path.is_file())
+
+
+def test_environment_variables(root: Path) -> None:
+    """Each that is read has a row, each row is read, and each setting of a destination has one."""
+    documented = {name for name in rows(root, "environment-variables.md") if name.isupper()}
+    pattern = re.compile("|".join(re.sub("<.*?>", r"\\w+", name) for name in documented))
+    text = source(root, *PROGRAMS, *TESTS)
+    read = {*OURS.findall(text), *READ.findall(source(root, *PROGRAMS))} - UNDOCUMENTED
+    settings = {
+        variable_of(place.name, setting.name)
+        for place in load_destinations(root).values()
+        for setting in KINDS[place.kind].settings
+    }
+    places = {f"PJRTWHEEL_{name.upper()}" for name in load_destinations(root)}
+    assert {name for name in (read | settings) - places if not pattern.fullmatch(name)} == set()
+    assert {name for name in documented if "<" not in name and name not in text} == set()
+
+
+def statuses(module: ModuleType) -> set[str]:
+    """Return the exit statuses of the errors that a module defines."""
+    return {str(value.exit_code) for value in vars(module).values() if hasattr(value, "exit_code")}
+
+
+def test_exit_statuses(root: Path) -> None:
+    """Of both command lines; every kind of problem of a release has its own."""
+    _, tooling, check, select = (root / "docs/reference/exit-statuses.md").read_text("utf-8").split("\n## ")
+    tables = [set(re.findall(r"^\| (\d+) \|", part, re.MULTILINE)) for part in (tooling, check, select)]
+    own = {str(SEVERAL), str(INTERRUPTED)}
+    assert tables[0] == statuses(pjrtwheel.errors) | own
+    assert tables[1] == {str(kind.status) for kind in Kind}
+    assert tables[2] == statuses(jaxlib_select.errors) | {str(INTERRUPTED)}
+
+
+def keys_of(kinds: Iterable[type]) -> Iterator[str]:
+    """Yield the keys of dataclasses, and of those that their annotations name."""
+    waiting: list[Any] = list(kinds)
+    for kind in waiting:
+        waiting += [entry for entry in typing.get_args(kind) if entry not in waiting]
+        if is_dataclass(kind):
+            yield from map(key_of, fields(kind))
+            waiting += [hint for hint in hints_of(typing.cast("type", kind)).values() if hint not in waiting]
+
+
+@pytest.mark.parametrize(
+    ("page", "kinds", "other"),
+    [  # `other`: what readers of a file fill in by themselves
+        ("backend-files.md", (Backend, Select, ProbeSettings, Accelerators, Target), {"path", "select"}),
+        (
+            "release-files.md",
+            (Release, Pin, Input, Override, XlaSource, Policy, Destination, Yanked),
+            {"pins", "digest", "path"},
+        ),
+        ("json-documents.md", (ReleaseLock,), set()),
+    ],
+)
+def test_keys_of_files(root: Path, page: str, kinds: tuple[type, ...], other: set[str]) -> None:
+    """Every one has a row on the page, and no row is about another."""
+    assert set(rows(root, page)) == set(keys_of(kinds)) - other
+
+
+def test_example_of_a_record(root: Path) -> None:
+    """It is one, with every key that the schema knows."""
+    page = (root / "docs/reference/json-documents.md").read_text("utf-8")
+    text = re.sub(r" // .*", "", page.partition("```json5\n")[2].partition("```")[0])
+    schema = json.loads((root / RELEASE_SCHEMA).read_text("utf-8"))
+    jsonschema.validate(json.loads(text), schema)
+    known = {key for kind in schema["$defs"].values() for key in kind["properties"]}
+    assert {key for key in known if f'"{key}":' not in text} == set()
+
+
+@pytest.mark.parametrize(
+    "parser",
+    [*map(pjrtwheel.cli.make_parser, pjrtwheel.cli.COMMANDS), *map(select_cli.make_parser, select_cli.COMMANDS)],
+    ids=lambda parser: parser.prog.replace(" ", "_"),
+)
+def test_every_argument_says_what_it_is(parser: argparse.ArgumentParser) -> None:
+    """The pages of commands repeat it."""
+    assert [action.dest for action in parser._actions if not action.help] == []
