@@ -33,7 +33,7 @@ from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import find_uv
 from pjrtwheel.products.index import write_index
-from pjrtwheel.products.select import build_selector
+from pjrtwheel.products.pure_python import build_selector
 from pjrtwheel.release.known import list_releases
 from pjrtwheel.release.model import Release
 from release_under_test import ROOT

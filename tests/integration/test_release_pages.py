@@ -8,50 +8,29 @@ import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.wait import WebDriverWait
 
 from browser import Browser, explain_missing, fetch_axe, find_browser, start_browser
-from jaxlib_select.choose.policy import read_policy
-from jaxlib_select.choose.resolve import resolve
-from jaxlib_select.errors import SelectError
 from jaxlib_select.facts import known_releases
-from jaxlib_select.machine.file import from_json
-from pjrtwheel.backend import load_backends
-from pjrtwheel.products.index import write_joint_index
-from pjrtwheel.products.index.projects import WheelFolder, read_projects
-from pjrtwheel.products.index.release_pages.comparison import read_measured
-from pjrtwheel.products.index.release_pages.known_python import FUNCTIONS, METHODS, Signature
-from pjrtwheel.products.index.release_pages.picker import INDEX, answer, quote, read_offer
-from pjrtwheel.products.index.release_pages.releases import list_releases
-from pjrtwheel.products.index.release_pages.syntax import BINARY, COMPARE
-from python_conformance import CASES, evaluate_case, read_case, write_cases
+from pjrtwheel.products.index import write_index
+from pjrtwheel.products.index.release_pages.picker import INDEX, PYTHON, quote
 from release_index import make_release_dist
-from release_under_test import ROOT
 
 pytestmark = pytest.mark.integration
 
-ROWS: list[dict[str, Any]] = json.loads((ROOT / "tests/data/machines/table.json").read_text("utf-8"))["rows"]
 PHONE, DESKTOP = 360, 1280
-ASKED = ("auto", "prefer-gpu", "require-gpu", "cpu")
 OPEN_ALL = "for (const part of document.querySelectorAll('details')) { part.hidden = false; part.open = true; }"
 KINDS = ("install", "proofs", "sizes", "wheels", "wheel", "older", "older-install")
-ANSWER = """
-const selector = new Selector(JSON.parse(document.getElementById("picker-data").textContent));
-return arguments[0].map(([machine, release, asked]) => {
-  try {
-    // What the selector keeps to itself.
-    const { bounds, ...decision } = selector.resolve(machine, release, asked);
-    return { ...decision, candidates: decision.candidates.map(({ absent, ...candidate }) => candidate) };
-  } catch (error) {
-    if (!(error instanceof SelectorError)) throw error;
-    return { error: error.message };
-  }
+SHOWN = """
+const form = document.querySelector("form");
+const choose = (name, value) => { form.elements[name].value = value; form.dispatchEvent(new Event("input")); };
+return arguments[0].map((fields) => {
+  for (const [name, value] of Object.entries(fields)) choose(name, value);
+  const text = (selector) => [...document.querySelectorAll(`.answer ${selector}`)].map((part) => part.textContent);
+  return [text("h2"), text(".why"), text("pre code"), text(".note"), text(".check code"), text(":is(dt, dd)")];
 });
 """
 
@@ -85,15 +64,10 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with small wheels of the releases that the selector knows."""
-    return make_release_dist(tmp_path_factory.mktemp("pages") / "dist")
-
-
-@pytest.fixture(scope="module")
-def index(dist: Path) -> Path:
-    """Return their index."""
-    write_joint_index([WheelFolder(dist)], dist / "simple", {}, read_measured(ROOT))
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the index of small wheels of the releases that the selector knows."""
+    dist = make_release_dist(tmp_path_factory.mktemp("pages") / "dist")
+    write_index(dist, dist / "simple")
     return dist / "simple"
 
 
@@ -107,235 +81,31 @@ def pages(index: Path) -> dict[str, Path]:
     return {"install": index / "about.html", **listed, **found}
 
 
-def decide(machine: Any, release: str, asked: str) -> Any:
-    """Return what `jaxlib-select resolve --json` answers."""
-    try:
-        decision = resolve(f"jax=={release}", from_json(machine), read_policy([asked], {}, None))
-    except SelectError as error:
-        return {"error": str(error)}
-    return json.loads(json.dumps(decision.to_json()))
-
-
-def test_the_picker_decides_as_the_selector_does(browser: Browser, index: Path) -> None:
-    """On every machine of the table, for every release and policy: packages, reasons, warnings, errors, all of it."""
-    names = [backend.name for backend in load_backends(ROOT).values()]
-    cases = [
-        (row["machine"], release, asked)
-        for row in ROWS
-        for release in known_releases()
-        for asked in dict.fromkeys((row.get("asked", "auto"), *ASKED, *names))
-    ]
-    assert len(cases) > 1000
-    browser.open(index / "about.html")
-    assert browser.run(ANSWER, cases) == [decide(*case) for case in cases]
-
-
-EVALUATE = """
-const encode = (value) => {
-  if (value === null || typeof value !== "object") return value;
-  if (Array.isArray(value)) return [value instanceof Python.Tuple ? "tuple" : "list", ...Array.from(value, encode)];
-  if (value instanceof Python.Dict) return ["dict", ...value.items().map((pair) => Array.from(pair, encode))];
-  if (value instanceof Python.Instance) return [value.type.name, ...Object.values(value.fields).map(encode)];
-  if (value instanceof Python.PySet) return [value.frozen ? "frozenset" : "set", ...Array.from(value, encode)];
-  throw new Error(`no case may return ${value}`);
-};
-const [definitions, nodes] = JSON.parse(arguments[0]);
-const python = new Python.Interpreter(definitions);
-return nodes.map((node) => {
-  try {
-    return encode(python.function(node, null)([]));
-  } catch (error) {
-    if (!(error instanceof Python.PythonError)) return `${error.stack}`;
-    return { error: error.name };
-  }
-});
-"""
-
-
-def test_the_interpreter_evaluates_as_python_does(browser: Browser, index: Path) -> None:
-    """The whole table, also what both refuse."""
-    cases = [source for sources in CASES.values() for source in sources]
-    definitions, nodes = write_cases(cases)
-    browser.open(index / "about.html")
-    found = browser.run(EVALUATE, json.dumps([definitions, nodes]))
-    pairs = zip(cases, found, [evaluate_case(read_case(source)) for source in cases], strict=True)
-    assert {source: (mine, python) for source, mine, python in pairs if sort_sets(mine) != sort_sets(python)} == {}
-
-
-def sort_sets(value: Any) -> Any:
-    """Return an encoded value with its sets in one order; they have none."""
-    if not isinstance(value, list):
-        return value
-    entries = [sort_sets(entry) for entry in value]
-    return [entries[0], *sorted(entries[1:], key=repr)] if entries[:1] in (["set"], ["frozenset"]) else entries
-
-
-def test_the_interpreter_has_what_is_declared(browser: Browser, index: Path) -> None:
-    """Neither less, nor more: with the same numbers of arguments, and the same names."""
-    browser.open(index / "about.html")
-    known = browser.run("return Python.known()")
-    assert known["functions"] == {name: list_signature(signature) for name, signature in FUNCTIONS.items()}
-    assert known["methods"] == {
-        kind: {name: list_signature(signature) for name, signature in methods.items()}
-        for kind, methods in METHODS.items()
-    }
-    assert (set(known["compare"]), set(known["binary"])) == ({*COMPARE.values()}, {*BINARY.values()})
-    _, nodes = write_cases([source for sources in CASES.values() for source in sources])
-    assert list_kinds(nodes) >= {*known["expressions"], *known["statements"]}
-
-
-def list_signature(signature: Signature) -> list[Any]:
-    """Return a signature as the script has it."""
-    return [signature.least, signature.most, list(signature.named)]
-
-
-def list_kinds(node: Any) -> set[str]:
-    """Return what nodes begin with, and other strings."""
-    if not isinstance(node, list):
-        return set()
-    first = {node[0]} if node and isinstance(node[0], str) else set()
-    return first.union(*map(list_kinds, node))
-
-
-CAPABILITIES = st.sampled_from(["3.7", "5.2", "7.0", "8.7", "9.0", "10.3", "12.0"])
-VARIABLES = st.sampled_from(["CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"])
-VERSIONS = st.sampled_from(["11.8", "12.0", "12.4", "12.8", "13.0", "13.2"])
-MACHINES = st.fixed_dictionaries(
-    {
-        "os": st.sampled_from(["linux", "darwin", "windows", "bsd"]),
-        "arch": st.sampled_from(["x86_64", "aarch64", "arm64"]),
-    },
-    optional={
-        "wsl": st.booleans(),
-        "tegra": st.booleans(),
-        "container": st.sampled_from([None, "docker"]),
-        "libc": st.sampled_from(["glibc 2.17", "glibc 2.36", "musl 1.2", None]),
-        "visible": st.dictionaries(VARIABLES, st.sampled_from(["", "0,1", "-1"])),
-        "nvidia": st.fixed_dictionaries(
-            {},
-            optional={
-                "cuda": VERSIONS,
-                "cuinit": st.sampled_from([0, 34, 46, 100, 802, 804, 999]),
-                "libcuda": st.sampled_from(["ok", "absent", "hung", "crashed", "odd"]),
-                "gpus": st.lists(st.fixed_dictionaries({"compute_capability": CAPABILITIES}), max_size=5),
-                "pci": st.lists(st.just("10de:2330"), max_size=1),
-            },
-        ),
-        "amd": st.fixed_dictionaries(
-            {},
-            optional={
-                "rocm": st.sampled_from(["6.4.1", "7.0.0-38", "7.2"]),
-                "gpus": st.lists(st.sampled_from(["gfx942", "gfx90a:xnack+", "gfx1103", "gfx1151"]), max_size=3),
-                "accessible": st.booleans(),
-            },
-        ),
-        "intel": st.fixed_dictionaries({"pci": st.lists(st.sampled_from(["8086:0BD5", "8086:46a6"]))}),
-        "tpu": st.fixed_dictionaries({"pci": st.lists(st.sampled_from(["1ae0:0063", "1ae0:0042"]))}),
-    },
-)
-
-
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck), derandomize=True)
-@given(machines=st.lists(MACHINES, min_size=20, max_size=20), asked=st.sampled_from(ASKED))
-def test_the_picker_decides_so_on_invented_machines(
-    browser: Browser, index: Path, machines: list[dict[str, Any]], asked: str
+@pytest.mark.parametrize("name", ["install", "older-install"])
+def test_the_picker_shows_the_row_of_its_table(
+    browser: Browser, pages: dict[str, Path], index: Path, name: str
 ) -> None:
-    """Also on those that nobody has, with several vendors and broken drivers."""
-    if browser.driver.current_url != (index / "about.html").resolve().as_uri():
-        browser.open(index / "about.html")
-    cases = [(machine, release, asked) for machine in machines for release in known_releases()]
-    assert browser.run(ANSWER, cases) == [decide(*case) for case in cases]
-
-
-@pytest.mark.parametrize(
-    "machine", [[], 5, {"color": "red"}, {"constructor": {}}, {"os": 5}, {"nvidia": {"cuda": "new"}}, {"nvidia": []}]
-)
-def test_what_is_no_machine_is_refused(browser: Browser, index: Path, machine: Any) -> None:
-    """Where the selector refuses it."""
-    browser.open(index / "about.html")
-    (found,) = browser.run(ANSWER, [(machine, known_releases()[-1], "auto")])
-    assert list(found) == list(decide(machine, known_releases()[-1], "auto")) == ["error"]
-
-
-def choose(browser: Browser, **fields: str) -> str:
-    """Fill the form in as a person does, one field after the other, and return the command that is shown."""
-    return str(
-        browser.run(
-            "const form = document.querySelector('form');"
-            "for (const [name, value] of Object.entries(arguments[0])) {"
-            "  form.elements[name].value = value;"
-            "  form.dispatchEvent(new Event('input'));"
-            "}"
-            "return document.querySelector('.answer code').textContent",
-            fields,
-        )
-    )
-
-
-def test_the_commands_are_those_of_the_tables(browser: Browser, index: Path, dist: Path) -> None:
-    """For everything on offer: what the form shows is what stands in the tables, with the address of the index."""
-    browser.open(index / "about.html")
-    offer, release = read_offer(), list_releases(read_projects(dist))[0]
+    """For everything on offer, with the address of the index, whatever was chosen before."""
+    browser.open(pages[name])
+    systems = json.loads(browser.run("return document.getElementById('picker-data').textContent"))["systems"]
     address = quote(f"{index.resolve().as_uri()}/")
-    shown = lacking = 0
-    for number, system in enumerate(offer.systems):
-        answers = answer(offer, release, system)
-        for place, accelerator in enumerate(offer.accelerators):
-            for choice in range(len(accelerator.choices) or 1):
-                expected = next(answers)
-                choose(browser, system=str(number), accelerator=str(place), choice=str(choice))
-                for (installer, environment), lines in expected.commands.items():
-                    command = choose(browser, installer=installer, environment=environment)
-                    assert command == "\n".join(line.replace(INDEX, address) for line in lines)
-                    assert f"jax=={release.jax}" in command
-                    shown += 1
-                notes = browser.run("return [...document.querySelectorAll('.answer .note')].map((n) => n.textContent)")
-                assert notes == [f"{note[0].upper()}{note[1:]}." for note in expected.notes]
-                lacking += any("has no wheel of" in note for note in notes)
-    assert shown >= 200
-    assert lacking >= 1
-
-
-def test_a_package_can_be_asked_for_by_its_name(browser: Browser, index: Path) -> None:
-    """Each name that the release has is there, and gives its own package, whatever the machine."""
-    browser.open(index / "about.html")
-    names = browser.run("return [...document.querySelectorAll('[data-names] option')].map((option) => option.value)")
-    assert len(names) >= 4
-    for name in names:
-        command = choose(browser, accelerator=name)
-        decision = decide({"os": "linux", "arch": "x86_64"}, known_releases()[-1], name.removeprefix("name:"))
-        assert all(quote(requirement) in command for requirement in decision["requirements"])
-
-
-def test_a_pasted_machine_and_a_slip_are_answered(browser: Browser, index: Path) -> None:
-    """The table of machines once more, through the text field, and what is said of text that is none."""
-    browser.open(index / "about.html")
-    release = known_releases()[-1]
-    shown = 0
-    for row in [row for row in ROWS if "asked" not in row][::4]:
-        choose_only(browser, json.dumps(row["machine"]))
-        decision = decide(row["machine"], release, "auto")
-        text = browser.run("return document.querySelector('.answer').innerText")
-        assert next(c["reason"] for c in decision["candidates"] if c["chosen"]) in text
-        assert all(requirement in text for requirement in decision["requirements"])
-        shown += 1
-    assert shown >= 20
-    choose_only(browser, "{")
-    text = browser.run("return document.querySelector('.answer').innerText")
-    assert text.startswith("No answer\n\nthis is not JSON")
-    choose_only(browser, json.dumps({"os": "linux", "arch": "x86_64", "libc": f"glibc 2.{'9' * 20}"}))
-    text = browser.run("return document.querySelector('.answer').innerText")
-    assert text == "No answer\n\ntoo large a number"  # and not the answer for another machine
+    fields, expected = [], []
+    for number, system in enumerate(systems):
+        python = system["pythons"][-1]
+        for package in system["packages"]:
+            for row in package["answers"]:
+                for kind, commands in package["commands"].items():
+                    installer, environment = kind.split()
+                    chosen = {"system": str(number), "accelerator": row["accelerator"], "choice": row["choice"]}
+                    fields.append({**chosen, "python": python, "installer": installer, "environment": environment})
+                    lines = commands.replace(PYTHON, python).replace(INDEX, address)
+                    notes = [f"{note[0].upper()}{note[1:]}." for note in row["notes"]]
+                    others = [text for other in row["others"] for text in other]
+                    why, check = f"{row['backend']}: {row['reason']}.", package["checks"][environment]
+                    expected.append([[package["title"]], [why], [lines], notes, [check], others])
+    assert len(expected) > 300
+    assert browser.run(SHOWN, fields) == expected
     assert browser.messages() == []
-
-
-def choose_only(browser: Browser, machine: str) -> None:
-    """Paste a machine."""
-    browser.run(
-        "document.querySelector('[name=machine]').value = arguments[0];"
-        "document.querySelector('form').dispatchEvent(new Event('input'))",
-        machine,
-    )
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -372,9 +142,8 @@ def test_a_page_asks_for_nothing_else_and_fits_a_phone(
     asked = {address.partition("#")[0] for address in browser.requests()}
     own = index.resolve().as_uri()
     assert [address for address in asked if not address.startswith((f"{own}/", "data:", "about:"))] == []
-    scripts = ["about.js", "python.js", "selector.js"] if name == "install" else ["about.js"]
     assert {address for address in asked if address.endswith((".css", ".js"))} == {
-        f"{own}/about_files/{file}" for file in ["about.css", *scripts]
+        f"{own}/about_files/{file}" for file in ("about.css", "about.js")
     }
     assert browser.messages() == []
 
@@ -389,17 +158,6 @@ def test_a_page_says_everything_without_a_script(plain_browser: Browser, pages: 
     )
     assert dead == 0
     assert plain_browser.run("return document.body.innerText.length") > 200
-
-
-def test_every_command_is_there_without_a_script(plain_browser: Browser, pages: dict[str, Path], dist: Path) -> None:
-    """The tables have all commands that the form can give, below the machines that they are for."""
-    plain_browser.open(pages["install"])
-    texts = plain_browser.run("return [...document.querySelectorAll('.system')].map((part) => part.textContent)")
-    offer, release = read_offer(), list_releases(read_projects(dist))[0]
-    for system, text in zip(offer.systems, texts, strict=True):
-        for found in answer(offer, release, system):
-            assert found.accelerator in text
-            assert all("\n".join(lines) in text for lines in found.commands.values())
 
 
 def test_a_cell_of_the_map_shows_what_ran(browser: Browser, plain_browser: Browser, pages: dict[str, Path]) -> None:

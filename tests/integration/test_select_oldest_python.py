@@ -15,7 +15,7 @@ import pytest
 from jaxlib_select.facts import newest_release
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.venv import create_venv
-from pjrtwheel.products.select import build_selector
+from pjrtwheel.products.pure_python import build_selector
 
 pytestmark = pytest.mark.integration
 

@@ -20,7 +20,7 @@ from pjrtwheel.environment.venv import find_uv
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.index import write_index
-from pjrtwheel.products.select import build_selector
+from pjrtwheel.products.pure_python import build_selector
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries
 
 pytestmark = pytest.mark.integration

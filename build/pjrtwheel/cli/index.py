@@ -44,7 +44,6 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.products.index import write_joint_index
     from pjrtwheel.products.index.projects import WheelFolder, find_unlisted
     from pjrtwheel.products.index.release_pages import MAIN_PAGE
-    from pjrtwheel.products.index.release_pages.comparison import read_measured
     from pjrtwheel.wheel.names import METADATA_SUFFIX
 
     folders = args.releases or [args.dist or args.root / "dist"]
@@ -57,7 +56,7 @@ def execute(args: argparse.Namespace) -> int:
         for folder, url in zip(folders, urls, strict=True)
     ]
     withdrawn = _find_withdrawn(args.root, folders, named=bool(args.releases))
-    projects = write_joint_index(sources, output, withdrawn, read_measured(args.root))
+    projects = write_joint_index(sources, output, withdrawn)
     for project in projects:
         print_text(f"{project.name}: {count(len(project.files), 'file')}, {', '.join(project.versions)}")
     for file in (file for project in projects for file in project.files if args.metadata and file.metadata):

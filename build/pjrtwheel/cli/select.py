@@ -18,7 +18,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Build the wheel and say where it is."""
     from pjrtwheel.files import display_path
-    from pjrtwheel.products.select import build_selector
+    from pjrtwheel.products.pure_python import build_selector
 
     check_repository(args.root)
     path = build_selector(args.root, args.dist or args.root / "dist").path.absolute()

@@ -15,7 +15,8 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from pjrtwheel.backend import Backend
+from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.dist_folder.folder import add_pure_python
 from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel import names
 from pjrtwheel.wheel.metadata import read_field
@@ -44,6 +45,19 @@ def build_pure_wheel(source: Path, folder: Path, lock_id: str = "") -> BuiltWhee
         wheel = Path(shutil.copy(built, folder))
     requires = read_field(read_dist_info(wheel)["METADATA"], "Requires-Dist")
     return BuiltWheel(wheel, report_finished(wheel, lock_id, "none", requires))
+
+
+def build_selector(root: Path, dist: Path) -> BuiltWheel:
+    """Build the wheel into a folder, and list it in the `release.json` there.
+
+    Raises:
+        VerifyError: The wheel breaks a promise.
+        WheelError: The build failed, or the disk is full.
+    """
+    with tempfile.TemporaryDirectory(prefix="select-") as scratch:
+        wheel = build_pure_wheel(root / "selector", Path(scratch))
+        add_pure_python([wheel], tuple(load_backends(root).values()), root, dist)
+    return BuiltWheel(dist / wheel.path.name, wheel.report)
 
 
 def requires_python(backends: Iterable[Backend]) -> str:

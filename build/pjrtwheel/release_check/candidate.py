@@ -13,9 +13,9 @@ from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import REFERENCE
-from pjrtwheel.products.auto.variants import make_variants
-from pjrtwheel.products.auto.wheel import list_filename, release_document, variant_name
+from pjrtwheel.products.auto import list_filename, release_document, variant_name
 from pjrtwheel.products.facts import contents_of
+from pjrtwheel.products.variants import make_variants
 from pjrtwheel.prove.library import require_own_names
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries, require_record

@@ -22,10 +22,9 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.auto import build_auto
-from pjrtwheel.products.auto.nvidia import TEGRA as TEGRA_CHIPS
-from pjrtwheel.products.auto.nvidia import THOR, Group, compiled, nvidia_groups, served
-from pjrtwheel.products.auto.variants import Variant, make_variants
 from pjrtwheel.products.facts import Contents
+from pjrtwheel.products.variants import TEGRA as TEGRA_CHIPS
+from pjrtwheel.products.variants import THOR, Group, Variant, compiled, make_variants, nvidia_groups, served
 from pjrtwheel.record.entries import Entry, format_entries, read_entries
 from pjrtwheel.sets.finished_set import find_set
 from release_entries import entry_of

@@ -7,9 +7,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
 import shutil
+import tomllib
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
@@ -18,37 +20,27 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from jaxlib_select import cli
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.facts import known_releases, load_facts
 from pjrtwheel.backend import load_backends
 from pjrtwheel.docs.measures import Measure
-from pjrtwheel.errors import UsageError, WheelError
+from pjrtwheel.errors import UsageError
 from pjrtwheel.products.index import installer_pages, write_index
-from pjrtwheel.products.index.contents import Component, WheelContents, read_contents
-from pjrtwheel.products.index.projects import IndexedFile, Project, read_projects
-from pjrtwheel.products.index.release_pages import (
-    is_release_page,
-    picker,
-    proof_map,
-    render_pages,
-    selector_code,
-)
-from pjrtwheel.products.index.release_pages.accelerators import Accelerator, Accelerators, load_accelerators
-from pjrtwheel.products.index.release_pages.comparison import Bar, Measured, compare
-from pjrtwheel.products.index.release_pages.releases import Release, list_releases
-from pjrtwheel.products.index.release_pages.templating import as_json
-from pjrtwheel.products.index.release_pages.wheel_page import Change, group_changes
+from pjrtwheel.products.index.projects import IndexedFile, Project, WheelSummary, read_projects
+from pjrtwheel.products.index.release_pages import is_release_page, picker, proof_map, render_pages, sizes
+from pjrtwheel.products.index.release_pages.accelerators import Accelerator, load_accelerators
+from pjrtwheel.products.index.release_pages.releases import ListedRelease, list_releases
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.proofs import Compilation, Level, Outcome, ProgramResult, Proof, PythonProof, TargetProof
 from pjrtwheel.sets.projects import SELECTOR
-from pjrtwheel.tables import read_toml
 from pjrtwheel.wheel.names import parse_name
 from release_entries import entry_of
 from release_index import MACHINE, ORIGIN, make_release_dist
-from small_wheels import build_wheel
 
-HOSTILE = "</script><img src=x onerror=alert(1)>\"'&{{ 7 * 7 }}"
-STATIC = [f"about_files/{name}" for name in ("about.css", "about.js", "python.js", "selector.js")]
+HOSTILE = "</script><img src=x onerror=alert(1)>\"'&{{ 71933 * 3 }}"
+STATIC = [f"about_files/{name}" for name in ("about.css", "about.js")]
+MB = 1_000_000
 NAME = "jaxlib_abacus-1.2.3+own.1-cp312-abi3-manylinux_2_27_x86_64.whl"
 
 
@@ -105,6 +97,7 @@ def test_every_link_leads_somewhere(projects: tuple[Project, ...], pages: dict[s
 def test_every_link_of_an_index_without_wheels_leads_somewhere() -> None:
     """The menu lists what there is."""
     pages = {path: data.decode() for path, data in render_pages(()).items()}
+    assert sorted(pages) == ["about.html", *STATIC]
     assert check_links(pages, {*pages, *installer_pages(())}) >= 4
 
 
@@ -130,9 +123,7 @@ def check_links(pages: dict[str, str], files: set[str]) -> int:
 def test_the_pages_are_small(pages: dict[str, str]) -> None:
     """One style sheet, few scripts, and no page that takes a phone long to load."""
     sizes = {path: len(text.encode()) for path, text in pages.items()}
-    assert sorted(path for path in pages if not path.endswith(".html")) == [
-        *STATIC,
-    ]
+    assert sorted(path for path in pages if not path.endswith(".html")) == STATIC
     assert {path: size for path, size in sizes.items() if size > 250_000} == {}
 
 
@@ -189,11 +180,11 @@ def hostile_proof(level: Level) -> Proof:
 @pytest.mark.parametrize("level", [Level.AOT, Level.DEVICE])
 def test_nothing_of_a_release_becomes_markup(level: Level) -> None:
     """Neither an element, nor a handler, nor the end of a script, nor a template."""
-    contents = WheelContents(1, HOSTILE, (HOSTILE,), (HOSTILE,), (Component(HOSTILE, HOSTILE, HOSTILE, HOSTILE),))
-    file = IndexedFile(NAME, "00", 1, yanked=HOSTILE, contents=contents)
+    summary = WheelSummary(1, HOSTILE, (HOSTILE,), (HOSTILE,))
+    file = IndexedFile(NAME, "00", 1, yanked=HOSTILE, summary=summary)
     proof = hostile_proof(level)
     project = Project("jaxlib-abacus", ("1.2.3+own.1",), (file,), (hostile_entry(proof),))
-    plain = Project("jaxlib-abacus", ("1.2.3+own.1",), (replace(file, yanked="", contents=None),), (entry_of(NAME),))
+    plain = Project("jaxlib-abacus", ("1.2.3+own.1",), (replace(file, yanked="", summary=None),), (entry_of(NAME),))
     written, usual = (render_pages([each]) for each in (project, plain))
     assert written.keys() == usual.keys()
     seen = 0
@@ -203,22 +194,9 @@ def test_nothing_of_a_release_becomes_markup(level: Level) -> None:
             assert page.handlers == []
             assert "img" not in page.elements
             assert page.elements.count("script") == read_page(usual[path].decode()).elements.count("script")
-            assert "49" not in data.decode().split("<main")[1].replace("&#34;", "").replace("&#39;", "")
+            assert "215799" not in data.decode()
             seen += data.decode().count("&lt;/script&gt;")
     assert seen > 20
-
-
-def test_data_in_a_page_cannot_end_its_element() -> None:
-    """JSON of a picker has no character that HTML would read."""
-    text = render_pages(())["about.html"].decode()
-    assert "picker-data" not in text  # no release, no picker
-    assert json.loads(as_json({"a": HOSTILE})) == {"a": HOSTILE}
-    assert not set(as_json([HOSTILE])) & set("<>&")
-
-
-def test_an_index_without_wheels_has_pages() -> None:
-    """They say that there is nothing, and do not fail."""
-    assert sorted(render_pages(())) == ["about.html", *STATIC]
 
 
 def test_a_release_that_the_selector_does_not_know_is_installed_by_name() -> None:
@@ -231,7 +209,7 @@ def test_a_release_that_the_selector_does_not_know_is_installed_by_name() -> Non
 
 def test_pages_repeat_to_the_byte(projects: tuple[Project, ...]) -> None:
     """Whatever the order in which the projects come."""
-    assert render_pages(projects) == render_pages(tuple(reversed(projects)), Measured())
+    assert render_pages(projects) == render_pages(tuple(reversed(projects)))
 
 
 def test_releases_are_in_order_of_their_versions(projects: tuple[Project, ...]) -> None:
@@ -246,7 +224,7 @@ def test_releases_are_in_order_of_their_versions(projects: tuple[Project, ...]) 
     assert releases[0].pythons == ("cp312", "cp313")
 
 
-def abacus_release(*entries: Entry) -> Release:
+def abacus_release(*entries: Entry) -> ListedRelease:
     """Return a release of such wheels."""
     files = tuple(IndexedFile(entry.filename, entry.sha256, entry.size) for entry in entries)
     names = dict.fromkeys(entry.distribution for entry in entries)
@@ -271,7 +249,7 @@ def test_the_map_has_chips_by_wheels() -> None:
         entry_of("jaxlib_rule-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", proof=nothing),
     )
     first, second = proof_map.plugin_maps(release)
-    assert [(column.label, column.detail) for column in first.columns] == [
+    assert list(first.columns) == [
         ("jaxlib-abacus-1", "Linux x86_64"),
         ("jaxlib-abacus-1", "Linux aarch64"),
         ("jaxlib-abacus-2", "Linux x86_64"),
@@ -285,9 +263,9 @@ def test_the_map_has_chips_by_wheels() -> None:
 
 
 def test_a_place_on_the_map_has_a_name_of_its_own() -> None:
-    """Two wheels of one plugin and system, and chips with odd names; a browser would encode other characters."""
+    """Also with two wheels of one plugin and system that show the same."""
     passed = Compilation("matmul", "single", 1, 0.5, ("bead_5",), outcome=Outcome.PASSED)
-    targets = tuple(TargetProof(name, name, ("bead_5",), 1.0, (passed,)) for name in ("Bead 5%", "bead/5", "Größe"))
+    targets = tuple(TargetProof(name, name, ("bead_5",), 1.0, (passed,)) for name in ("a", "b", "c"))
     python = PythonProof("cp312", "3.12.1", (), "no interpreter")
     proof = Proof(Level.AOT, "0.1", (python,), ORIGIN, targets, "abacus", machine=MACHINE)
     ran = replace(proof, level=Level.DEVICE, targets=(), machine=replace(MACHINE, chip="Bead 5%"))
@@ -295,13 +273,11 @@ def test_a_place_on_the_map_has_a_name_of_its_own() -> None:
     entries = [entry_of(f"jaxlib_abacus-1.2.3-{tag}.whl", proof=proof, other_proofs=(ran,)) for tag in tags]
     release = abacus_release(*entries)
     assert len({entry.platform for entry in entries}) == 1
-    anchors = [cell.anchor for found in proof_map.plugin_maps(release) for _, _, cell in found.evidence()]
-    assert len(anchors) == len(set(anchors)) == 8
-    assert [anchor for anchor in anchors if not re.fullmatch(r"[a-z0-9-]+", anchor)] == []
     projects = [Project("jaxlib-abacus", ("1.2.3",), tuple(w.file for w in release.wheels), tuple(entries))]
     page = read_page(render_pages(projects)["about_files/proofs.html"].decode())
+    anchors = [link[1:] for link in page.links if link.startswith("#proof")]
+    assert len(anchors) == len(set(anchors)) == 8
     assert [page.names.count(anchor) for anchor in anchors] == [1] * 8
-    assert [page.links.count(f"#{anchor}") for anchor in anchors] == [1] * 8
 
 
 def test_a_device_is_a_row_of_its_own() -> None:
@@ -318,36 +294,110 @@ def test_a_device_is_a_row_of_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "version", "expected"),
+    ("environment", "version", "expected"),
     [
-        ("new", "1.2.3+own.1", ("make 3.12", "get INDEX jax==1.2.3 jaxlib-a==1.2.3+own.1", "SHOW=1")),
-        ("existing", "1.2.3+own.1", ("drop up-a", "add INDEX jax==1.2.3 jaxlib-a==1.2.3+own.1", "SHOW=1")),
-        ("existing", "1.2.3", ("drop up-a", "add INDEX jax==1.2.3 jaxlib-a==1.2.3", "force jaxlib==1.2.3", "SHOW=1")),
+        ("new", "1.2.3+own.1", ["py {python}", "env get INDEX jax==1.2.3 jaxlib-a==1.2.3+own.1", "SHOW=1"]),
+        ("existing", "1.2.3+own.1", ["drop up-a", "add INDEX jax==1.2.3 jaxlib-a==1.2.3+own.1", "SHOW=1"]),
+        ("existing", "1.2.3", ["drop up-a", "add INDEX jax==1.2.3 jaxlib-a==1.2.3", "force jaxlib==1.2.3", "SHOW=1"]),
     ],
 )
-def test_commands_are_filled_in(kind: str, version: str, expected: tuple[str, ...]) -> None:
+def test_commands_are_filled_in(environment: str, version: str, expected: list[str]) -> None:
     """A set without a label needs its jaxlib installed again, which has the version of upstream's."""
     commands = picker.Commands(
-        ("make {python}", "get {index} {requirements}"),
+        ("{launcher}", "{interpreter} get {index} {requirements}"),
         ("drop {rivals}", "add {index} {requirements}"),
         ("force {bindings}",),
     )
+    shell = picker.Shell("py {python}", "env", "{name}={value}")
     decision = Decision("jaxlib-a", "a", ("jax==1.2.3", f"jaxlib-a=={version}"), (), environment={"SHOW": "1"})
-    found = picker.fill_commands(commands, kind, "{name}={value}", decision, python="3.12", rivals=["up-a"])
-    assert found == expected
-    alone = picker.fill_commands(commands, kind, "{name}={value}", decision, python="3.12", rivals=[])
-    assert alone == tuple(line for line in expected if not line.startswith("drop"))
+    found = [picker.fill_commands(commands, environment, shell, decision, rivals) for rivals in (["up-a"], [])]
+    without = [line for line in expected if not line.startswith("drop")]
+    assert [text.split("\n") for text in found] == [expected, without]
+
+
+PICKER_DATA = re.compile(r'<script type="application/json" id="picker-data">(.*?)</script>')
+
+
+def read_table(page: str) -> list[dict[str, Any]]:
+    """Return the systems of the table in a page."""
+    (text,) = PICKER_DATA.findall(page)
+    systems: list[dict[str, Any]] = json.loads(text)["systems"]
+    return systems
+
+
+def read_offered(root: Path) -> tuple[list[dict[str, Any]], dict[tuple[str, str], list[dict[str, Any]]]]:
+    """Return the systems, and for each accelerator and choice the parts of its machine, as the files have them."""
+    systems = tomllib.loads((root / "build/pjrtwheel/products/index/release_pages/picker.toml").read_text("utf-8"))
+    listed = [tomllib.loads(path.read_text("utf-8")) for path in (root / "plugins").glob("*/picker.toml")]
+    return systems["systems"], {
+        (entry["label"], choice["label"]): [entry["machine"], choice["machine"]]
+        for table in listed
+        for entry in table["accelerators"]
+        for choice in entry.get("choices", [{"label": "", "machine": {}}])
+    }
 
 
 @pytest.mark.parametrize("jax", known_releases())
-def test_each_backend_that_the_selector_can_choose_is_in_the_picker(jax: str, projects: tuple[Project, ...]) -> None:
-    """On some system, with some accelerator; a vendor of the selector without one would be forgotten."""
-    offer = picker.read_offer()
-    (release,) = (release for release in list_releases(projects) if release.jax == jax)
-    given = {found.decision.package for system in offer.systems for found in picker.answer(offer, release, system)}
+def test_every_row_is_what_the_selector_resolves(
+    jax: str, root: Path, pages: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By its own command line, and with all that is on offer; a package by its name where the system has it."""
+    page = "about.html" if jax == known_releases()[-1] else next(p for p in pages if f"install-{jax}" in p)
+    systems, machines = read_offered(root)
+    table = read_table(pages[page])
+    assert [system["label"] for system in table] == [system["label"] for system in systems]
+    packages = set()
+    for system, listed in zip(systems, table, strict=True):
+        rows = [(package, row) for package in listed["packages"] for row in package["answers"]]
+        assert {(row["accelerator"], row["choice"]) for _, row in rows if not row["named"]} == machines.keys()
+        for package, row in rows:
+            machine = join(system["machine"], *([] if row["named"] else machines[row["accelerator"], row["choice"]]))
+            (tmp_path / "machine.json").write_text(json.dumps(machine), "utf-8")
+            options = ["--backend", row["accelerator"].partition(":")[0]] if row["named"] else []
+            command = ["resolve", f"jax=={jax}", "--machine", str(tmp_path / "machine.json"), "--json", *options]
+            assert cli.main(command) == 0
+            decision = json.loads(capsys.readouterr().out)
+            (chosen,) = (entry for entry in decision["candidates"] if entry["chosen"])
+            assert (row["backend"], row["reason"]) == (chosen["backend"], chosen["reason"])
+            assert row["notes"][-len(decision["warnings"]) :] == decision["warnings"] or not decision["warnings"]
+            others = {(entry["backend"], entry["reason"]) for entry in decision["candidates"] if not entry["chosen"]}
+            assert {tuple(other) for other in row["others"]} <= others
+            needs = [picker.quote(text) for text in (*decision["requirements"], *decision["constraints"])]
+            assert package["title"] == decision["requirements"][-1]
+            assert package["commands"].keys() == {f"{i} {e}" for i in ("uv", "pip") for e in ("new", "existing")}
+            assert all(" ".join(needs) in text for text in package["commands"].values())
+            variables = decision["environment"].items()
+            assert all(f'{name}="{value}"' in t for name, value in variables for t in package["commands"].values())
+            packages.add(decision["package"])
     able = {backend.distribution for backend in load_facts(jax).backends if backend.select and backend.tags}
     assert len(able) >= 4
-    assert able <= given
+    assert able <= packages
+
+
+def join(*parts: dict[str, Any]) -> dict[str, Any]:
+    """Return a machine file of its parts, which nest once."""
+    joined: dict[str, Any] = {}
+    for part in parts:
+        for key, value in part.items():
+            joined[key] = {**joined.get(key, {}), **value} if isinstance(value, dict) else value
+    return joined
+
+
+def test_the_tables_have_what_the_script_looks_up(pages: dict[str, str]) -> None:
+    """Without a script every machine on offer is on the page, with its reason and its commands."""
+    for system in read_table(pages["about.html"]):
+        for package in system["packages"]:
+            rows = [row for row in package["answers"] if not row["named"]]
+            assert all(f"<strong>{html.escape(row['accelerator'])}</strong>" in pages["about.html"] for row in rows)
+            assert all(f": {html.escape(row['reason'])}." in html_quotes(pages["about.html"]) for row in rows)
+            for text in package["commands"].values() if rows else ():
+                filled = text.replace("{python}", system["pythons"][0])
+                assert f"<code>{html.escape(filled)}</code>" in html_quotes(pages["about.html"])
+
+
+def html_quotes(text: str) -> str:
+    """Return a page in which quotes are written as `html.escape` does."""
+    return text.replace("&#34;", "&quot;").replace("&#39;", "&#x27;")
 
 
 def test_each_backend_says_itself_what_the_picker_offers(root: Path, tmp_path: Path) -> None:
@@ -390,19 +440,6 @@ def test_a_slip_in_an_accelerator_is_found(root: Path, tmp_path: Path, table: st
     assert cause in caught.value.cause
 
 
-def test_each_accelerator_leads_to_a_package_of_its_own(root: Path, projects: tuple[Project, ...]) -> None:
-    """With some release on some system, with the usual choice."""
-    offer = picker.read_offer()
-    given: dict[str, set[str]] = {}
-    for release in list_releases(projects):
-        for system in offer.systems:
-            for found in picker.answer(offer, release, system):
-                given.setdefault(found.accelerator, set()).add(found.decision.package)
-    (cpu,) = read_toml(Accelerators, (root / "plugins/cpu/picker.toml").read_text("utf-8")).accelerators
-    alone = {label for label, packages in given.items() if packages <= {"jax", "jaxlib-cpu"}}
-    assert alone == {cpu.label}
-
-
 def test_rivals_are_the_origins_that_nothing_of_ours_needs() -> None:
     """Upstream's plugin for the same device goes; a library that ours requires stays."""
     taken = {"project": "Up_A", "kernels": [{"project": "up-a-kernels"}, {"project": "needed"}, 5]}
@@ -423,63 +460,6 @@ def test_what_a_shell_reads_more_into_is_no_word(word: str) -> None:
     """Within quotes as well."""
     with pytest.raises(ValueError, match="no word for a shell"):
         picker.quote(word)
-
-
-def test_modules_of_several_pythons_are_one_change() -> None:
-    """With what was changed in the first."""
-    names = [f"a/_b.cpython-31{minor}-x86_64-linux-gnu.so" for minor in (2, 3)]
-    changes = {names[1]: ("dropped 2",), names[0]: ("dropped 1",), "a/c.so": ("cut",)}
-    assert group_changes(changes) == [
-        Change("a/_b", tuple(names), ("dropped 1",)),
-        Change("a/c.so", ("a/c.so",), ("cut",)),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("sbom", "components"),
-    [
-        (b"not JSON", ()),
-        (b"[]", ()),
-        (b"[" * 100_000, ()),
-        (b'{"components": 5}', ()),
-        (b'{"components": [5, {"name": 5}, {"name": "a", "hashes": 5, "properties": [5]}]}', (Component("a"),)),
-        (
-            (
-                b'{"components": [{"name": "a", "version": "1", "hashes": [{"alg": "SHA-256", "content": "ab"}],'
-                b' "properties": [{"name": "x:filename", "value": "a.whl"}]}]}'
-            ),
-            (Component("a", "1", "a.whl", "ab"),),
-        ),
-    ],
-)
-def test_a_wheel_is_looked_into(tmp_path: Path, sbom: bytes, components: tuple[Component, ...]) -> None:
-    """Whatever its bill of materials is."""
-    info = "a-1.dist-info"
-    members = {
-        f"{info}/METADATA": b"Metadata-Version: 2.4\nName: a\nVersion: 1\nLicense-Expression: MIT\n",
-        f"{info}/licenses/sub/LICENSE": b"text",
-        f"{info}/sboms/b.cdx.json": sbom,
-        "elsewhere/licenses/LICENSE": b"",
-    }
-    wheel = build_wheel(tmp_path, members, name="a-1-py3-none-any.whl")
-    found = read_contents(wheel)
-    assert found == WheelContents(found.installed_size, "MIT", ("sub/LICENSE",), ("b.cdx.json",), components)
-    assert found.installed_size > sum(map(len, members.values()))
-    wheel.write_bytes(b"no zip")
-    with pytest.raises(WheelError, match="damaged"):
-        read_contents(wheel)
-
-
-def test_the_code_holds_what_decisions_need() -> None:
-    """Every vendor's rules, nothing of the file system, and nothing that no decision reads."""
-    code = selector_code.selector_code()
-    assert len(code["judges"]) >= 4
-    assert all(name in code["definitions"] for name in (*code["entries"].values(), *code["judges"].values()))
-    assert None not in code["definitions"].values()
-    text = json.dumps(code)
-    assert not re.search(r'"builtin", "(open|pathlib|os|subprocess|importlib)\b', text)
-    referred = set(re.findall(r'\["global", "([^"]+)"\]', text))
-    assert referred <= code["definitions"].keys()
 
 
 def measure(wheel: str, size: int, *, locked: bool) -> Measure:
@@ -503,22 +483,22 @@ def test_bars_compare_what_an_environment_takes(root: Path) -> None:
 
     kernels = bundled.kernels.project if bundled.kernels else ""
     measures = (
-        measure(spell(bundled.prebuilt.project, "py3-none"), 30_000_000, locked=False),
-        *(measure(spell(kernels, f"{python}-{python}"), 10_000_000, locked=False) for python in ("cp312", "cp313")),
-        measure(spell(bundled.distribution, "cp312-abi3"), 50_000_000, locked=True),
-        measure(spell(apart.prebuilt.project, "cp312-cp312"), 99_000_000, locked=False),
-        measure(spell(apart.distribution, "cp312-abi3"), 1_000_000, locked=True),
+        measure(spell(bundled.prebuilt.project, "py3-none"), 30 * MB, locked=False),
+        *(measure(spell(kernels, f"{python}-{python}"), 10 * MB, locked=False) for python in ("cp312", "cp313")),
+        measure(spell(bundled.distribution, "cp312-abi3"), 50 * MB, locked=True),
+        measure(spell(apart.prebuilt.project, "cp312-cp312"), 99 * MB, locked=False),
+        measure(spell(apart.distribution, "cp312-abi3"), 1 * MB, locked=True),
     )
-    found = {row.name: row for row in compare(Measured(measures, tuple(backends.values())))}
-    assert found.keys() == {bundled.name, apart.name}
-    first, second = found[bundled.name], found[apart.name]
-    assert first.download == Bar(40.0, 50.0, 40.0, 50.0)
-    assert first.installed == Bar(80.0, 100.0, 40.0, 50.0)
-    assert first.release == Bar(50.0, 50.0, 50.0, 50.0)
-    assert (first.download.change, first.release.change) == ("25.0 % larger", "the same")
-    assert (second.needs_upstream, second.download) == (True, Bar(99.0, 100.0, 99.0, 100.0))
-    assert not first.needs_upstream
-    assert compare(Measured()) == ()
+    measured = sizes.compare(measures, backends.values())
+    first, second = measured.comparisons
+    assert [(row.pair.name, row.needs_upstream) for row in (first, second)] == [
+        (bundled.name, False),
+        (apart.name, True),
+    ]
+    assert first.sizes == {"download": (40 * MB, 50 * MB), "installed": (80 * MB, 100 * MB), "release": (50 * MB,) * 2}
+    assert second.sizes == {kind: (99 * f * MB, 100 * f * MB) for kind, f in zip(sizes.KINDS, (1, 2, 1), strict=True)}
+    assert (measured.largest("download"), measured.versions) == (100 * MB, ("1.2.3",))
+    assert sizes.compare((), backends.values()).largest("download") == 1
 
 
 def test_bindings_say_what_they_have_with_each_plugin() -> None:

@@ -19,9 +19,9 @@ from console_blocks import alike, shown
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
-from pjrtwheel.products.auto.variants import make_variants
-from pjrtwheel.products.auto.wheel import list_filename, release_document
+from pjrtwheel.products.auto import list_filename, release_document
 from pjrtwheel.products.facts import contents_of
+from pjrtwheel.products.variants import make_variants
 from pjrtwheel.publish.destinations import Destination, Kind
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.known import load_release

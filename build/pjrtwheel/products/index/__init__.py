@@ -15,7 +15,6 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from pjrtwheel import files
-from pjrtwheel.backend import OWN_ROOT
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import link_or_copy
 from pjrtwheel.products.index import pages
@@ -28,7 +27,6 @@ from pjrtwheel.products.index.projects import (
     read_release,
 )
 from pjrtwheel.products.index.release_pages import render_pages
-from pjrtwheel.products.index.release_pages.comparison import Measured, read_measured
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX
 
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
@@ -49,7 +47,6 @@ def write_joint_index(
     sources: Sequence[WheelFolder],
     output: Path,
     yanked: Mapping[str, str] | None = None,
-    measured: Measured | None = None,
 ) -> tuple[Project, ...]:
     """Write one index of several folders, in place of the one before, and return its projects.
 
@@ -57,7 +54,6 @@ def write_joint_index(
         sources: The folders; wheels that have no address elsewhere are put next to the pages.
         output: Root of the index.
         yanked: The reason for each wheel that was withdrawn, by file name.
-        measured: Sizes of upstream's wheels and ours, for the pages for people.
 
     Raises:
         UsageError: A folder has no `release.json`, or `output` holds something that is no index.
@@ -75,7 +71,7 @@ def write_joint_index(
         for source, release in zip(sources, releases, strict=True):
             if not source.url:
                 _link_files(release, source.folder, staging / "index")
-        _write_pages(installer_pages(projects) | render_pages(projects, measured), staging / "index")
+        _write_pages(installer_pages(projects) | render_pages(projects), staging / "index")
         _replace_folder(staging / "index", output)
     return projects
 
@@ -89,7 +85,7 @@ def write_pages(projects: tuple[Project, ...], output: Path) -> None:
     """
     check_place(output)
     with files.staging_folder(output.parent) as staging:
-        _write_pages(installer_pages(projects) | render_pages(projects, read_measured(OWN_ROOT)), staging / "index")
+        _write_pages(installer_pages(projects) | render_pages(projects), staging / "index")
         _replace_folder(staging / "index", output)
 
 

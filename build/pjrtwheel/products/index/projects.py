@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,13 +15,31 @@ from packaging.version import InvalidVersion, Version
 
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.products.index.contents import WheelContents, read_contents
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, check_sets, read_entries
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import PROVENANCE_SUFFIX, VARIANTS_SUFFIX
+from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.wheel.read.unpack import read_metadata
 
 _BUILD_AGAIN = "build the wheels again, or give another folder with --dist"
+_DOCUMENT = re.compile(r"[^/]+\.dist-info/(licenses|sboms)/(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class WheelSummary:
+    """What people want to know of a wheel that `release.json` does not say.
+
+    Attributes:
+        installed_size: Bytes of all its members.
+        license: The licence as METADATA has it (PEP 639); empty where it has none.
+        license_files: Licence texts in the wheel.
+        sboms: Bills of materials in the wheel (PEP 770).
+    """
+
+    installed_size: int
+    license: str = ""
+    license_files: tuple[str, ...] = ()
+    sboms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +55,7 @@ class IndexedFile:
         url: Address of the file, which may be relative to its project's page; empty if it lies next to that.
         yanked: Why it was withdrawn (PEP 592); nothing if it was not.
         provenance: Whether its attestations lie next to it, under its name and `.provenance` (PEP 740).
-        contents: What it holds; nothing where the wheel itself is not at hand.
+        summary: What it holds; nothing where the wheel itself is not at hand.
     """
 
     name: str
@@ -47,7 +66,7 @@ class IndexedFile:
     url: str = ""
     yanked: str | None = None
     provenance: bool = False
-    contents: WheelContents | None = None
+    summary: WheelSummary | None = None
 
     @property
     def link(self) -> str:
@@ -208,7 +227,21 @@ def _wheel(source: WheelFolder, entry: Entry, yanked: str | None) -> IndexedFile
         join_url(source.url, path.name),
         yanked,
         provenance=path.with_name(f"{path.name}{PROVENANCE_SUFFIX}").is_file(),
-        contents=read_contents(path),
+        summary=_summarize(path, metadata),
+    )
+
+
+def _summarize(wheel: Path, metadata: bytes) -> WheelSummary:
+    """Look into a wheel; raise a `WheelError` if it is damaged or hostile."""
+    with open_wheel(wheel) as archive:
+        members = [info for info in archive.infolist() if not info.is_dir()]
+    found = [match for info in members if (match := _DOCUMENT.fullmatch(info.filename))]
+    texts = metadata.decode()
+    return WheelSummary(
+        sum(info.file_size for info in members),
+        ", ".join(read_field(texts, "License-Expression") or read_field(texts, "License")),
+        tuple(sorted(match[2] for match in found if match[1] == "licenses")),
+        tuple(sorted(match[2] for match in found if match[1] == "sboms")),
     )
 
 

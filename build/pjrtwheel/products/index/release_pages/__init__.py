@@ -2,28 +2,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages of an index for people: how to install, what was proven, how large it is, and one page for each wheel.
 
-They are plain files next to the pages for installers, with one style sheet and few scripts, work from a disk, ask for
+They are plain files next to the pages for installers, with one style sheet and one script, work from a disk, ask for
 nothing else, and say everything without a script. Jinja2 escapes whatever comes from a release.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from importlib.resources import files
 from itertools import groupby
 from typing import Any
+from urllib.parse import quote
 
 import jinja2
 
+from pjrtwheel.abis import name_python
+from pjrtwheel.backend import OWN_ROOT
 from pjrtwheel.products.index.projects import Project
-from pjrtwheel.products.index.release_pages import comparison, proof_map
-from pjrtwheel.products.index.release_pages.comparison import Measured
-from pjrtwheel.products.index.release_pages.releases import Release, Wheel, list_releases
-from pjrtwheel.products.index.release_pages.templating import open_templates
+from pjrtwheel.products.index.release_pages import proof_map, sizes
+from pjrtwheel.products.index.release_pages.releases import ListedRelease, list_releases
+from pjrtwheel.verify.findings import CODES
 
 MAIN_PAGE = "about.html"
 FOLDER = "about_files"  # never the name of a project: those have no underscore (PEP 503)
-_STATIC = ("about.css", "about.js", "python.js", "selector.js")
+_STATIC = ("about.css", "about.js")
 _PAGES = ("proofs", "sizes", "wheels")  # of each release, in the order of the menu, after the page to install from
 
 
@@ -32,66 +35,77 @@ def is_release_page(path: str) -> bool:
     return path == MAIN_PAGE or path.startswith(f"{FOLDER}/")
 
 
-def render_pages(projects: Iterable[Project], measured: Measured | None = None) -> dict[str, bytes]:
-    """Return path → bytes of all pages for people; the same input gives the same bytes."""
-    # The selector is needed to write pages, and not to publish wheels, nor to read what an index holds.
-    from pjrtwheel.products.index.release_pages.install_page import render_install_page  # noqa: PLC0415
+def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
+    """Return path → bytes of all pages for people; the same input gives the same bytes.
 
+    Raises:
+        UsageError: The measures of this repository, or what a backend offers to the picker, are malformed.
+    """
     releases = list_releases(projects)
-    templates = open_templates()
-    templates.globals["menu"] = _PAGES
-    measured = measured or Measured()
-    places = {"base": f"{FOLDER}/", "home": MAIN_PAGE}
-    written = {MAIN_PAGE: render_install_page(templates, releases, releases[0] if releases else None, **places)}
+    templates = _open_templates(releases)
+    pages = dict(_install_pages(templates, releases))
     for release in releases:
-        if not release.newest:
-            text = render_install_page(templates, releases, release, base="", home=f"../{MAIN_PAGE}")
-            written[f"{FOLDER}/install{release.suffix}.html"] = text
-        for name, text in _pages_of(templates, release, releases, measured):
-            written[f"{FOLDER}/{name}"] = text
+        pages |= {f"{FOLDER}/{name}": text for name, text in _pages_of(templates, release)}
     static = files(__package__).joinpath("static")
     contents = {f"{FOLDER}/{name}": static.joinpath(name).read_bytes() for name in _STATIC}
-    return contents | {path: text.encode() for path, text in written.items()}
+    return contents | {path: text.encode() for path, text in pages.items()}
 
 
-def _pages_of(
-    templates: jinja2.Environment, release: Release, releases: tuple[Release, ...], measured: Measured
-) -> Iterator[tuple[str, str]]:
-    """Yield the pages of one release, and those of its wheels, by file name."""
-    shared: Mapping[str, Any] = {"base": "", "home": f"../{MAIN_PAGE}", "releases": releases, "release": release}
+def _open_templates(releases: tuple[ListedRelease, ...]) -> jinja2.Environment:
+    """Return the templates; whatever they are given is escaped, and a name that they lack is an error."""
+    templates = jinja2.Environment(
+        loader=jinja2.PackageLoader(__package__, "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    templates.filters |= {"url": quote, "python": name_python, "asdict": asdict}
+    templates.globals |= {"menu": _PAGES, "releases": releases, "base": "", "home": f"../{MAIN_PAGE}"}
+    return templates
+
+
+def _install_pages(templates: jinja2.Environment, releases: tuple[ListedRelease, ...]) -> Iterator[tuple[str, str]]:
+    """Yield the page to install each release from, by its path; that of the newest is where people start."""
+    # The selector is needed to write pages, and not to publish wheels, nor to read what an index holds.
+    from pjrtwheel.products.index.release_pages import picker  # noqa: PLC0415
+
+    template, offer = templates.get_template("install.html"), picker.read_offer()
+    for release in releases or (None,):
+        table = picker.make_table(offer, release) if release else []
+        plugins = (release.plugins() or release.wheels) if release else ()
+        view: dict[str, Any] = {
+            "systems": table,
+            "index": picker.INDEX,
+            "placeholder": picker.PYTHON,
+            # What to install of a release about which the selector knows nothing: each plugin by its name.
+            "names": [picker.quote(f"{name}=={release.version}") for name in dict.fromkeys(w.project for w in plugins)]
+            if release and not table
+            else [],
+        }
+        if release is None or release.newest:
+            places = {"base": f"{FOLDER}/", "home": MAIN_PAGE}
+            yield MAIN_PAGE, template.render(page="install", release=release, **view, **places)
+        else:
+            yield f"{FOLDER}/install{release.suffix}.html", template.render(page="install", release=release, **view)
+
+
+def _pages_of(templates: jinja2.Environment, release: ListedRelease) -> Iterator[tuple[str, str]]:
+    """Yield the other pages of one release, and those of its wheels, by file name."""
+    by_project = [(name, list(group)) for name, group in groupby(release.wheels, lambda wheel: wheel.project)]
     views: dict[str, dict[str, Any]] = {
         "proofs": {"maps": proof_map.plugin_maps(release), "bindings": proof_map.bindings_map(release)},
-        "sizes": _sizes(release, measured),
-        "wheels": {"projects": [(name, list(group)) for name, group in groupby(release.wheels, lambda w: w.project)]},
+        "sizes": {
+            "measured": sizes.read_measured(OWN_ROOT),
+            "meanings": CODES,
+            "own": sizes.largest_wheels(release),
+        },
+        "wheels": {"projects": by_project},
     }
     for name in _PAGES:
-        text = templates.get_template(f"{name}.html").render(page=name, **shared, **views[name])
+        text = templates.get_template(f"{name}.html").render(page=name, release=release, **views[name])
         yield f"{name}{release.suffix}.html", text
     page = templates.get_template("wheel.html")
     for wheel in release.wheels:
         if release.newest or wheel.entry.version == release.version:  # wheels of no release are there once
-            yield wheel.page, page.render(page="wheel", wheel=wheel, **shared)
-
-
-def _sizes(release: Release, measured: Measured) -> dict[str, Any]:
-    codes, found = comparison.findings(measured)
-    return {
-        "comparisons": comparison.compare(measured),
-        "measured_versions": comparison.measured_versions(measured),
-        "codes": codes,
-        "findings": found,
-        "meanings": list(comparison.meanings(codes)),
-        "gpu_code": comparison.gpu_code(measured),
-        "largest": max((wheel.entry.size for wheel in release.wheels), default=1),
-        "own": _own_sizes(release),
-    }
-
-
-def _own_sizes(release: Release) -> list[Wheel]:
-    """Return one wheel of each project and system, the largest, for the bars of what this release weighs."""
-    found: dict[tuple[str, str], Wheel] = {}
-    for wheel in release.wheels:
-        key = wheel.project, wheel.system
-        if (wheel.is_plugin or wheel.is_bindings) and wheel.entry.size > (found[key].entry.size if key in found else 0):
-            found[key] = wheel
-    return list(found.values())
+            yield wheel.page, page.render(page="wheel", wheel=wheel, release=release)

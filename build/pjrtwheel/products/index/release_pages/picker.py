@@ -1,16 +1,16 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The install picker: what it offers, the commands it gives, and the same without a script.
+"""The install picker: a table of machines with the package, the commands and the reason that each of them gets.
 
-`picker.toml` has the systems and the commands, each backend its own accelerators. The selector decides, here for the
-tables that everybody can read, and in a browser by the same functions (`selector_code.py`).
+`picker.toml` has the systems and the commands, each backend its own accelerators, and the selector decides, once, when
+the pages are written. The page shows the table, and holds it as JSON for the script that looks a row up.
 """
 
 from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -20,23 +20,26 @@ from packaging.utils import canonicalize_name, is_normalized_name
 from packaging.version import Version
 
 from jaxlib_select.choose.decision import Decision
+from jaxlib_select.choose.policy import read_policy
 from jaxlib_select.choose.resolve import resolve
+from jaxlib_select.errors import SelectError
 from jaxlib_select.facts import known_releases, load_facts
 from jaxlib_select.machine.file import from_json
 from pjrtwheel.abis import name_python
 from pjrtwheel.backend import OWN_ROOT
 from pjrtwheel.products.index.release_pages.accelerators import Accelerator, Choice, Machine, load_accelerators
-from pjrtwheel.products.index.release_pages.releases import Release
-from pjrtwheel.products.index.release_pages.selector_code import selector_code, selector_facts
+from pjrtwheel.products.index.release_pages.releases import ListedRelease
 from pjrtwheel.sets.projects import BINDINGS
-from pjrtwheel.tables import read_toml, write
+from pjrtwheel.tables import read_toml
 
 INDEX = "INDEX"  # stands for the address of the index, which only a browser knows
+PYTHON = "{python}"  # stands for the version of Python in commands
+ENVIRONMENTS = ("new", "existing")
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A system, with its part of a machine file; `shell` names the commands for it."""
+    """A system, with its part of a machine file; `shell` says how to spell commands for it."""
 
     label: str
     platform: str
@@ -45,8 +48,17 @@ class System:
 
 
 @dataclass(frozen=True, slots=True)
+class Shell:
+    """How a Python of some version starts, where that of a new environment is, and how a variable is set."""
+
+    launcher: str
+    interpreter: str
+    variable: str
+
+
+@dataclass(frozen=True, slots=True)
 class Commands:
-    """The commands of one installer in one shell: for a new environment, for an existing one, and again."""
+    """The commands of one installer: for a new environment, for an existing one, and again."""
 
     new: tuple[str, ...]
     existing: tuple[str, ...]
@@ -58,35 +70,60 @@ class Offer:
     """What the picker offers: accelerators are the backends' own, and the rest is in `picker.toml`."""
 
     systems: tuple[System, ...]
+    shells: Mapping[str, Shell]
+    commands: Mapping[str, Commands]
     accelerators: tuple[Accelerator, ...]
-    commands: Mapping[str, Mapping[str, Commands]]
-    interpreters: Mapping[str, Mapping[str, str]]
-    notes: Mapping[str, str]
-    variables: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One row of the table that is there without a script.
+    """What the selector says of one machine.
 
     Attributes:
-        accelerator: What the machine has.
-        choice: What else decided, as `NVIDIA driver 580 or newer`; empty where nothing did.
-        decision: What the selector decided.
-        commands: Installer and kind of environment → the commands.
+        accelerator: What the machine has, or the package that is asked for.
+        named: Whether it is a package, asked for by its name.
+        question: What else decides, such as `NVIDIA driver`; empty where nothing does.
+        choice: The answer to that, such as `580 or newer`.
+        backend: Name of the backend that is chosen.
+        reason: Why.
         notes: What the user should know, one sentence each without its period.
+        others: The backends that are not chosen although there is something to say about them, and why.
     """
 
     accelerator: str
+    named: bool
+    question: str
     choice: str
-    decision: Decision
-    commands: Mapping[tuple[str, str], tuple[str, ...]]
+    backend: str
+    reason: str
     notes: tuple[str, ...]
+    others: tuple[tuple[str, str], ...]
 
-    @property
-    def reason(self) -> str:
-        """Why this package."""
-        return next(candidate.reason for candidate in self.decision.candidates if candidate.chosen)
+
+@dataclass(frozen=True, slots=True)
+class Package:
+    """What is installed, and for which machines.
+
+    Attributes:
+        title: The requirement.
+        commands: Installer and environment, such as `uv new` → the commands; for any Python.
+        checks: Environment → the command that says whether it works.
+        answers: The machines that get it.
+    """
+
+    title: str
+    commands: Mapping[str, str]
+    checks: Mapping[str, str]
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SystemTable:
+    """One system of a release: its Pythons, and the packages for what may be in it."""
+
+    label: str
+    pythons: tuple[str, ...]
+    packages: tuple[Package, ...]
 
 
 def read_offer() -> Offer:
@@ -95,39 +132,92 @@ def read_offer() -> Offer:
     return read_toml(Offer, text, accelerators=load_accelerators(OWN_ROOT))
 
 
-def is_known(release: Release) -> bool:
+def make_table(offer: Offer, release: ListedRelease) -> list[SystemTable]:
+    """Return what the selector decides for everything on offer; nothing if it does not know this set of the release."""
+    return [_table_of(offer, release, system) for system in offer.systems] if _is_known(release) else []
+
+
+def _is_known(release: ListedRelease) -> bool:
     """Return whether the selector has facts about this very set of a release, whose version it would ask for."""
     if release.jax not in known_releases():
         return False
     return all(backend.version == release.version for backend in load_facts(release.jax).backends if backend.tags)
 
 
-def answer(offer: Offer, release: Release, system: System) -> Iterator[Answer]:
-    """Yield what the selector decides for each accelerator on a system, with the commands."""
-    python = next(map(name_python, release.pythons_of(system.platform)), "3")
-    rivals = find_rivals(release)
+def _table_of(offer: Offer, release: ListedRelease, system: System) -> SystemTable:
+    """Decide for a system; machines that get the same commands are together, in the order of the first of each."""
+    shell, rivals = offer.shells[system.shell], find_rivals(release)
+    packages: dict[tuple[str, ...], tuple[Decision, dict[str, str], list[Answer]]] = {}
+    for accelerator, choice, named, decision in _decide(offer, release, system):
+        commands = {
+            f"{installer} {environment}": fill_commands(listed, environment, shell, decision, rivals)
+            for installer, listed in offer.commands.items()
+            for environment in ENVIRONMENTS
+        }
+        _, _, answers = packages.setdefault(tuple(commands.values()), (decision, commands, []))
+        notes = (*_missing(release, system, decision), *decision.warnings)
+        answers.append(_answer(accelerator, choice, decision, notes, named=named))
+    return SystemTable(
+        system.label,
+        tuple(map(name_python, release.pythons_of(system.platform))),
+        tuple(
+            Package(decision.requirements[-1], commands, _checks(release, shell, decision), tuple(answers))
+            for decision, commands, answers in packages.values()
+        ),
+    )
+
+
+def _decide(
+    offer: Offer, release: ListedRelease, system: System
+) -> Iterator[tuple[Accelerator, Choice, bool, Decision]]:
+    """Yield what the selector decides for each accelerator on a system, and for each package that is asked for."""
+    asked = f"jax=={release.jax}"
+    nothing = Choice("", {})
     for accelerator in offer.accelerators:
-        for choice in accelerator.choices or (Choice("", {}),):
+        for choice in accelerator.choices or (nothing,):
             machine = join_machines(system.machine, accelerator.machine, choice.machine)
-            decision = resolve(f"jax=={release.jax}", from_json(machine))
-            commands = {
-                (installer, kind): fill_commands(
-                    commands, kind, offer.variables[system.shell], decision, python=python, rivals=rivals
-                )
-                for installer, commands in offer.commands[system.shell].items()
-                for kind in ("new", "existing")
-            }
-            said = f"{accelerator.question} {choice.label}" if choice.label else ""
-            notes = (*_missing(offer, release, system, decision), *decision.warnings)
-            yield Answer(accelerator.label, said, decision, commands, notes)
+            yield accelerator, choice, False, resolve(asked, from_json(machine))
+    for backend in load_facts(release.jax).backends:
+        for name, extras in backend.variants.items():
+            package = f"{backend.distribution}[{','.join(extras)}]" if extras else backend.distribution
+            try:
+                decision = resolve(asked, from_json(system.machine), read_policy([name], {}, None))
+            except SelectError:  # there is none for this system
+                continue
+            yield Accelerator(f"{name}: {package}", {}), nothing, True, decision
 
 
-def _missing(offer: Offer, release: Release, system: System, decision: Decision) -> Iterator[str]:
+def _answer(
+    accelerator: Accelerator, choice: Choice, decision: Decision, notes: tuple[str, ...], *, named: bool
+) -> Answer:
+    (chosen,) = (candidate for candidate in decision.candidates if candidate.chosen)
+    others = [candidate for candidate in decision.candidates if not (candidate.chosen or candidate.absent)]
+    return Answer(
+        accelerator.label,
+        named,
+        accelerator.question,
+        choice.label,
+        chosen.backend,
+        chosen.reason,
+        notes,
+        tuple((candidate.backend, candidate.reason) for candidate in others),
+    )
+
+
+def _missing(release: ListedRelease, system: System, decision: Decision) -> Iterator[str]:
     """Yield what the index lacks of a decision."""
     if not release.pythons_of(system.platform):
-        yield offer.notes["bindings"].format(package=BINDINGS)
+        yield f"this index has no {BINDINGS} of this release for this system"
     if len(decision.requirements) > 1 and decision.package not in release.packages_of(system.platform):
-        yield offer.notes["package"].format(package=decision.package)
+        yield f"this index has no wheel of {decision.package} for this system"
+
+
+def _checks(release: ListedRelease, shell: Shell, decision: Decision) -> dict[str, str]:
+    """Return the commands that say whether what was decided works."""
+    own = [backend for backend in load_facts(release.jax).backends if backend.distribution == decision.package]
+    program = f"-m {own[0].package}" if own and own[0].package else '-c "import jax; print(jax.devices())"'
+    pythons = dict(zip(ENVIRONMENTS, (shell.interpreter, "python"), strict=True))
+    return {environment: f"{python} {program}" for environment, python in pythons.items()}
 
 
 def join_machines(*parts: Machine) -> dict[str, Any]:
@@ -141,28 +231,24 @@ def join_machines(*parts: Machine) -> dict[str, Any]:
     return joined
 
 
-def fill_commands(
-    commands: Commands, kind: str, variable: str, decision: Decision, *, python: str, rivals: Sequence[str]
-) -> tuple[str, ...]:
-    """Return the commands for a decision; `about.js` fills them in the same way."""
-    own = next((text for text in decision.requirements if _name_of(text) != "jax"), "")
-    version = own.partition("==")[2] or decision.requirements[0].partition("==")[2]
+def fill_commands(commands: Commands, environment: str, shell: Shell, decision: Decision, rivals: Sequence[str]) -> str:
+    """Return the commands for a decision, with `PYTHON` and `INDEX` where the reader's own belong."""
+    version = decision.requirements[-1].partition("==")[2]
+    lines = commands.new if environment == "new" else commands.existing
+    if environment == "existing" and not Version(version).local:
+        lines += commands.again
     values = {
-        "python": python,
+        "python": PYTHON,
+        "launcher": shell.launcher,
+        "interpreter": shell.interpreter,
         "index": INDEX,
         "requirements": " ".join(map(quote, (*decision.requirements, *decision.constraints))),
         "rivals": " ".join(rivals),
         "bindings": quote(f"{BINDINGS}=={version}"),
     }
-    lines = commands.new if kind == "new" else commands.existing
-    if kind == "existing" and not Version(version).local:
-        lines += commands.again
-    settings = [variable.format(name=name, value=value) for name, value in decision.environment.items()]
-    return (*(_fill(line, values) for line in lines if "{rivals}" not in line or rivals), *settings)
-
-
-def _fill(line: str, values: Mapping[str, str]) -> str:
-    return re.sub(r"\{(\w+)\}", lambda found: values[found[1]], line)
+    filled = [line.format_map(values) for line in lines if rivals or "{rivals}" not in line]
+    settings = [shell.variable.format(name=name, value=value) for name, value in decision.environment.items()]
+    return "\n".join([*filled, *settings])
 
 
 def quote(word: str) -> str:
@@ -179,19 +265,13 @@ def quote(word: str) -> str:
     return word if re.fullmatch(r"[\w.=+-]+", word) else f'"{word}"'
 
 
-def find_rivals(release: Release) -> tuple[str, ...]:
+def find_rivals(release: ListedRelease) -> tuple[str, ...]:
     """Return upstream's packages for the same devices: those that our libraries come from, unless ours need them."""
-    plugins = release.plugins()
     needed = {_name_of(text) for wheel in release.wheels for text in wheel.entry.requires}
-    origins = [wheel.entry.provenance for wheel in plugins]
-    kernels = [kernel for origin in origins for kernel in _list_of(origin.get("kernels"))]
+    projects = [origin.get("project") for wheel in release.plugins() for origin in wheel.origins()]
     # They become part of a command, and a release file may be anybody's.
-    names = {canonicalize_name(str(origin["project"])) for origin in [*origins, *kernels] if origin.get("project")}
+    names = {canonicalize_name(str(project)) for project in projects if project}
     return tuple(sorted(name for name in names - needed - {BINDINGS} if is_normalized_name(name)))
-
-
-def _list_of(value: object) -> list[Mapping[str, Any]]:
-    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def _name_of(requirement: str) -> str:
@@ -199,42 +279,3 @@ def _name_of(requirement: str) -> str:
         return canonicalize_name(Requirement(requirement).name)
     except InvalidRequirement:
         return ""
-
-
-def picker_data(offer: Offer, releases: Iterable[Release]) -> dict[str, Any]:
-    """Return what the script of the picker reads from the page."""
-    known = [release for release in releases if is_known(release)]
-    written = write(offer)
-    return {
-        "index": INDEX,
-        "releases": [
-            {
-                "jax": release.jax,
-                "version": release.version,
-                "pythons": {s.platform: list(map(name_python, release.pythons_of(s.platform))) for s in offer.systems},
-                "packages": {s.platform: list(release.packages_of(s.platform)) for s in offer.systems},
-                "rivals": list(find_rivals(release)),
-                "names": _list_variants(release),
-            }
-            for release in known
-        ],
-        "systems": written["systems"],
-        "accelerators": written["accelerators"],
-        "commands": written["commands"],
-        "interpreters": written["interpreters"],
-        "notes": written["notes"],
-        "variables": written["variables"],
-        "bindings": BINDINGS,
-        "code": selector_code(),
-        "facts": selector_facts(),
-    }
-
-
-def _list_variants(release: Release) -> list[dict[str, str]]:
-    """Return the names by which a backend of a release can be asked for, with the package that each gives."""
-    return [
-        {"name": variant, "package": f"{backend.distribution}[{','.join(extras)}]" if extras else backend.distribution}
-        for backend in load_facts(release.jax).backends
-        if backend.tags
-        for variant, extras in backend.variants.items()
-    ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote
 
 from packaging.utils import canonicalize_name
@@ -25,13 +26,7 @@ _ARCHITECTURES = {"amd64": "x86_64"}
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """One wheel on the pages.
-
-    Attributes:
-        project: Normalized name of its project.
-        entry: What `release.json` says of it.
-        file: What the index offers.
-    """
+    """One wheel on the pages: its project, what `release.json` says of it, and what the index offers."""
 
     project: str
     entry: Entry
@@ -66,18 +61,17 @@ class Wheel:
     def order(self) -> tuple[int, str, int, str, tuple[bool, tuple[int, int]]]:
         """What wheels are ordered by: bindings, plugins, tools; then by system, and by Python."""
         kind = 0 if self.is_bindings else 1 if self.is_plugin else 2
-        names = list(PLATFORMS)
-        place = names.index(self.entry.platform) if self.entry.platform in names else len(names)
+        places = {name: place for place, name in enumerate(PLATFORMS)}
         python = python_order(self.python) if self.python else (False, (0, 0))
-        return kind, self.project, place, self.name.label, python
+        return kind, self.project, places.get(self.entry.platform, len(places)), self.name.label, python
 
     @property
     def floor(self) -> str:
         """What the system must be at least, such as `glibc 2.27 or newer`; empty where the tag does not say."""
-        parts = self.name.tag.rpartition("-")[2].split(".")[0].split("_")
-        if parts[0] == "manylinux" and len(parts) > 2:
-            return f"glibc {parts[1]}.{parts[2]} or newer"
-        return f"macOS {parts[1]} or newer" if parts[0] == "macosx" else ""
+        found = re.search(r"-(manylinux|macosx)_(\d+)_(\d+)_[^.]*", self.name.tag)
+        if not found:
+            return ""
+        return f"glibc {found[2]}.{found[3]} or newer" if found[1] == "manylinux" else f"macOS {found[2]} or newer"
 
     @property
     def python(self) -> str:
@@ -95,16 +89,22 @@ class Wheel:
         """Whether it is the package of an accelerator, or of the CPU."""
         return not self.is_bindings and self.project not in PURE_PYTHON
 
-    def pythons(self, release: Release) -> str:
+    def pythons(self, release: ListedRelease) -> str:
         """Return which Pythons of a release it is for, or that it is for any."""
         if self.name.tag.startswith("py3-"):
             return "any"
         tags = [python for python in release.pythons if fits(self.name.tag, python)]
         return ", ".join(map(name_python, tags)) or self.name.tag.split("-")[0]
 
+    def origins(self) -> Iterator[Mapping[str, Any]]:
+        """Yield what it was made from: the file with its library, and those with kernels, if it says so."""
+        yield self.entry.provenance
+        kernels = self.entry.provenance.get("kernels")
+        yield from (kernel for kernel in kernels if isinstance(kernel, dict)) if isinstance(kernels, list) else ()
+
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class ListedRelease:
     """The wheels of one version.
 
     Attributes:
@@ -124,7 +124,7 @@ class Release:
 
     @property
     def suffix(self) -> str:
-        """What tells the names of its pages from those of the newest release."""
+        """What distinguishes the names of its pages from those of the newest release."""
         return "" if self.newest else f"-{self.version}"
 
     @property
@@ -138,28 +138,27 @@ class Release:
         here = {wheel.python for wheel in self.wheels if wheel.is_bindings and wheel.entry.platform == platform}
         return tuple(python for python in self.pythons if python in here)
 
-    def packages_of(self, platform: str) -> tuple[str, ...]:
+    def packages_of(self, platform: str) -> set[str]:
         """Return the projects that have a wheel for a platform."""
-        return tuple(dict.fromkeys(w.project for w in self.wheels if w.entry.platform in {platform, "any"}))
+        return {wheel.project for wheel in self.wheels if wheel.entry.platform in {platform, "any"}}
 
     def plugins(self) -> tuple[Wheel, ...]:
         """Return the wheels of accelerators."""
         return tuple(wheel for wheel in self.wheels if wheel.is_plugin)
 
 
-def list_releases(projects: Iterable[Project]) -> tuple[Release, ...]:
+def list_releases(projects: Iterable[Project]) -> tuple[ListedRelease, ...]:
     """Return the releases of an index, the newest first.
 
     Wheels without a lock, such as those of a tool, have versions of their own: they go with every release.
     """
-    wheels = [wheel for project in projects for wheel in _wheels_of(project)]
+    wheels = sorted((wheel for project in projects for wheel in _wheels_of(project)), key=lambda wheel: wheel.order)
     locked = [wheel for wheel in wheels if wheel.entry.lock_id] or wheels
     versions = sorted({wheel.entry.version for wheel in locked}, key=Version, reverse=True)
-    loose = [wheel for wheel in wheels if wheel not in locked]
     return tuple(
-        Release(
+        ListedRelease(
             version,
-            tuple(sorted((w for w in wheels if w in loose or w.entry.version == version), key=lambda w: w.order)),
+            tuple(wheel for wheel in wheels if wheel not in locked or wheel.entry.version == version),
             version == versions[0],
         )
         for version in versions
@@ -167,6 +166,6 @@ def list_releases(projects: Iterable[Project]) -> tuple[Release, ...]:
 
 
 def _wheels_of(project: Project) -> Iterator[Wheel]:
-    files: Mapping[str, IndexedFile] = {file.name: file for file in project.files}
+    files = {file.name: file for file in project.files}
     for entry in project.entries:
         yield Wheel(canonicalize_name(entry.distribution), entry, files[entry.filename])
