@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.attest.checksums import SUMS_FILENAME, format_sums, parse_sums
+from pjrtwheel.attest.release_folder import SUMS_FILENAME, format_sums, parse_sums
 from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME
 from workflow_runs import Run, SmallRepository, find_act, small_repository
@@ -81,7 +81,7 @@ def test_the_selector_is_published_alone(selected: Run) -> None:
     assert selected.artifacts == {"select", "checked"}
     (wheel,) = (Path(path).name for path in selected.published if path.endswith(".whl"))
     assert wheel.startswith("jaxlib_select-")
-    assert wheel in parse_sums(selected.attested)
+    assert wheel in parse_sums(selected.attested.encode())
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.attest.bom import BOM_FILENAME, make_bom
-from pjrtwheel.attest.checksums import SUMS_FILENAME, format_sums
-from pjrtwheel.attest.envelope import format_envelope
-from pjrtwheel.attest.provenance import make_statement
-from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
+from pjrtwheel.attest.release_folder import SUMS_FILENAME, ReleaseFolder, format_sums, read_release_folder
 from pjrtwheel.attest.release_set import ReleaseSet
-from pjrtwheel.attest.statement import STATEMENT_FILENAME, format_statement
+from pjrtwheel.attest.signature import format_envelope
+from pjrtwheel.attest.statement import STATEMENT_FILENAME, make_statement
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.place import Place
@@ -24,6 +22,7 @@ from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.sets.tags import tag_of_wheels
+from pjrtwheel.tables import write_json
 from pjrtwheel.wheel.names import parse_name
 from release_entries import entry_of
 from small_wheels import build_wheel, describe_wheel
@@ -104,7 +103,7 @@ def list_release(
         found = ReleaseSet(tag_of_wheels(map(parse_name, sorted(entries))), listed[0].version, None, listed)
         (folder / BOM_FILENAME).write_bytes(make_bom(found, folder))
         sums[BOM_FILENAME] = hash_file(folder / BOM_FILENAME)
-        statement = format_statement(make_statement(found, folder, sums, origin, {}))
+        statement = write_json(make_statement(found, folder, sums, origin, {})).encode()
         (folder / STATEMENT_FILENAME).write_bytes(format_envelope(statement, None))
         sums[STATEMENT_FILENAME] = hash_file(folder / STATEMENT_FILENAME)
     (folder / SUMS_FILENAME).write_text(format_sums(sums), "utf-8")

@@ -234,7 +234,6 @@ EMPTY = [
     *([option, "verify_installs"] for option in ("--index", "--backend", "--python", "--json")),
     *(["release", command] for command in ("verify_release", "reproduce")),
     ["--to", "release_check"],
-    ["--new-key", "attest"],
     ["--key", "verify_release ."],
     ["--proofs", "merge"],
     ["folders", "merge"],

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from github_stand_in import serve_github
-from pjrtwheel.attest.checksums import SUMS_FILENAME, parse_sums
+from pjrtwheel.attest.release_folder import SUMS_FILENAME, parse_sums
 from workflow_runs import Run, SmallRepository, find_act, small_repository
 
 pytestmark = [
@@ -78,7 +78,7 @@ def test_a_good_tag_is_published_whole(good: Run, shared: SmallRepository) -> No
     """What is there is what was attested, and all of it."""
     assert succeeded(good) == {*BUILT, "accelerators", "check", "stage", "attest", "publish"}
     folder = good.store / "destination/files" / shared.tag
-    there, attested = hashes_below(folder), parse_sums(good.attested)
+    there, attested = hashes_below(folder), parse_sums(good.attested.encode())
     wheels = sorted(name for name in attested if name.endswith(".whl"))
     assert [name.split("-")[0] for name in wheels] == ["jaxlib", "jaxlib", "jaxlib_auto", "jaxlib_auto", "jaxlib_cpu"]
     version = shared.tag.removeprefix("v")
@@ -243,7 +243,7 @@ def test_a_release_of_github_stays_a_draft_until_it_is_whole(good: Run, reposito
     (release,) = github.releases
     assert (release.tag, release.commit, release.draft) == (good.tag, good.commit, False)
     files = {asset.name: hashlib.sha256(asset.data).hexdigest() for asset in release.assets}
-    attested = parse_sums(cut.attested)
+    attested = parse_sums(cut.attested.encode())
     assert cut.attested == good.attested
     assert files.keys() == {*attested, SUMS_FILENAME, *(f"{name}.metadata" for name in attested if name[-4:] == ".whl")}
     assert {name: files[name] for name in attested} == attested

@@ -10,9 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import uuid
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
 
 from cyclonedx.model import HashAlgorithm, HashType
 from cyclonedx.model.bom import Bom, BomMetaData
@@ -21,10 +19,8 @@ from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
 from pjrtwheel.attest.release_set import ReleaseSet
-from pjrtwheel.errors import AttestError, WheelError, explain
+from pjrtwheel.errors import WheelError, explain
 from pjrtwheel.record.entries import Entry
-from pjrtwheel.tables import TableError, read_json
-from pjrtwheel.verify.documents import check_cyclonedx
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.wheel.sbom import SBOM_FILENAME
@@ -55,37 +51,6 @@ def make_bom(found: ReleaseSet, dist: Path) -> bytes:
     bom.register_dependency(root, wheels)
     bom.components.update([*wheels, *known.values()])
     return f"{JsonV1Dot6(bom).output_as_string(indent=2)}\n".encode()
-
-
-def check_bom(data: bytes, entries: Iterable[Entry]) -> None:
-    """Make sure that a document follows its schema, and is about these wheels and no others.
-
-    Raises:
-        AttestError: It does not, or is not.
-    """
-    try:
-        text = data.decode()
-        document = read_json(dict[str, Any], text)
-    except (TableError, UnicodeDecodeError) as error:
-        raise AttestError(f"{BOM_FILENAME} is damaged", cause=explain(error)) from error
-    for problem in check_cyclonedx(text, document.get("specVersion")):
-        raise AttestError(f"{BOM_FILENAME} is no bill of materials", cause=f"it {problem}")
-    expected = {str(_wheel_component(entry).bom_ref): entry.sha256 for entry in entries}
-    listed = _listed_wheels(document)
-    if different := sorted(dict(expected.items() ^ listed.items())):
-        raise AttestError(f"{BOM_FILENAME} is about other wheels", cause=f"only in one of the two: {different[0]}")
-
-
-def _listed_wheels(document: Mapping[str, Any]) -> dict[str, str]:
-    """Return of what a release consists, by the document itself, and their digests."""
-    root = document.get("metadata", {}).get("component", {}).get("bom-ref")
-    needs = {entry["ref"]: entry.get("dependsOn", []) for entry in document.get("dependencies", [])}
-    digests = {part["bom-ref"]: _digest(part) for part in document.get("components", []) if "bom-ref" in part}
-    return {ref: digests.get(ref, "") for ref in needs.get(root, [])}
-
-
-def _digest(component: Mapping[str, Any]) -> str:
-    return next((entry["content"] for entry in component.get("hashes", []) if entry["alg"] == "SHA-256"), "")
 
 
 def _wheel_component(entry: Entry) -> Component:

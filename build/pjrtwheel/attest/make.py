@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Make a release out of `dist/`: find its wheels, describe them in documents, and write all into one folder."""
+"""Make a release out of `dist/`: one folder, whole or not at all, with links to its wheels and documents about them."""
 
 from __future__ import annotations
 
@@ -12,18 +12,15 @@ from pathlib import Path
 from securesystemslib.signer import CryptoSigner
 
 from pjrtwheel.attest.bom import BOM_FILENAME, make_bom
-from pjrtwheel.attest.checksums import SUMS_FILENAME
-from pjrtwheel.attest.envelope import format_envelope
-from pjrtwheel.attest.pep740 import make_provenance
-from pjrtwheel.attest.provenance import find_commit, make_statement
-from pjrtwheel.attest.release_folder import ReleaseFolder
+from pjrtwheel.attest.release_folder import SUMS_FILENAME, ReleaseFolder, format_sums, read_release_folder
 from pjrtwheel.attest.release_set import ReleaseSet, find_others, find_release_set
-from pjrtwheel.attest.statement import STATEMENT_FILENAME, format_statement
-from pjrtwheel.attest.write import release_document, write_release_folder
-from pjrtwheel.files import hash_file
-from pjrtwheel.record.entries import RELEASE_FILENAME, Entry
+from pjrtwheel.attest.signature import format_envelope
+from pjrtwheel.attest.statement import STATEMENT_FILENAME, find_commit, make_statement
+from pjrtwheel.errors import AttestError, UsageError
+from pjrtwheel.files import hash_file, link_or_copy, locked, staging_folder, write_atomically
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.record.origin import ask_git
-from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, PROVENANCE_SUFFIX
+from pjrtwheel.tables import write_json
 
 
 def make_release(
@@ -36,31 +33,44 @@ def make_release(
     commit: str = "",
     environ: Mapping[str, str] = os.environ,
 ) -> ReleaseFolder:
-    """Write the release of a tag, and return it.
+    """Write the release of a tag, and return it as it is read back.
 
     Args:
         root: The repository.
         tag: The tag.
         dist: The folder of finished wheels.
-        output: The folder to write.
+        output: The folder to write; a release that is there is replaced.
         signer: The key that signs the statement, if any.
         commit: The commit that the wheels have to be built from, as git takes it; any if empty.
         environ: Of the process; see `make_statement`.
 
     Raises:
-        PjrtWheelError: The wheels are not one release; nothing is written then.
+        PjrtWheelError: The wheels are not one release, or something else is in the way; nothing is written then.
     """
+    is_release = output.is_dir() and ((output / SUMS_FILENAME).is_file() or not any(output.iterdir()))
+    if not is_release and (output.exists() or output.is_symlink()):
+        raise UsageError(f"{output} is in the way: it is no release", remedy="give a new folder with --output")
     found = find_release_set(root, tag, dist)
     whole = ask_git(root, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}") if commit else ""
     origin = find_commit(found.entries, whole or commit)
-    documents = {BOM_FILENAME: make_bom(found, dist), **_make_provenances(found, dist)}
-    digests = {entry.filename: entry.sha256 for entry in found.entries}
-    digests |= {name: hash_file(dist / name) for name in found.others}
-    made = {RELEASE_FILENAME: release_document(found), **documents}
-    digests |= {name: hashlib.sha256(data).hexdigest() for name, data in made.items()}
-    statement = make_statement(found, dist, digests, origin, environ)
-    documents[STATEMENT_FILENAME] = format_envelope(format_statement(statement), signer)
-    return write_release_folder(found, dist, output, documents)
+    with staging_folder(output.parent) as staging:
+        folder = staging / output.name
+        folder.mkdir(mode=0o755)
+        with locked(dist):  # or a build could replace a wheel between its check and its link
+            digests = _link_files(found, dist, folder)
+        record = format_entries({entry.filename: entry for entry in found.entries}).encode()
+        documents = {RELEASE_FILENAME: record, BOM_FILENAME: make_bom(found, folder)}
+        digests |= {name: hashlib.sha256(data).hexdigest() for name, data in documents.items()}
+        statement = write_json(make_statement(found, folder, digests, origin, environ)).encode()
+        documents[STATEMENT_FILENAME] = format_envelope(statement, signer)
+        digests[STATEMENT_FILENAME] = hashlib.sha256(documents[STATEMENT_FILENAME]).hexdigest()
+        for name, data in documents.items():
+            write_atomically(folder / name, data.decode())
+        write_atomically(folder / SUMS_FILENAME, format_sums(digests))
+        if output.exists():
+            output.rename(staging / "old")
+        folder.rename(output)
+    return read_release_folder(output)
 
 
 def list_documents(entries: Collection[Entry], present: Collection[str]) -> tuple[str, ...]:
@@ -70,19 +80,21 @@ def list_documents(entries: Collection[Entry], present: Collection[str]) -> tupl
         entries: The wheels.
         present: Names of the files next to them.
     """
-    others = find_others(entries, present)
-    attested = [name.removesuffix(ATTESTATION_SUFFIX) for name in others if name.endswith(ATTESTATION_SUFFIX)]
-    made = (BOM_FILENAME, RELEASE_FILENAME, STATEMENT_FILENAME, *(f"{name}{PROVENANCE_SUFFIX}" for name in attested))
-    return (*sorted((*others, *made)), SUMS_FILENAME)
+    made = (BOM_FILENAME, RELEASE_FILENAME, STATEMENT_FILENAME)
+    return (*sorted((*find_others(entries, present), *made)), SUMS_FILENAME)
 
 
-def _make_provenances(found: ReleaseSet, dist: Path) -> dict[str, bytes]:
-    """Return the provenance object (PEP 740) of each wheel that has an attestation, by its name."""
-    attested = {f"{entry.filename}{ATTESTATION_SUFFIX}": entry for entry in found.entries}
-    return {
-        f"{entry.filename}{PROVENANCE_SUFFIX}": make_provenance(
-            entry.filename, entry.sha256, (dist / name).read_bytes()
-        )
-        for name, entry in attested.items()
-        if name in found.others
-    }
+def _link_files(found: ReleaseSet, dist: Path, folder: Path) -> dict[str, str]:
+    """Put the files of a release into a folder, without their bytes where possible, and return their digests."""
+    expected = {entry.filename: entry.sha256 for entry in found.entries}
+    digests = {}
+    for name in (*expected, *found.others):
+        link_or_copy((dist / name).resolve(), folder / name)  # of a link to a wheel, the wheel
+        digests[name] = hash_file(folder / name)
+        if digests[name] != expected.get(name, digests[name]):
+            raise AttestError(
+                f"{dist / name} is not the file that {RELEASE_FILENAME} describes",
+                cause="it was damaged or replaced after it was built",
+                remedy="build it again",
+            )
+    return digests

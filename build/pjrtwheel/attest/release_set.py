@@ -10,11 +10,10 @@ from pathlib import Path
 
 from pjrtwheel.errors import AttestError, UsageError, fit, list_choices
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, check_sets, read_entries, require_record
-from pjrtwheel.release.lock import make_lock
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.projects import BUILD_SESSIONS, SELECTOR
 from pjrtwheel.sets.tags import Tag, list_tagged, parse_tag
-from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, VARIANTS_SUFFIX, make_name
+from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, PROVENANCE_SUFFIX, VARIANTS_SUFFIX, make_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +40,16 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
 
     Raises:
         UsageError: No release of the repository has this tag, or the folder has none of its wheels.
-        AttestError: Its wheels were made from another release file than the one in the repository.
+        AttestError: A wheel that `release.json` lists is not there.
         WheelError: They are of several sets, or `release.json` is damaged.
     """
     require_record(dist)
-    said = parse_tag(tag)
-    release = None if said.selector and str(said) == tag else _find_release(root, tag)
+    said, known = parse_tag(tag), list_tagged(root)
+    is_selector = said.selector and str(said) == tag
+    if tag not in known and not is_selector:
+        choices = [*known, str(Tag("VERSION", selector=True))]
+        raise UsageError(f"unknown tag: {tag!r}", remedy=f"known: {list_choices(choices, tag)}")
+    release = None if is_selector else known[tag]
     version = release.set_version if release else said.version
     listed = read_entries(dist).values()
     entries = tuple(
@@ -62,51 +65,15 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
             remedy=f"build it first: ./noxw -s {session}, or give the folder of its wheels with --dist",
         )
     if missing := [entry.filename for entry in entries if not (dist / entry.filename).is_file()]:
-        raise AttestError(
-            f"{dist} lacks {fit(missing)}",
-            cause=f"its {RELEASE_FILENAME} lists {'it' if len(missing) == 1 else 'them'}",
-            remedy=f"./noxw -s release_check -- --tag {tag} says how to get what is missing",
-        )
+        remedy = f"./noxw -s release_check -- --tag {tag} says how to get what is missing"
+        raise AttestError(f"{dist} lacks {fit(missing)}", cause=f"its {RELEASE_FILENAME} lists it", remedy=remedy)
     check_sets(entries, f"the release {tag}")
-    if release:
-        _check_locks(release, entries)
-    return ReleaseSet(
-        tag, version, release, entries, find_others(entries, {path.name for path in dist.iterdir() if path.is_file()})
-    )
-
-
-def _find_release(root: Path, tag: str) -> Release:
-    known = list_tagged(root)
-    if tag not in known:
-        choices = [*known, str(Tag("VERSION", selector=True))]
-        raise UsageError(f"unknown tag: {tag!r}", remedy=f"known: {list_choices(choices, tag)}")
-    return known[tag]
-
-
-def has_library(entry: Entry) -> bool:
-    """Return whether a wheel holds libraries, which a provider gave; others are pure Python."""
-    return entry.provider not in {"", "none"}
-
-
-def _check_locks(release: Release, entries: tuple[Entry, ...]) -> None:
-    """Make sure that the inputs which will be named are those of the wheels: a lock is a hash of the release file."""
-    made = {entry.provider: make_lock(release, entry.provider).lock_id for entry in entries if has_library(entry)}
-    others = [
-        entry.filename
-        for entry in entries  # those without a library have the lock of the others
-        if entry.lock_id not in ({made[entry.provider]} if has_library(entry) else made.values())
-    ]
-    if others:
-        raise AttestError(
-            f"not made from this {release.path.name}: {fit(others)}",
-            cause="the release was pinned again after they were built, or they came from elsewhere",
-            remedy="build them again, or check out the commit that they were built from",
-        )
+    present = {path.name for path in dist.iterdir() if path.is_file()}
+    return ReleaseSet(tag, version, release, entries, find_others(entries, present))
 
 
 def find_others(entries: Collection[Entry], present: Collection[str]) -> tuple[str, ...]:
-    """Return the files next to wheels that are published with them: lists of variants (PEP 825), attestations."""
-    stems = {make_name(entry.distribution, entry.version, "").stem for entry in entries}
-    names = {f"{stem}{VARIANTS_SUFFIX}" for stem in stems}
-    names |= {f"{entry.filename}{ATTESTATION_SUFFIX}" for entry in entries}
+    """Return the files next to wheels that go out with them: lists of variants (PEP 825), attestations (PEP 740)."""
+    names = {f"{make_name(entry.distribution, entry.version, '').stem}{VARIANTS_SUFFIX}" for entry in entries}
+    names |= {f"{entry.filename}{suffix}" for entry in entries for suffix in (ATTESTATION_SUFFIX, PROVENANCE_SUFFIX)}
     return tuple(sorted(names & set(present)))

@@ -1,168 +1,142 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Build the wheels of a published release again, at its commit and from its pins, and compare them byte for byte."""
+"""Build the wheels of a published release again, at its commit and from its pins, and compare them byte for byte.
+
+The commit is checked out into a folder of its own, whose own tooling builds the wheels of that time.
+"""
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from pjrtwheel.attest.checkout import Checkout, check_out
-from pjrtwheel.attest.difference import explain_difference
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.attest.release_set import has_library
-from pjrtwheel.attest.statement import Build, Statement
+from pjrtwheel.attest.statement import Build, Statement, build_of
 from pjrtwheel.backend import load_backends, pick_backend
-from pjrtwheel.errors import ReproduceError, UsageError, fit, list_choices
-from pjrtwheel.files import copy_atomically
-from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
+from pjrtwheel.bazel.clean import remove_workspace
+from pjrtwheel.bazel.workspace import prepare_workspace
+from pjrtwheel.errors import ReproduceError, UsageError, WheelError, fit, list_choices, shorten
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.files import copy_atomically, hash_file
+from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.sets.projects import AUTO, BINDINGS, SELECTOR
+from pjrtwheel.verify.compare import compare_wheels
+from pjrtwheel.wheel.compress import find_compression
+
+# Variables that would change what is built, or have it built by the servers and caches that are to be checked.
+_OURS = ("RELEASE", "PROVIDER", "LIBRARY", "REMOTE", "BAZEL_FLAGS")
+_UNSET = {"PYTHONPATH", "SOURCE_DATE_EPOCH", *(f"PJRTWHEEL_{name}" for name in _OURS)}
+_SHOWN = 10  # names of members, or lines
 
 
-@dataclass(frozen=True, slots=True)
-class RebuildSelection:
-    """Which wheels to build again; of what is empty, all.
-
-    Attributes:
-        backend: Name of a backend, for its plugin alone.
-        platform: Name of a platform.
-        wheels: File names.
-    """
-
-    backend: str = ""
-    platform: str = ""
-    wheels: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What became of one wheel: in what it differs from the published one, in words; nothing for the same bytes."""
-
-    filename: str
-    differences: tuple[str, ...]
-
-
-def reproduce(release: ReleaseFolder, repository: Path, selection: RebuildSelection) -> tuple[Comparison, ...]:
-    """Build wheels of a release again, and return how each compares, in order of file name.
+def reproduce(
+    release: ReleaseFolder,
+    repository: Path,
+    dist: Path,
+    *,
+    backend: str = "",
+    platform: str = "",
+    wheels: Collection[str] = (),
+) -> dict[str, tuple[str, ...]]:
+    """Build wheels of a release again; return in what each differs, by file name: nothing for the same bytes.
 
     Args:
         release: The release.
         repository: A clone of the repository, with the commit of the release.
-        selection: Which of its wheels.
+        dist: Where the wheels go: a new folder.
+        backend: Name of a backend, for its plugin alone; of this and what follows, all where it is empty.
+        platform: Name of a platform.
+        wheels: File names.
 
     Raises:
         UsageError: It has no such wheel.
         ReproduceError: It cannot be built again: of a state that is in no commit, or from a library that is nowhere.
     """
-    statement = _require_statement(release)
-    with (
-        check_out(repository, statement.commit) as checkout,
-        tempfile.TemporaryDirectory(prefix="reproduced-") as scratch,
-    ):
-        chosen = _choose(release, statement, checkout, selection)
-        for build in chosen:
-            _require_provider(build)
-        return tuple(
-            comparison
-            for number, (build, entries) in enumerate(chosen.items())
-            for comparison in _reproduce(release, checkout, build, entries, Path(scratch) / str(number))
-        )
-
-
-def _require_statement(release: ReleaseFolder) -> Statement:
     statement = release.statement
     if statement is None:
         raise ReproduceError(f"{release.path} does not say how it was built", cause="it has no statement")
     if statement.dirty:
-        raise ReproduceError(
-            f"{release.tag} cannot be built again",
-            cause=f"it was built with changes on top of {statement.commit}, which are in no commit",
-        )
-    return statement
+        cause = f"it was built with changes on top of {statement.commit}, which are in no commit"
+        raise ReproduceError(f"{release.tag} cannot be built again", cause=cause)
+    with check_out(repository, statement.commit) as root:
+        dist.mkdir(parents=True, exist_ok=True)
+        found: dict[str, tuple[str, ...]] = {}
+        project = pick_backend(load_backends(root), backend).distribution if backend else ""
+        chosen = _choose(release, statement, project, platform, wheels)
+        for build, names in chosen.items():
+            folder = dist / f"{build.distribution}-{build.platform}"
+            if build.distribution == AUTO:
+                _put_others(release, folder)
+            session, command, options = _command(root, build, statement.parameters.release)
+            _run(root, repository, session, command, [*options, "--dist", str(folder)], build.epoch)
+            found |= {name: tuple(explain_difference(release.path / name, folder / name)) for name in names}
+    return found
 
 
-def _require_provider(build: Build) -> None:
-    if build.provider.startswith("file-"):
-        raise ReproduceError(
-            f"{build.distribution} for {build.platform} cannot be built again",
-            cause=f"its library was given by path; its sha256 is {build.provider.removeprefix('file-')}",
-            remedy="build the others, with --backend, --platform or --wheel",
-        )
+@contextmanager
+def check_out(repository: Path, commit: str) -> Iterator[Path]:
+    """Make a folder with a commit, and remove it at the end with all that Bazel made for it.
+
+    The repository stays as it is.
+
+    Raises:
+        ReproduceError: The repository lacks the commit, or is none.
+    """
+    with TemporaryDirectory(prefix="reproduce-") as scratch:
+        root = Path(scratch) / "repository"
+        for arguments in (
+            ("clone", "--quiet", "--shared", "--no-checkout", str(repository.resolve()), str(root)),
+            ("-C", str(root), "checkout", "--quiet", "--detach", commit),
+        ):
+            environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+            done = subprocess.run(["git", *arguments], capture_output=True, text=True, check=False, env=environ)
+            if done.returncode:
+                raise ReproduceError(
+                    f"cannot check out {commit}",
+                    cause=done.stderr.strip(),
+                    remedy="get it with: git fetch --tags, or run this in a clone of the repository of the release",
+                )
+        try:
+            yield root
+        finally:
+            cache = cache_root(os.environ)
+            remove_workspace(prepare_workspace(root, cache), cache, orphaned=False)
 
 
 def _choose(
-    release: ReleaseFolder, statement: Statement, checkout: Checkout, selection: RebuildSelection
-) -> dict[Build, list[Entry]]:
-    """Return the builds to run, each with the wheels to compare, plugins first."""
-    unknown = sorted(set(selection.wheels) - release.wheels.keys())
-    if unknown:
-        remedy = f"it has {list_choices(release.wheels, unknown[0])}"
-        raise UsageError(f"{release.tag} has no wheel {unknown[0]}", remedy=remedy)
-    project = _project_of(checkout, selection.backend) if selection.backend else ""
+    release: ReleaseFolder, statement: Statement, project: str, platform: str, wheels: Collection[str]
+) -> dict[Build, list[str]]:
+    """Return the builds to run, each with the wheels to compare, in order of file name."""
+    for unknown in sorted(set(wheels) - release.wheels.keys()):
+        remedy = f"it has {list_choices(release.wheels, unknown)}"
+        raise UsageError(f"{release.tag} has no wheel {unknown}", remedy=remedy)
     builds = {(build.distribution, build.platform): build for build in statement.parameters.builds}
-    chosen: dict[Build, list[Entry]] = {}
+    chosen: dict[Build, list[str]] = {}
     for entry in release.entries:
-        build = builds.get((entry.distribution, entry.platform if has_library(entry) else "any"))
+        build = builds.get(build_of(entry))
         if build is None:
             raise ReproduceError(f"the statement of {release.tag} does not say how {entry.filename} was built")
-        if _is_selected(entry, build, selection, project):
-            chosen.setdefault(build, []).append(entry)
+        fits = platform in {"", build.platform} and project in {"", build.distribution}
+        if fits and (not wheels or entry.filename in wheels):
+            chosen.setdefault(build, []).append(entry.filename)
     if not chosen:
         found = sorted({f"{build.distribution} for {build.platform}" for build in builds.values()})
         raise UsageError(f"{release.tag} has no such wheel", remedy=f"it has {fit(found)}")
+    for build in chosen:
+        if build.provider.startswith("file-"):
+            raise ReproduceError(
+                f"{build.distribution} for {build.platform} cannot be built again",
+                cause=f"its library was given by path; its sha256 is {build.provider.removeprefix('file-')}",
+                remedy="build the others, with --backend, --platform or --wheel",
+            )
     return chosen
-
-
-def _is_selected(entry: Entry, build: Build, selection: RebuildSelection, project: str) -> bool:
-    return (
-        (not selection.wheels or entry.filename in selection.wheels)
-        and selection.platform in {"", build.platform}
-        and project in {"", build.distribution}
-    )
-
-
-def _project_of(checkout: Checkout, backend: str) -> str:
-    known = load_backends(checkout.root)
-    try:
-        return pick_backend(known, backend).distribution
-    except UsageError as error:
-        raise UsageError(error.what, remedy=f"at that commit there are: {list_choices(known, backend)}") from error
-
-
-def _reproduce(
-    release: ReleaseFolder, checkout: Checkout, build: Build, entries: Collection[Entry], dist: Path
-) -> list[Comparison]:
-    if build.distribution == AUTO:
-        _put_others(release, dist)
-    session, command, options = _command(checkout, build, release)
-    checkout.run(session, command, (*options, "--dist", str(dist)), build.epoch)
-    return [
-        Comparison(entry.filename, _compare(release.path / entry.filename, dist / entry.filename)) for entry in entries
-    ]
-
-
-def _compare(published: Path, rebuilt: Path) -> tuple[str, ...]:
-    return explain_difference(published, rebuilt) if rebuilt.is_file() else ("building again gave no such wheel",)
-
-
-def _command(checkout: Checkout, build: Build, release: ReleaseFolder) -> tuple[str, Sequence[str], tuple[str, ...]]:
-    """Return the session that builds, its command of the tooling, and their options."""
-    version = release.statement.parameters.release if release.statement else ""
-    if build.distribution == SELECTOR:
-        return "build_select", ["select"], ()
-    if build.distribution == AUTO:
-        return "build_auto", ["auto"], ("--release", version)
-    options = ["--release", version, "--platform", build.platform, "--no-smoke", "--xla", build.provider]
-    options += ["--level", str(build.level)] if build.level is not None else []
-    if build.distribution == BINDINGS:
-        return "build_jaxlib", ["build", "--bindings-only"], tuple(options)
-    backends = {backend.distribution: name for name, backend in load_backends(checkout.root).items()}
-    if build.distribution not in backends:
-        raise ReproduceError(f"no backend of {release.commit} makes {build.distribution}")
-    name = backends[build.distribution]
-    return f"build_{name}", ["build", name], tuple(options)
 
 
 def _put_others(release: ReleaseFolder, dist: Path) -> None:
@@ -174,3 +148,70 @@ def _put_others(release: ReleaseFolder, dist: Path) -> None:
     for name in others:
         copy_atomically(release.path / name, dist / name)
     (dist / RELEASE_FILENAME).write_text(format_entries(others), "utf-8")
+
+
+def _command(root: Path, build: Build, release: str) -> tuple[str, Sequence[str], tuple[str, ...]]:
+    """Return the session that builds, its command of the tooling, and their options."""
+    if build.distribution == SELECTOR:
+        return "build_select", ["select"], ()
+    if build.distribution == AUTO:
+        return "build_auto", ["auto"], ("--release", release)
+    options = ["--release", release, "--platform", build.platform, "--no-smoke", "--xla", build.provider]
+    options += ["--level", str(build.level)] if build.level is not None else []
+    if build.distribution == BINDINGS:
+        return "build_jaxlib", ["build", "--bindings-only"], tuple(options)
+    backends = {backend.distribution: name for name, backend in load_backends(root).items()}
+    if build.distribution not in backends:
+        raise ReproduceError(f"no backend of that commit makes {build.distribution}")
+    name = backends[build.distribution]
+    return f"build_{name}", ["build", name], tuple(options)
+
+
+def _run(
+    root: Path, current: Path, session: str, command: Sequence[str], options: Sequence[str], epoch: int | None
+) -> None:
+    """Run a command of another commit's tooling, which says on stderr what it does.
+
+    It runs in the environment of this process if the commit pins the same packages; otherwise its own `noxw` makes
+    the one that it pins, and runs the session.
+    """
+    environ = {name: value for name, value in os.environ.items() if name not in _UNSET and not name.startswith("GIT_")}
+    if epoch is not None:
+        environ["SOURCE_DATE_EPOCH"] = str(epoch)
+    if _read_groups(root) == _read_groups(current):
+        environ["PYTHONPATH"] = str(root / "build")
+        line = [sys.executable, "-m", "pjrtwheel", *command, "--root", str(root), *options]
+    else:
+        line = [sys.executable, str(root / "noxw"), "-s", session, "--", *options]
+    done = subprocess.run(line, stdout=sys.stderr, check=False, env=environ, cwd=root)
+    if done.returncode:
+        raise ReproduceError(
+            f"{' '.join([session, *options])} failed at the commit of the release",
+            cause=f"exit status {done.returncode}; what it said is above",
+        )
+
+
+def _read_groups(root: Path) -> Any:
+    """Return what a checkout pins for its environments."""
+    path = root / "pyproject.toml"
+    return tomllib.loads(path.read_text("utf-8")).get("dependency-groups") if path.is_file() else None
+
+
+def explain_difference(published: Path, rebuilt: Path) -> Iterator[str]:
+    """Yield in what two wheels of one name differ; nothing for the same bytes."""
+    if not rebuilt.is_file():
+        yield "building again gave no such wheel"
+        return
+    if hash_file(published) == hash_file(rebuilt):
+        return
+    try:
+        differences = compare_wheels(published, rebuilt)
+    except WheelError as error:
+        yield error.what
+        return
+    for found in differences:
+        about = f"{found.about} of {found.library}" if found.library else found.about
+        old, new = (shorten(names, _SHOWN) for names in (found.only_a, found.only_b))
+        yield f"{about}: {old}" if old == new else f"{about}: {old or 'none'} before, {new or 'none'} now"
+    if not differences:  # the members are equal in all that the directory says
+        yield f"compressed at level {find_compression(published)}, now at {find_compression(rebuilt)}"

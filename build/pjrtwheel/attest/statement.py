@@ -7,20 +7,27 @@ The dataclasses are the format: `pjrtwheel.tables` reads and writes them. Keys o
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal
 
-from pjrtwheel.errors import AttestError, explain
-from pjrtwheel.tables import TableError, column, metadata, read_json, write_json
+from packageurl import PackageURL
+
+from pjrtwheel.attest.release_set import ReleaseSet
+from pjrtwheel.errors import AttestError, UsageError, explain, fit
+from pjrtwheel.record.entries import Entry
+from pjrtwheel.record.origin import Origin, find_date
+from pjrtwheel.release.model import Release
+from pjrtwheel.tables import TableError, column, metadata, read_json
+from pjrtwheel.wheel.compress import find_compression, find_epoch
 
 STATEMENT_FILENAME = "provenance.intoto.jsonl"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 LOCAL_BUILDER = "urn:pjrtwheel:builder:local"
 REPOSITORY = "repository"  # the dependency that is this repository
 _SHA256 = r"[0-9a-f]{64}"
-_COMMIT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
+_COMMIT = r"[0-9a-f]{40}|[0-9a-f]{64}"  # git would take a branch as well
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +50,7 @@ class Dependency:
     """
 
     name: str
-    digest: Mapping[str, str]
+    digest: Mapping[str, str] = column(pattern=f"{_COMMIT}|{_SHA256}")
     uri: str = column(default="", omit_default=True)
     annotations: Mapping[str, Any] = field(default_factory=dict, metadata={"omit_default": True})
 
@@ -142,11 +149,6 @@ class Statement:
         return self.provenance.definition.parameters
 
     @property
-    def digests(self) -> dict[str, str]:
-        """File name → sha256."""
-        return {subject.name: subject.digest["sha256"] for subject in self.subjects}
-
-    @property
     def repository(self) -> Dependency:
         """The repository and its commit."""
         return next(entry for entry in self.provenance.definition.dependencies if entry.name == REPOSITORY)
@@ -169,20 +171,15 @@ class Statement:
         return bool(self.repository.annotations.get("dirty"))
 
 
-def format_statement(statement: Statement) -> bytes:
-    """Return the text of a statement: sorted keys and a final newline."""
-    return write_json(statement).encode()
-
-
 def parse_statement(data: bytes) -> Statement:
     """Read a statement.
 
     Raises:
-        AttestError: It is none, of another kind, names a file twice or no commit.
+        AttestError: It is none, of another kind, or names no commit.
     """
     try:
         statement = read_json(Statement, data, ignore_unknown=True)
-        _check(statement)
+        statement.repository.digest["gitCommit"]
     except (TableError, StopIteration, KeyError) as error:
         raise AttestError(
             f"{STATEMENT_FILENAME} holds no statement about a release",
@@ -192,9 +189,97 @@ def parse_statement(data: bytes) -> Statement:
     return statement
 
 
-def _check(statement: Statement) -> None:
-    names = [subject.name for subject in statement.subjects]
-    if len(statement.digests) != len(names):
-        raise TableError("subject: a file occurs twice")
-    if not _COMMIT.fullmatch(statement.commit):  # git would take a branch as well
-        raise TableError(f"resolvedDependencies: {REPOSITORY} has no gitCommit")
+def make_statement(
+    found: ReleaseSet, dist: Path, digests: Mapping[str, str], commit: Origin, environ: Mapping[str, str]
+) -> Statement:
+    """Return the statement of a release about some files.
+
+    Args:
+        found: The release.
+        dist: Where its wheels are.
+        digests: File name → sha256 of what it is about.
+        commit: From which state of the repository the wheels are; see `find_commit`.
+        environ: Of the process: SOURCE_DATE_EPOCH, and what GitHub says of a workflow's run.
+    """
+    address, builder, run = _describe_run(environ)
+    source = f"git+{address}@refs/tags/{found.tag}" if address else ""
+    repository = Dependency(REPOSITORY, {"gitCommit": commit.commit or ""}, source, {"dirty": bool(commit.dirty)})
+    release = found.release
+    builds = _list_builds(found.entries, dist)
+    definition = BuildDefinition(
+        Parameters(found.tag, found.version, builds, release.version if release else ""),
+        (repository, *(_list_inputs(release, found.entries) if release else ())),
+    )
+    # The moment that SOURCE_DATE_EPOCH names, or that of the newest proof: not that of this run.
+    newest = max(proof.origin.date for entry in found.entries for proof in entry.proofs())
+    date = find_date(environ) if environ.get("SOURCE_DATE_EPOCH") else newest
+    details = RunDetails(Builder(builder, {"pjrtwheel": commit.version}), Metadata(date, run))
+    subjects = tuple(Subject(name, {"sha256": digests[name]}) for name in sorted(digests))
+    return Statement(subjects, Provenance(definition, details))
+
+
+def find_commit(entries: Collection[Entry], wanted: str = "") -> Origin:
+    """Return the state of the repository that all wheels were built from; it has to be a wanted one, if any.
+
+    Raises:
+        UsageError: They are from several commits, from another one, or from none.
+    """
+    commits = {entry.built.commit for entry in entries}
+    if len(commits) != 1 or None in commits or (wanted and commits != {wanted}):
+        raise UsageError(
+            f"the wheels were not all built from {wanted or 'one commit'}",
+            cause=f"they were built from {fit(sorted((commit or 'no commit')[:12] for commit in commits))}",
+            remedy="build all of them again at the commit of the tag; what is proven of the same bytes stays",
+        )
+    return max((entry.built for entry in entries), key=lambda built: (bool(built.dirty), built.version))
+
+
+def build_of(entry: Entry) -> tuple[str, str]:
+    """Return project and platform of the build that a wheel is of: `any` for wheels without a library."""
+    return entry.distribution, entry.platform if entry.has_library else "any"
+
+
+def _list_builds(entries: Iterable[Entry], dist: Path) -> tuple[Build, ...]:
+    """Return how each project was built for each platform.
+
+    Raises:
+        AttestError: Wheels of one build differ in how they were compressed or dated.
+    """
+    builds: dict[tuple[str, str], Build] = {}
+    for entry in entries:
+        wheel = dist / entry.filename
+        level = find_compression(wheel) if entry.has_library else None
+        build = Build(*build_of(entry), entry.provider, level, find_epoch(wheel))
+        if builds.setdefault(build_of(entry), build) != build:
+            raise AttestError(
+                f"the wheels of {build.distribution} for {build.platform} were not built alike",
+                cause=f"{entry.filename} differs from others in level of compression, date or provider",
+                remedy="build them again, all with the same options",
+            )
+    return tuple(builds[key] for key in sorted(builds))
+
+
+def _list_inputs(release: Release, entries: Iterable[Entry]) -> Iterator[Dependency]:
+    """Yield the release file, what it pins, and libraries that were given by path."""
+    yield Dependency(f"releases/{release.path.name}", {"sha256": release.digest})
+    for pin in release.pins.values():
+        url = PackageURL("pypi", None, pin.project, pin.version, {"file_name": pin.filename})
+        yield Dependency(pin.key, {"sha256": pin.sha256}, url.to_string())
+    for provider in sorted({entry.provider for entry in entries}):
+        kind, _, digest = provider.partition("-")
+        if kind == "file":
+            yield Dependency("library", {"sha256": digest})
+        elif kind == "source" and release.xla:
+            commit = release.xla.commit
+            digests = {"sha256": release.xla.sha256, "gitCommit": commit}
+            yield Dependency("xla", digests, f"pkg:github/openxla/xla@{commit}")
+
+
+def _describe_run(environ: Mapping[str, str]) -> tuple[str, str, str]:
+    """Return the addresses of the repository, the workflow and its run; only a builder's name outside of a workflow."""
+    names = ("SERVER_URL", "REPOSITORY", "WORKFLOW_REF", "RUN_ID", "RUN_ATTEMPT")
+    server, repository, workflow, number, attempt = (environ.get(f"GITHUB_{name}", "") for name in names)
+    if not repository:
+        return "", LOCAL_BUILDER, ""
+    address = f"{server}/{repository}"
+    return address, f"{server}/{workflow}", f"{address}/actions/runs/{number}/attempts/{attempt}"

@@ -14,9 +14,7 @@ from pjrtwheel.program import require_text
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--tag", type=require_text, help="such as v0.11.2+split.1 or select-v0.1.0")
-    what.add_argument("--new-key", type=Path, metavar="FILE", help="make an ed25519 key, and FILE.pub for verifying")
+    parser.add_argument("--tag", type=require_text, required=True, help="such as v0.11.2+split.1 or select-v0.1.0")
     add_options(parser, "--root", "--dist")
     parser.add_argument("--output", type=Path, metavar="DIR", help="the folder to write (default: TAG in --dist)")
     parser.add_argument("--key", type=Path, metavar="FILE", help="sign the statement with this ed25519 key (PEM)")
@@ -24,16 +22,13 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Write the folder and say what is in it, or make a key."""
-    from pjrtwheel.attest.envelope import load_signer, make_key
+    """Write the folder and say what is in it."""
     from pjrtwheel.attest.make import make_release
+    from pjrtwheel.attest.signature import load_signer
     from pjrtwheel.console import print_text
     from pjrtwheel.errors import count, fit
     from pjrtwheel.files import display_path
 
-    if args.new_key:
-        print(f"{args.new_key}: keep it secret; {make_key(args.new_key)}: publish it, for --key of verify_release")
-        return 0
     check_repository(args.root)
     dist = args.dist or args.root / "dist"
     signer = load_signer(args.key) if args.key else None

@@ -44,7 +44,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Print the plan and, unless that is all, follow it."""
     from pjrtwheel.attest.release_folder import as_damaged_release, read_release_folder
-    from pjrtwheel.attest.verify_release import verify_release
+    from pjrtwheel.attest.verify import verify_release
     from pjrtwheel.errors import UsageError
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.files import staging_folder

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import argparse
 import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pjrtwheel.cli import add_options, check_repository
 from pjrtwheel.platforms import PLATFORMS
@@ -23,30 +25,33 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--wheel", type=require_text, action="append", default=[], metavar="NAME", help="only this file"
     )
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the wheels that were built, in a new folder")
     add_options(parser, "--root")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Build again, and say of every wheel whether it is the same."""
-    from pjrtwheel.attest.open_release import open_release
-    from pjrtwheel.attest.reproduce import RebuildSelection, reproduce
+    from pjrtwheel.attest.release_folder import open_release
+    from pjrtwheel.attest.reproduce import reproduce
     from pjrtwheel.errors import ReproduceError, count, fit
     from pjrtwheel.fetch.cache import cache_root
 
     check_repository(args.root)
-    selection = RebuildSelection(args.backend or "", args.platform or "", tuple(args.wheel))
-    with open_release(args.release, cache_root(os.environ), tag=args.tag or "") as release:
-        compared = reproduce(release, args.root, selection)
-        for wheel in compared:
-            print(f"{wheel.filename}: {'differs' if wheel.differences else 'the same bytes'}")
-            for line in wheel.differences:
-                print(f"  {line}")
-    different = [wheel.filename for wheel in compared if wheel.differences]
-    if different:
+    chosen = {"backend": args.backend or "", "platform": args.platform or "", "wheels": args.wheel}
+    with (
+        open_release(args.release, cache_root(os.environ), tag=args.tag or "") as release,
+        TemporaryDirectory(prefix="reproduced-") as scratch,
+    ):
+        found = reproduce(release, args.root, args.keep or Path(scratch), **chosen)
+    for name, differences in found.items():
+        print(f"{name}: {'differs' if differences else 'the same bytes'}")
+        for line in differences:
+            print(f"  {line}")
+    if different := [name for name, differences in found.items() if differences]:
         raise ReproduceError(
-            f"{len(different)} of {count(len(compared), 'wheel')} of {release.tag} came out with other bytes",
+            f"{len(different)} of {count(len(found), 'wheel')} of {release.tag} came out with other bytes",
             cause=fit(different),
-            remedy="report it to who published the release, with what is printed above",
+            remedy="look into both, with --keep DIR and diffoscope, and report it to who published the release",
         )
-    print(f"{release.tag}: {count(len(compared), 'wheel')} built again from {release.commit}, all with the same bytes")
+    print(f"{release.tag}: {count(len(found), 'wheel')} built again from {release.commit}, all with the same bytes")
     return 0

@@ -27,10 +27,9 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Verify, and say what is certain now."""
-    from pjrtwheel.attest.envelope import load_public_key
-    from pjrtwheel.attest.open_release import open_release
-    from pjrtwheel.attest.release_folder import as_damaged_release
-    from pjrtwheel.attest.verify_release import verify_release
+    from pjrtwheel.attest.release_folder import as_damaged_release, open_release
+    from pjrtwheel.attest.signature import load_public_key
+    from pjrtwheel.attest.verify import verify_release
     from pjrtwheel.errors import count
     from pjrtwheel.fetch.cache import cache_root
 

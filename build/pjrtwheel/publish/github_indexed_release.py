@@ -17,7 +17,7 @@ from pathlib import Path
 
 from github.GitReleaseAsset import GitReleaseAsset
 
-from pjrtwheel.attest.checksums import SUMS_FILENAME, read_sums
+from pjrtwheel.attest.release_folder import SUMS_FILENAME, parse_sums
 from pjrtwheel.errors import PublishError, shorten
 from pjrtwheel.products.index.projects import IndexedFile, IndexedRelease, join_url, read_requires_python
 from pjrtwheel.publish.github_assets import digest_of
@@ -40,7 +40,7 @@ def read_listed(what: str, assets: Assets, read: Read) -> Mapping[str, Entry]:
     """
     if SUMS_FILENAME not in assets:
         raise PublishError(f"{what} has no {SUMS_FILENAME}", remedy=_REMEDY)
-    sums, data = read_sums(read(assets[SUMS_FILENAME])), read(assets[RELEASE_FILENAME])
+    sums, data = parse_sums(read(assets[SUMS_FILENAME])), read(assets[RELEASE_FILENAME])
     with tempfile.TemporaryDirectory(prefix="index-") as scratch:
         (Path(scratch) / RELEASE_FILENAME).write_bytes(data)
         entries = read_entries(Path(scratch))

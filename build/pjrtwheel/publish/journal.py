@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel import tables
-from pjrtwheel.attest.checksums import SUMS_FILENAME
-from pjrtwheel.attest.release_folder import ReleaseFolder
+from pjrtwheel.attest.release_folder import SUMS_FILENAME, ReleaseFolder
 from pjrtwheel.errors import PublishError, WheelError
 from pjrtwheel.files import hash_file, write_atomically
 from pjrtwheel.publish.place import Place

@@ -82,6 +82,11 @@ class Entry:
         tags = [tag.rpartition("-")[2] for tag in self.tags]
         return next((platform.name for platform in PLATFORMS.values() if any(map(platform.has_tag, tags))), "any")
 
+    @property
+    def has_library(self) -> bool:
+        """Whether the wheel holds libraries, which a provider gave; others are pure Python."""
+        return self.provider not in {"", "none"}
+
     def proofs(self) -> tuple[Proof, ...]:
         """Return all proofs, for each backend that the wheel was proven with, the strongest first."""
         return (self.proof, *self.other_proofs)

@@ -5,17 +5,16 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from securesystemslib.signer import SSlibKey
 
-from pjrtwheel.attest.bom import BOM_FILENAME, check_bom
-from pjrtwheel.attest.envelope import check_signature, parse_envelope
+from pjrtwheel.attest.bom import BOM_FILENAME
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.attest.release_set import has_library
-from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement
+from pjrtwheel.attest.signature import check_signature, parse_envelope
+from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement, build_of
 from pjrtwheel.errors import AttestError, PjrtWheelError, fit
 from pjrtwheel.record.entries import Entry, check_sets
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, identify
@@ -51,7 +50,6 @@ def verify_release(
         check_signature(parse_envelope((release.path / STATEMENT_FILENAME).read_bytes()), key)
     if tag and tag != release.tag:
         raise AttestError(f"the release is {release.tag}, not {tag}", remedy=_REMEDY)
-    check_bom((release.path / BOM_FILENAME).read_bytes(), release.entries)
     problems = list(_check_entries(release, statement))
     if not documents_only and not problems:
         problems = _check_wheels(release)
@@ -70,32 +68,27 @@ def _check_entries(release: ReleaseFolder, statement: Statement) -> Iterator[str
         yield error.what
     built = {(build.distribution, build.platform) for build in statement.parameters.builds}
     for entry in release.entries:
-        place = entry.platform if has_library(entry) else "any"
-        if (entry.distribution, place) not in built:
+        if build_of(entry) not in built:
             yield f"{entry.filename} is of no build that {STATEMENT_FILENAME} names"
 
 
 def _check_wheels(release: ReleaseFolder) -> list[str]:
-    """Look into every wheel: its RECORD, its names, and the one lock of the set."""
-    statement = release.statement
-    digest = statement.release_file_digest if statement else ""
+    """Look into every wheel: its RECORD, its names, and its lock."""
+    digest = release.statement.release_file_digest if release.statement else ""
     with ThreadPoolExecutor(2) as pool:  # each may unpack a gigabyte
-        found = list(pool.map(lambda entry: _check_wheel(release.path, entry, digest), release.entries))
-    problems = [problem for wheel, _ in found for problem in wheel]
-    locks: Mapping[str, str] = {
-        entry.filename: lock for entry, (_, lock) in zip(release.entries, found, strict=True) if lock is not None
-    }
-    return problems + [f"{name} {text}" for name, text in documents.check_locks(locks)]
+        found = pool.map(lambda entry: list(_check_wheel(release.path, entry, digest)), release.entries)
+    return [problem for wheel in found for problem in wheel]
 
 
-def _check_wheel(folder: Path, entry: Entry, digest: str) -> tuple[list[str], str | None]:
-    """Return what is wrong with a wheel, and the text of its lock."""
+def _check_wheel(folder: Path, entry: Entry, digest: str) -> Iterator[str]:
+    """Yield what is wrong with a wheel."""
     path = folder / entry.filename
     try:
         with open_wheel(path), tempfile.TemporaryDirectory(prefix="verify-") as scratch:
             contents = read_contents(path, Path(scratch))
     except PjrtWheelError as error:
-        return [f"{error.what} {error.cause}".strip()], None
+        yield f"{error.what} {error.cause}".strip()
+        return
     checks = (
         *documents.check_names(contents),
         *documents.check_record(contents),
@@ -103,15 +96,15 @@ def _check_wheel(folder: Path, entry: Entry, digest: str) -> tuple[list[str], st
         *documents.check_metadata(contents),
         *documents.check_set(contents, ()),
     )
-    problems = [f"{entry.filename}: {member} {text}".replace("  ", " ") for member, text in checks]
+    yield from (f"{entry.filename}: {member} {text}".replace("  ", " ") for member, text in checks)
     lock = documents.find_document(contents.texts, LOCK_FILENAME)
-    return problems + list(_check_lock(contents, lock[1] if lock else None, entry, digest)), lock and lock[1]
+    yield from _check_lock(contents, lock[1] if lock else None, entry, digest)
 
 
 def _check_lock(wheel: WheelContents, text: str | None, entry: Entry, digest: str) -> Iterator[str]:
     """A wheel with libraries has the lock that `release.json` names, and it is of the release file that is attested."""
     if text is None:
-        if has_library(entry):
+        if entry.has_library:
             yield f"{wheel.path.name} holds no {LOCK_FILENAME}"
         return
     try:
