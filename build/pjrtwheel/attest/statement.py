@@ -277,9 +277,11 @@ def _list_inputs(release: Release, entries: Iterable[Entry]) -> Iterator[Depende
 
 def _describe_run(environ: Mapping[str, str]) -> tuple[str, str, str]:
     """Return the addresses of the repository, the workflow and its run; only a builder's name outside of a workflow."""
-    names = ("SERVER_URL", "REPOSITORY", "WORKFLOW_REF", "RUN_ID", "RUN_ATTEMPT")
-    server, repository, workflow, number, attempt = (environ.get(f"GITHUB_{name}", "") for name in names)
-    if not repository:
+    server, repository = environ.get("GITHUB_SERVER_URL"), environ.get("GITHUB_REPOSITORY")
+    if not server or not repository:
         return "", LOCAL_BUILDER, ""
     address = f"{server}/{repository}"
+    workflow, number, attempt = (
+        environ.get(name, "") for name in ("GITHUB_WORKFLOW_REF", "GITHUB_RUN_ID", "GITHUB_RUN_ATTEMPT")
+    )
     return address, f"{server}/{workflow}", f"{address}/actions/runs/{number}/attempts/{attempt}"
