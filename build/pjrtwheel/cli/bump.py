@@ -8,7 +8,6 @@ import argparse
 import dataclasses
 import json
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,13 +23,10 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("version", nargs="?", help="JAX release (default: the newest that is not pinned yet)")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
-    parser.add_argument("--json", action="store_true", help="with --dry-run: as JSON, see bump/versions.py")
+    parser.add_argument("--json", action="store_true", help="with --dry-run: as JSON, see bump/next_release.py")
     parser.add_argument("--no-build", action="store_true", help="pin and compare only")
     parser.add_argument(
         "--backend", action="append", default=[], metavar="NAME", help="build this one only; may be given again"
-    )
-    parser.add_argument(
-        "--jax-tests", type=Path, metavar="DIR", help="JAX's tests/, some of which run on what is built"
     )
     parser.add_argument("--report", type=Path, metavar="FILE", help="write the report there as well")
     add_options(parser, "--root", "--dist")
@@ -39,20 +35,14 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Bump the release, print the report and write it; the status is that of the first step that failed."""
     from pjrtwheel.bump import BumpRequest, bump, find_next
-    from pjrtwheel.bump.report import wrap
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.files import write_atomically
 
     check_repository(args.root)
     if args.json and not args.dry_run:
         raise UsageError("without --dry-run there is no JSON", remedy="add --dry-run, or leave out --json")
-    if args.no_build and args.jax_tests:
-        raise UsageError(
-            "--jax-tests runs on what is built, and --no-build builds nothing", remedy="leave out one of the two"
-        )
-    for folder in filter(None, (args.jax_tests, args.report and args.report.absolute().parent)):
-        if not folder.is_dir():  # said now, not after an hour of building
-            raise UsageError(f"no such folder: {folder}")
+    if args.report and not args.report.absolute().parent.is_dir():  # said now, not after an hour of building
+        raise UsageError(f"no such folder: {args.report.absolute().parent}")
     root = args.root.resolve()
     found = find_next(root, args.version)
     if not found.version or args.dry_run:
@@ -64,13 +54,12 @@ def execute(args: argparse.Namespace) -> int:
         cache=cache_root(os.environ),
         backends=tuple(args.backend),
         build=not args.no_build,
-        tests=args.jax_tests,
     )
     print(_describe(found), file=sys.stderr)
     text, status = bump(request, found)
     if args.report:
         write_atomically(args.report, text)
-    print(wrap(text, shutil.get_terminal_size().columns), end="")
+    print(text, end="")
     return status
 
 

@@ -1,0 +1,134 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What changed between two releases: in their pins, in the selector's facts, and in the plugins built of both."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+from pjrtwheel.backend import Backend
+from pjrtwheel.errors import shorten
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.products.facts import facts_path, read_old
+from pjrtwheel.record.entries import Entry
+from pjrtwheel.release.model import Release
+from pjrtwheel.verify.compare import compare_inspections
+from pjrtwheel.verify.inspection import inspect_wheel
+from pjrtwheel.verify.lookup import make_finder
+
+_SHOWN = 12  # values of a list
+_COMMIT = 12  # characters by which a commit is shown
+# What there is of a release: heading → subject → values, whose order counts for none.
+Facts = Mapping[str, Mapping[str, Sequence[str]]]
+
+
+def compare_releases(before: Release, after: Release, backends: Mapping[str, Backend], root: Path) -> Iterator[str]:
+    """Yield the lines of a report in Markdown: a heading for each kind of change."""
+    old, new = (_describe(release, backends, root) for release in (before, after))
+    for heading in old:
+        if lines := compare(old[heading], new[heading]):
+            yield from ("", f"## {heading}", "", *lines)
+
+
+def compare(before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return a line for each change, with all subjects that changed alike.
+
+    >>> compare({"a": ["1"], "b": ["x", "y"], "c": ["z"]}, {"a": ["2"], "b": ["y"], "d": ["z"]})
+    ['- a: 1 → 2', '- b: **removed x**', '- c: **gone**, was z', '- d: new, z']
+    """
+    alike: dict[str, list[str]] = {}
+    for subject in sorted(before.keys() | after.keys()):
+        old, new = before.get(subject, ()), after.get(subject, ())
+        if set(old) != set(new):
+            alike.setdefault(_describe_change(old, new), []).append(subject)
+    return [f"- {', '.join(subjects)}: {change}" for change, subjects in alike.items()]
+
+
+def _describe_change(old: Sequence[str], new: Sequence[str]) -> str:
+    if not old:
+        return f"new, {shorten(new, _SHOWN)}"
+    if not new:
+        return f"**gone**, was {shorten(old, _SHOWN)}"
+    if len(old) == len(new) == 1:
+        return f"{old[0]} → {new[0]}"
+    added, removed = ([value for value in one if value not in other] for one, other in ((new, old), (old, new)))
+    parts = [f"added {shorten(added, _SHOWN)}"] if added else []
+    return "; ".join([*parts, f"**removed {shorten(removed, _SHOWN)}**"] if removed else parts)
+
+
+def _describe(release: Release, backends: Mapping[str, Backend], root: Path) -> Facts:
+    facts = read_old(facts_path(root, release.version))
+    return {
+        "Pythons": _pythons(release),
+        "Backends": {name: release.platforms(name) for name in backends},
+        "Not on the package index": {entry.key: ["absent"] for entry in release.absent},
+        "Overrides": {entry.backend: [f"{entry.version} ({entry.reason})"] for entry in release.overrides},
+        "Inputs of other versions than JAX's": {
+            pin.project: [pin.version] for pin in release.pins.values() if pin.version != release.version
+        },
+        "Requirements of extras": _requirements(release),
+        "Commits of JAX": {project: [commit[:_COMMIT]] for project, commit in release.commits.items()},
+        "Upstream's wheels, mean size": _sizes(release),
+        "GPU code": {
+            f"{entry.name} {platform}": code
+            for entry in (facts.backends if facts else ())
+            for platform, code in entry.code.items()
+        },
+    }
+
+
+def _pythons(release: Release) -> dict[str, Sequence[str]]:
+    found: dict[str, Sequence[str]] = {f"jaxlib {platform}": release.pythons(platform) for platform in PLATFORMS}
+    for backend in {key.split(".")[1] for key in release.pins if key.startswith("kernels.")}:
+        found |= {f"{backend} kernels {platform}": release.kernels(backend, platform) for platform in PLATFORMS}
+    return found
+
+
+def _requirements(release: Release) -> dict[str, Sequence[str]]:
+    """Return what the extras require, the floor before the ceiling."""
+    return {
+        f"{backend}[{extra}] {requirement.name}": [
+            ",".join(sorted(map(str, requirement.specifier), key=lambda bound: (bound[0] == "<", bound)))
+        ]
+        for backend, extras in release.extras.items()
+        for extra, requires in extras.items()
+        for requirement in map(Requirement, requires)
+    }
+
+
+def _sizes(release: Release) -> dict[str, Sequence[str]]:
+    """Return the mean size by project and platform, so that another Python does not look like a larger wheel."""
+    sizes: dict[str, list[int]] = {}
+    for pin in release.pins.values():
+        if pin.key.startswith(("bindings.", "kernels.", "plugin.")):
+            sizes.setdefault(f"{pin.project} {pin.key.rpartition('.')[2]}", []).append(pin.size)
+    return {name: [f"{sum(found) / len(found) / 1e6:.1f} MB"] for name, found in sizes.items()}
+
+
+def compare_plugins(
+    before: Release, after: Release, backends: Mapping[str, Backend], entries: Iterable[Entry], dist: Path, root: Path
+) -> Iterator[str]:
+    """Yield lines about each plugin that was built of both releases.
+
+    Raises:
+        PjrtWheelError: A wheel is damaged.
+    """
+    known = {(entry.distribution, entry.platform, entry.version): entry for entry in entries}
+    exports = {backend.library: backend.exports for backend in backends.values()}
+    for (distribution, platform, version), new in known.items():
+        old = known.get((distribution, platform, before.set_version))
+        if old and version == after.set_version and distribution in {entry.distribution for entry in backends.values()}:
+            with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
+                find_tool = make_finder(root, {}, Path(scratch))
+                a, b = (
+                    inspect_wheel(dist / entry.filename, find_tool=find_tool, exports=exports) for entry in (old, new)
+                )
+            yield from ("", f"## {distribution} {platform}", "")
+            yield from compare({"PJRT API": [old.pjrt_api or "unknown"]}, {"PJRT API": [new.pjrt_api or "unknown"]})
+            for found in compare_inspections(a, b).differences:
+                subject = f"{found.about} of {found.library}" if found.library else found.about
+                yield f"- {subject}: {_describe_change(found.only_a, found.only_b)}"
