@@ -21,7 +21,7 @@ from pjrtwheel.disk import describe_need, list_inputs
 from pjrtwheel.dist_folder import Entry, add_wheels, check_space
 from pjrtwheel.elf import check_exports, read_image
 from pjrtwheel.errors import BazelError, UsageError, VerifyError, count
-from pjrtwheel.fetch.bundled import check_bundled
+from pjrtwheel.fetch.index import check_bundled
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.progress import LINES, Progress

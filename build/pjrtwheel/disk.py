@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from pjrtwheel.bazel.invoke import BuildRequest
-from pjrtwheel.fetch.bundled import BUNDLE_VARIABLE
 from pjrtwheel.fetch.cache import wheel_path
+from pjrtwheel.fetch.index import BUNDLE_VARIABLE
 from pjrtwheel.files import display_path, free_space
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.release.checks import fetched_pins

@@ -23,8 +23,7 @@ from pjrtwheel.bazel.recheck import check_filled, check_results
 from pjrtwheel.bazel.remote import VARIABLE, Remote, find_remote_failure, read_remote, remote_startup_flags
 from pjrtwheel.bazel.workspace import WAITS_FOR_BUILD, Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError, UsageError
-from pjrtwheel.fetch.cache import cache_root
-from pjrtwheel.fetch.watch import find_downloads
+from pjrtwheel.fetch.cache import cache_root, find_downloads
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform
 from pjrtwheel.progress import LINES, Item, Progress, Step

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.errors import BazelError
-from pjrtwheel.fetch.bundled import BUNDLE_VARIABLE
+from pjrtwheel.fetch.index import BUNDLE_VARIABLE
 from pjrtwheel.release.model import XlaSource
 
 OLDEST = (4, 2)

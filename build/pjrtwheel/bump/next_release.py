@@ -12,7 +12,7 @@ from pathlib import Path
 from packaging.version import Version
 
 from pjrtwheel.errors import PinError
-from pjrtwheel.fetch.bundled import require_index
+from pjrtwheel.fetch.index import require_index
 from pjrtwheel.fetch.listing import list_wheels, read_settings
 from pjrtwheel.pin.choose import find_named, offered_versions
 from pjrtwheel.release.known import list_releases

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Download one pinned wheel with pip, so that the machine's own configuration decides which index is asked."""
+"""Download one pinned wheel with pip, so that the machine's own configuration decides which index is asked.
+
+Where `PJRTWHEEL_BUNDLE` names a bundle, that configuration is the bundle.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +11,14 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pjrtwheel.errors import FetchError
-from pjrtwheel.fetch.bundled import BUNDLE_VARIABLE, FILL_AGAIN
+from pjrtwheel.errors import FetchError, count
 from pjrtwheel.release.model import Pin
 
+BUNDLE_VARIABLE = "PJRTWHEEL_BUNDLE"
+_FILL_AGAIN = "on a machine with a network, run `./noxw -s bundle` again with what is missing"
 OFFLINE_SIGNS = (
     "Temporary failure in name resolution",
     "Name or service not known",
@@ -86,7 +90,7 @@ def explain_output(what: str, output: str) -> FetchError:
         return FetchError(what, cause="no space left on the device", remedy="make room, then run the command again")
     lacking = re.search("No matching distribution found for (.+)", output)
     if lacking and (bundle := os.environ.get(BUNDLE_VARIABLE)):
-        return FetchError(what, cause=f"the bundle {bundle} has no {lacking[1]}", remedy=FILL_AGAIN)
+        return FetchError(what, cause=f"the bundle {bundle} has no {lacking[1]}", remedy=_FILL_AGAIN)
     if any(sign in output for sign in OFFLINE_SIGNS):
         return FetchError(
             what,
@@ -127,3 +131,23 @@ def download_wheel(pin: Pin, directory: Path, *, index: str = "", url: str = "")
         names = sorted(path.name for path in directory.glob("*.whl"))
         raise FetchError(f"pip brought {', '.join(names) or 'nothing'} instead of {pin.filename}")
     return found
+
+
+def check_bundled(pins: Iterable[Pin], environ: Mapping[str, str]) -> None:
+    """Raise a `FetchError` where everything is taken from a bundle that lacks one of these, whatever the cache has."""
+    bundle = environ.get(BUNDLE_VARIABLE)
+    missing = [pin for pin in pins if bundle and not (Path(bundle) / "wheels" / pin.filename).is_file()]
+    if missing:
+        more = f" and {count(len(missing) - 1, 'other file')}" if missing[1:] else ""
+        cause = f"pinned as {missing[0].key}; it was made for other releases, backends or platforms"
+        raise FetchError(f"the bundle {bundle} has no {missing[0].filename}{more}", cause=cause, remedy=_FILL_AGAIN)
+
+
+def require_index(environ: Mapping[str, str]) -> None:
+    """Raise a `FetchError` where everything is taken from a bundle: what it lacks may exist all the same."""
+    if bundle := environ.get(BUNDLE_VARIABLE):
+        raise FetchError(
+            "only the package index says which releases and files there are",
+            cause=f"{BUNDLE_VARIABLE} is set: everything comes from {bundle}, which has what it was made for",
+            remedy=f"unset {BUNDLE_VARIABLE}, on a machine with a network",
+        )

@@ -1,14 +1,16 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""List the wheels of a project on the package index that the machine's own pip is configured for, without a download.
+"""List the wheels of a project on the index that the machine's own pip is configured for, and download by address.
 
-The simple repository API (PEP 503, PEP 691) gives every file's name and sha256.
+The simple repository API (PEP 503, PEP 691) gives every file's name and sha256. pip takes no wheel variants and no
+documents, so these are downloaded by their address, which may be a `file:` one.
 """
 
 from __future__ import annotations
 
 import ast
 import re
+import shutil
 import subprocess
 import sys
 import urllib.parse
@@ -25,6 +27,8 @@ from pjrtwheel.files import hash_file
 
 _SECONDS = 60
 _SHOWN = 300  # characters of an error
+_CHUNK = 1 << 20
+_LARGEST_DOCUMENT = 64 << 20
 _NUMBER = re.compile(r"\[Errno -?\d+\] ")
 # Of pip's configuration, each going before the one before it.
 _SECTIONS = ("global", "download", ":env:")
@@ -204,3 +208,49 @@ def local_path(url: str) -> Path | None:
     """Return the path that a `file:` URL names; nothing for any other URL."""
     parts = urllib.parse.urlsplit(url)
     return Path(urllib.request.url2pathname(parts.path)) if parts.scheme == "file" else None
+
+
+def download_file(url: str, target: Path, size: int, certificate: str = "") -> Path:
+    """Write what is behind a URL to a file; the caller compares its hash.
+
+    Where there are more bytes than expected, the download ends soon after them, so that no server fills the disk.
+
+    Raises:
+        FetchError: There is nothing, or the connection broke.
+    """
+    try:
+        if path := local_path(url):
+            shutil.copyfile(path, target)
+            return target
+        with requests.get(url, timeout=_SECONDS, verify=certificate or True, stream=True) as answer:
+            answer.raise_for_status()
+            with target.open("wb") as file:
+                for chunk in answer.iter_content(_CHUNK):
+                    file.write(chunk)
+                    if file.tell() > size:
+                        break
+    except (FileNotFoundError, IsADirectoryError, requests.RequestException) as error:
+        raise FetchError(f"cannot download {without_login(url)}", cause=describe_failure(error)) from error
+    return target
+
+
+def read_document(url: str, certificate: str = "") -> bytes:
+    """Return what is behind a URL.
+
+    Raises:
+        FetchError: There is none, it cannot be asked for, or it is larger than any document.
+    """
+    data = b""
+    try:
+        if path := local_path(url):
+            return path.read_bytes()
+        with requests.get(url, timeout=_SECONDS, verify=certificate or True, stream=True) as answer:
+            answer.raise_for_status()
+            for chunk in answer.iter_content(_CHUNK):
+                data += chunk
+                if len(data) > _LARGEST_DOCUMENT:
+                    cause = f"it has more than {_LARGEST_DOCUMENT >> 20} MiB, as no document of a release"
+                    raise FetchError(f"cannot read {without_login(url)}", cause=cause)
+    except (OSError, requests.RequestException) as error:
+        raise FetchError(f"cannot read {without_login(url)}", cause=describe_failure(error)) from error
+    return data

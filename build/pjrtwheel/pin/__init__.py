@@ -18,9 +18,8 @@ from packaging.requirements import Requirement
 
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.errors import PinError
-from pjrtwheel.fetch.bundled import require_index
 from pjrtwheel.fetch.cache import WheelCache
-from pjrtwheel.fetch.index import download_wheel
+from pjrtwheel.fetch.index import download_wheel, require_index
 from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
 from pjrtwheel.files import write_atomically
 from pjrtwheel.pin.choose import Chosen, choose_files, find_named, offered_versions

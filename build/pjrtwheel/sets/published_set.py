@@ -18,9 +18,16 @@ from packaging.version import InvalidVersion, Version
 
 from pjrtwheel.errors import FetchError, UsageError, WheelError, fit
 from pjrtwheel.fetch.cache import WheelCache
-from pjrtwheel.fetch.download import read_document
 from pjrtwheel.fetch.index import download_wheel
-from pjrtwheel.fetch.listing import IndexFile, is_address, list_wheels, read_settings, settings_for, without_login
+from pjrtwheel.fetch.listing import (
+    IndexFile,
+    is_address,
+    list_wheels,
+    read_document,
+    read_settings,
+    settings_for,
+    without_login,
+)
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform
 from pjrtwheel.record.entries import RELEASE_FILENAME, parse_entries, read_entries

@@ -23,9 +23,8 @@ from pjrtwheel.disk import list_inputs
 from pjrtwheel.environment.interpreters import probe
 from pjrtwheel.environment.venv import find_uv
 from pjrtwheel.errors import FetchError, UsageError
-from pjrtwheel.fetch.bundled import check_bundled
 from pjrtwheel.fetch.cache import WheelCache
-from pjrtwheel.fetch.index import download_wheel
+from pjrtwheel.fetch.index import check_bundled, download_wheel
 from pjrtwheel.files import hash_file
 from pjrtwheel.pin import pin_release
 from pjrtwheel.platforms import PLATFORMS
