@@ -22,7 +22,6 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_venv, find_uv
 from pjrtwheel.products.auto import build_auto
-from pjrtwheel.products.facts import Contents
 from pjrtwheel.products.index import write_index
 from release_under_test import release_under_test
 
@@ -93,7 +92,7 @@ def address(
                 entry["proof"]["pjrt_attributes"] = {"cuda_version": str(1000 * major + 10 * minor)}
             entries.append(entry)
     (dist / "release.json").write_text(json.dumps({"schema": 2, "wheels": entries}))
-    build_auto(root, dist, Contents(VERSION))
+    build_auto(root, dist, RELEASE)
     write_index(dist, dist / "simple")
     with serve(dist / "simple") as served:
         yield served

@@ -19,7 +19,6 @@ from pjrtwheel.products.facts import (
     KnownCode,
     code_of_library,
     code_of_set,
-    contents_of,
     facts_path,
     format_facts,
     make_facts,
@@ -42,8 +41,8 @@ def write_facts(
         PjrtWheelError: A library cannot be downloaded or read; nothing is written then.
     """
     path = facts_path(root, release.version)
-    old, contents = read_old(path), contents_of(release)
-    known = code_of_set(backends.values(), entries, contents)
+    old = read_old(path)
+    known = code_of_set(backends.values(), entries, release)
     recorded = {(entry.name, platform) for entry in (old.backends if old else ()) for platform in entry.tags}
     recorded |= {(entry.backend, entry.platform) for entry in known}
     with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
@@ -53,7 +52,7 @@ def write_facts(
                 if (backend.name, platform) not in recorded:
                     pin = release.pin(f"plugin.{backend.name}.{platform}")
                     known.append(_read_pinned(backend, platform, pin, cache, find_tool))
-    write_atomically(path, format_facts(make_facts(backends.values(), contents, known, old)))
+    write_atomically(path, format_facts(make_facts(backends.values(), release, known, old)))
     return f"{path.relative_to(root)}, from {count(len(known), 'wheel')}"
 
 

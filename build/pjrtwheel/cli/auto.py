@@ -18,15 +18,14 @@ def execute(args: argparse.Namespace) -> int:
     """Build the wheels and say what each is for."""
     from pjrtwheel.console import print_text
     from pjrtwheel.products.auto import build_auto
-    from pjrtwheel.products.facts import contents_of
     from pjrtwheel.record.entries import require_record
     from pjrtwheel.release.known import load_release
 
     check_repository(args.root)
     if args.dist:
         require_record(args.dist)
-    contents = contents_of(load_release(args.root, args.release))
-    for variant in build_auto(args.root, args.dist or args.root / "dist", contents):
+    release = load_release(args.root, args.release)
+    for variant in build_auto(args.root, args.dist or args.root / "dist", release):
         properties = " ".join(variant.properties) or "any machine"
         print_text(f"{variant.label or 'plain'}: {'; '.join(variant.requires)} ({properties})")
     return 0

@@ -34,7 +34,7 @@ def execute(args: argparse.Namespace) -> int:
     """Write the file, or compare it."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.files import require_folder, write_atomically
-    from pjrtwheel.products.facts import code_of_set, contents_of, facts_path, format_facts, make_facts, read_old
+    from pjrtwheel.products.facts import code_of_set, facts_path, format_facts, make_facts, read_old
     from pjrtwheel.record.entries import read_entries
     from pjrtwheel.release.known import load_release
 
@@ -43,14 +43,14 @@ def execute(args: argparse.Namespace) -> int:
     if args.dist:
         require_folder(args.dist, "give a folder of wheels as a build leaves it, such as dist/")
     backends = load_backends(args.root)
-    contents = contents_of(load_release(args.root, args.release))
-    path = facts_path(args.root, contents.version)
+    release = load_release(args.root, args.release)
+    path = facts_path(args.root, release.version)
     entries = read_entries(args.dist or args.root / "dist")
     known = [
-        *code_of_set(backends.values(), entries.values(), contents),
+        *code_of_set(backends.values(), entries.values(), release),
         *(_read_library(argument, backends, tools) for argument in args.library),
     ]
-    text = format_facts(make_facts(backends.values(), contents, known, read_old(path)))
+    text = format_facts(make_facts(backends.values(), release, known, read_old(path)))
     if args.check:
         current = path.is_file() and path.read_text("utf-8") == text
         print(f"{path}: {'up to date' if current else 'out of date'}")

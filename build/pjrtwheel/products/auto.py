@@ -22,10 +22,10 @@ from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.dist_folder.folder import add_pure_python, withdraw
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.products.facts import Contents
 from pjrtwheel.products.pure_python import build_pure_wheel, read_dist_info, requires_python
 from pjrtwheel.products.variants import Variant, make_variants
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries
+from pjrtwheel.release.model import Release
 from pjrtwheel.sets.projects import AUTO
 from pjrtwheel.wheel.assemble import write_wheel
 from pjrtwheel.wheel.metadata import wheel_metadata
@@ -75,7 +75,7 @@ class Common:
     lock_id: str
 
 
-def build_auto(root: Path, dist: Path, contents: Contents) -> list[Variant]:
+def build_auto(root: Path, dist: Path, release: Release) -> list[Variant]:
     """Build the wheels for what a folder has of a release, into that folder; the plain one comes first.
 
     Raises:
@@ -83,9 +83,9 @@ def build_auto(root: Path, dist: Path, contents: Contents) -> list[Variant]:
         VerifyError: A wheel breaks a promise.
         WheelError: A wheel that `release.json` lists is not there.
     """
-    version, entries = contents.wheel_version, _listed(dist)
+    version, entries = release.set_version, _listed(dist)
     backends = list(load_backends(root).values())
-    variants = make_variants(backends, entries, contents)
+    variants = make_variants(backends, entries, release)
     common = _common(root, backends, entries, version)
     with tempfile.TemporaryDirectory(prefix="auto-") as scratch:
         built = write_wheels(variants, common, Path(scratch))

@@ -11,8 +11,8 @@ were read from, for platforms that the release still pins.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.version import Version
@@ -28,32 +28,6 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.products.pure_python import requires_python
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.release.model import Release
-
-
-@dataclass(frozen=True, slots=True)
-class Contents:
-    """What a release has, as far as `jaxlib-select` and `jaxlib-auto` depend on it.
-
-    Attributes:
-        version: The JAX release.
-        pinned: Keys of its pins, such as `plugin.cuda12.linux_x86_64`.
-        absent: Key of what the package index does not have → what it said.
-        set_version: Version of the wheels of our set; that of the release when empty.
-    """
-
-    version: str
-    pinned: Collection[str] = ()
-    absent: Mapping[str, str] = field(default_factory=dict)
-    set_version: str = ""
-
-    @property
-    def wheel_version(self) -> str:
-        """The version that is asked for."""
-        return self.set_version or self.version
-
-    def has_library(self, backend: str, platform: str) -> bool:
-        """Return whether a library is pinned."""
-        return f"plugin.{backend}.{platform}" in self.pinned
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +47,6 @@ class KnownCode:
     code: tuple[str, ...]
     source: Source
     toolkit: str = ""
-
-
-def contents_of(release: Release) -> Contents:
-    """Return what a release has."""
-    absent = {entry.key: entry.cause for entry in release.absent}
-    return Contents(release.version, frozenset(release.pins), absent, set_version=release.set_version)
 
 
 def read_select(backend: Backend, toolkit: str = "") -> Select | None:
@@ -134,17 +102,17 @@ def choose_toolkit(backend: Backend, stated: Collection[str]) -> str:
     return max(known, key=Version, default="")
 
 
-def code_of_set(backends: Iterable[Backend], entries: Iterable[Entry], contents: Contents) -> list[KnownCode]:
+def code_of_set(backends: Iterable[Backend], entries: Iterable[Entry], release: Release) -> list[KnownCode]:
     """Take the GPU code from the entries of `dist/release.json`, as far as they are of this very set.
 
     A library that somebody built needs no pin. A wheel with an upstream library that is pinned no more is left over.
     """
-    listed = [entry for entry in entries if entry.version == contents.wheel_version]
+    listed = [entry for entry in entries if entry.version == release.set_version]
     return [
         KnownCode(
             backend.name,
             platform,
-            tuple(entry.gpu_code),
+            entry.gpu_code,
             Source(entry.filename, entry.sha256),
             toolkit_of(backend, entry),
         )
@@ -152,7 +120,7 @@ def code_of_set(backends: Iterable[Backend], entries: Iterable[Entry], contents:
         for platform, tag in backend.tags.items()
         for entry in listed
         if entry.distribution == backend.distribution
-        if contents.has_library(backend.name, platform) or entry.provider != "prebuilt"
+        if _key(backend.name, platform) in release.pins or entry.provider != "prebuilt"
         if any(given.endswith(f"-{tag}") for given in entry.tags)
     ]
 
@@ -163,7 +131,7 @@ def code_of_library(backend: str, platform: str, library: Path, code: Iterable[s
 
 
 def make_facts(
-    backends: Iterable[Backend], contents: Contents, known: Iterable[KnownCode], old: Facts | None = None
+    backends: Iterable[Backend], release: Release, known: Iterable[KnownCode], old: Facts | None = None
 ) -> Facts:
     """Put together all that is known about a release; of two codes for one place the one that is known now counts.
 
@@ -173,12 +141,12 @@ def make_facts(
         UsageError: Nothing is known about a library of the release, or a table `[select]` is malformed.
     """
     before = {backend.name: backend for backend in (old.backends if old else ())}
-    kept = (entry for entry in _code_in(before.values()) if contents.has_library(entry.backend, entry.platform))
+    kept = (entry for entry in _code_in(before.values()) if _key(entry.backend, entry.platform) in release.pins)
     by_place = {(entry.backend, entry.platform): entry for entry in [*kept, *known]}
     listed = sorted(backends, key=lambda backend: backend.name)
     return Facts(
-        contents.version,
-        tuple(_backend_facts(backend, contents, by_place, before.get(backend.name)) for backend in listed),
+        release.version,
+        tuple(_backend_facts(backend, release, by_place, before.get(backend.name)) for backend in listed),
         requires_python(listed),
         SCHEMA,
     )
@@ -218,30 +186,34 @@ def _malformed(backend: Backend, cause: str) -> UsageError:
     return UsageError(f"malformed backend file: {backend.path}", cause=cause, remedy=remedy)
 
 
-def _code_in(backends: Iterable[selector.Backend]) -> list[KnownCode]:
-    return [
-        KnownCode(backend.name, platform, code, backend.sources[platform], _recorded_toolkit(backend))
-        for backend in backends
-        for platform, code in backend.code.items()
-    ]
+def _key(backend: str, platform: str) -> str:
+    """Return the key of the pin of a library."""
+    return f"plugin.{backend}.{platform}"
+
+
+def _code_in(backends: Iterable[selector.Backend]) -> Iterator[KnownCode]:
+    """Yield the code that was recorded before."""
+    for backend in backends:
+        toolkit = format_version(backend.select.toolkit if backend.select else None) or ""
+        for platform, code in backend.code.items():
+            yield KnownCode(backend.name, platform, code, backend.sources[platform], toolkit)
 
 
 def _backend_facts(
     backend: Backend,
-    contents: Contents,
+    release: Release,
     known: Mapping[tuple[str, str], KnownCode],
     before: selector.Backend | None,
 ) -> selector.Backend:
-    recorded = before.tags if before else {}
     built = {platform: known[backend.name, platform] for platform in backend.tags if (backend.name, platform) in known}
-    there = {name for name in backend.tags if contents.has_library(backend.name, name) or name in built}
-    absent = {name: contents.absent.get(f"plugin.{backend.name}.{name}", "") for name in backend.tags}
-    _check_known(backend, there, built, recorded)
+    there = {name for name in backend.tags if _key(backend.name, name) in release.pins or name in built}
+    absent = {name: release.find_absent(_key(backend.name, name)) for name in backend.tags if name not in there}
+    _check_known(backend, there, built, before.tags if before else {})
     coded = {platform: entry for platform, entry in built.items() if entry.code}
     return selector.Backend(
         name=backend.name,
         distribution=backend.distribution,
-        version=contents.wheel_version,
+        version=release.set_version,
         family=backend.pjrt_name,
         package=backend.package,
         tags={platform: tag for platform, tag in backend.tags.items() if platform in there},
@@ -249,12 +221,8 @@ def _backend_facts(
         code={platform: entry.code for platform, entry in coded.items()},
         sources={platform: entry.source for platform, entry in coded.items()},
         select=read_select(backend, choose_toolkit(backend, [entry.toolkit for entry in built.values()])),
-        absent={name: cause for name, cause in absent.items() if cause and name not in there},
+        absent={name: entry.cause for name, entry in absent.items() if entry},
     )
-
-
-def _recorded_toolkit(backend: selector.Backend) -> str:
-    return format_version(backend.select.toolkit if backend.select else None) or ""
 
 
 def _check_known(

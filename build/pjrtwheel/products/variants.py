@@ -19,8 +19,9 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.gpucode import NvidiaTarget
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.products.facts import Contents, choose_toolkit, read_select, toolkit_of
+from pjrtwheel.products.facts import choose_toolkit, read_select, toolkit_of
 from pjrtwheel.record.entries import Entry
+from pjrtwheel.release.model import Release
 
 NULL = "null"  # the label of the variant without properties (PEP 825)
 _ANY = "any"
@@ -69,17 +70,17 @@ class Group:
     requires: tuple[str, ...] = ()
 
 
-def make_variants(backends: Iterable[Backend], entries: Iterable[Entry], contents: Contents) -> list[Variant]:
+def make_variants(backends: Iterable[Backend], entries: Iterable[Entry], release: Release) -> list[Variant]:
     """Return the wheels for what was built: a variant whose package is missing would make installers fail.
 
     Raises:
         UsageError: There is no wheel for the CPU, which the plain wheel asks for wherever the release has one.
     """
-    listed = [entry for entry in entries if entry.version == contents.wheel_version]
+    listed = [entry for entry in entries if entry.version == release.set_version]
     tables = [(backend, _read_select(backend, listed)) for backend in backends]
     known = [(backend, select) for backend, select in tables if select is not None]
-    plain = _cpu_requires([backend for backend, select in known if select.vendor == "cpu"], listed, contents)
-    variants = [variant for pair in known for variant in _of_backend(*pair, listed, contents.wheel_version)]
+    plain = _cpu_requires([backend for backend, select in known if select.vendor == "cpu"], listed, release)
+    variants = [variant for pair in known for variant in _of_backend(*pair, listed, release.set_version)]
     return [Variant("", _ANY, plain), Variant(NULL, _ANY, plain), *sorted(variants, key=lambda item: item.label)]
 
 
@@ -105,19 +106,19 @@ def _tpu_groups(_select: Select, _code: Iterable[str], _architecture: str) -> li
     return [Group("", ("tpu::present::true",))]
 
 
-def _cpu_requires(backends: list[Backend], entries: list[Entry], contents: Contents) -> tuple[str, ...]:
+def _cpu_requires(backends: list[Backend], entries: list[Entry], release: Release) -> tuple[str, ...]:
     """Return what the plain wheel asks for: elsewhere than where we have a wheel, `jaxlib` has an XLA for the CPU."""
     needs = [
-        f'{backend.distribution}=={contents.wheel_version}; sys_platform == "linux" '
+        f'{backend.distribution}=={release.set_version}; sys_platform == "linux" '
         f'and platform_machine == "{PLATFORMS[platform].architecture}"'
         for backend in backends
         for platform, _ in _built(backend, entries)
     ]
-    absent = all(f"plugin.{backend.name}.{name}" in contents.absent for backend in backends for name in backend.tags)
+    absent = all(release.find_absent(f"plugin.{backend.name}.{name}") for backend in backends for name in backend.tags)
     if not needs and not absent:
-        what = f"no wheel of {contents.version} for the CPU was built"
-        raise UsageError(what, remedy=f"build it first: ./noxw -s build_cpu -- --release {contents.version}")
-    return (f"jaxlib=={contents.wheel_version}", *needs)
+        what = f"no wheel of {release.version} for the CPU was built"
+        raise UsageError(what, remedy=f"build it first: ./noxw -s build_cpu -- --release {release.version}")
+    return (f"jaxlib=={release.set_version}", *needs)
 
 
 def _built(backend: Backend, entries: list[Entry]) -> Iterator[tuple[str, Entry]]:

@@ -14,7 +14,6 @@ from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import REFERENCE
 from pjrtwheel.products.auto import list_filename, release_document, variant_name
-from pjrtwheel.products.facts import contents_of
 from pjrtwheel.products.variants import make_variants
 from pjrtwheel.prove.library import require_own_names
 from pjrtwheel.publish.destinations import Destination
@@ -146,7 +145,7 @@ def promise_of_set(release: Release, backends: Collection[Backend], listed: Iter
     if has_auto:
         try:
             promised = [entry for entry in ours if entry.filename in names]
-            variants = make_variants(backends, promised, contents_of(release))
+            variants = make_variants(backends, promised, release)
             names |= {variant_name(variant, version).filename for variant in variants}
             listing = release_document(variants)
         except UsageError as error:

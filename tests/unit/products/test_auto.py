@@ -18,17 +18,18 @@ from jaxlib_select.choose.cuda import TEGRA, runs
 from jaxlib_select.facts import Select
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.cli import main
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.auto import build_auto
-from pjrtwheel.products.facts import Contents
 from pjrtwheel.products.variants import TEGRA as TEGRA_CHIPS
 from pjrtwheel.products.variants import THOR, Group, Variant, compiled, make_variants, nvidia_groups, served
 from pjrtwheel.record.entries import Entry, format_entries, read_entries
+from pjrtwheel.release.model import Absent
 from pjrtwheel.sets.finished_set import find_set
 from release_entries import entry_of
 from release_under_test import release_under_test
+from small_wheels import build_wheel
 
 RELEASE = release_under_test()
 VERSION = RELEASE.set_version
@@ -138,13 +139,9 @@ def test_variants_agree_with_the_selector(architecture: str, select: Select, cod
     assert not any(listed & offered(capability) for capability in given_up)
 
 
-def test_the_selector_knows_the_same_tegra_chips() -> None:
-    """Who decides by itself, and who tells uv."""
-    assert {*TEGRA_CHIPS, *THOR.values()} == TEGRA
-
-
 def test_code_for_one_chip_cannot_be_said() -> None:
-    """`sm_90a` and PTX of a minor version have no value of their own."""
+    """`sm_90a` and PTX of a minor version have no value of their own; Tegra's chips are those of the selector."""
+    assert {*TEGRA_CHIPS, *THOR.values()} == TEGRA
     assert served(["sm_90a", "gfx942"], SELECT13, tegra=False) == []
     assert compiled(["compute_90a"]) == ()
     assert compiled(["compute_86"]) == ((9, 0), (10, 0), (11, 0))
@@ -184,7 +181,7 @@ def test_only_what_was_built_gets_a_variant(backends: dict[str, Backend]) -> Non
         entry(backends["cuda12"], "linux_aarch64", CODE12),
         entry(backends["cuda13"], "linux_x86_64", CODE13, version="0.1.2"),
     ]
-    assert make_variants(backends.values(), built, Contents(VERSION)) == [
+    assert make_variants(backends.values(), built, RELEASE) == [
         Variant("", "any", PLAIN),
         Variant("null", "any", PLAIN),
         Variant(
@@ -197,17 +194,16 @@ def test_only_what_was_built_gets_a_variant(backends: dict[str, Backend]) -> Non
     ]
 
 
-NO_CPU = {f"plugin.cpu.{platform}": "no such file" for platform in PLATFORMS}
+NO_CPU = tuple(Absent(f"plugin.cpu.{platform}", "cpu", "1", "no such file") for platform in PLATFORMS)
 
 
 def test_a_release_without_a_wheel_for_the_cpu_asks_for_none(backends: dict[str, Backend]) -> None:
-    """The plain wheel is for jaxlib alone then; one that only was not built yet is still missed."""
+    """The plain wheel is for jaxlib alone then; without one that only was not built yet, every pip would fail."""
     built = [entry(backends["tpu"], "linux_x86_64")]
-    plain, *_ = make_variants(backends.values(), built, Contents(VERSION, absent=NO_CPU))
+    plain, *_ = make_variants(backends.values(), built, replace(RELEASE, absent=NO_CPU))
     assert plain == Variant("", "any", (f"jaxlib=={VERSION}",))
-    partly = {key: cause for key, cause in NO_CPU.items() if key != "plugin.cpu.linux_x86_64"}
-    with pytest.raises(UsageError, match="for the CPU was built"):
-        make_variants(backends.values(), built, Contents(VERSION, absent=partly))
+    with pytest.raises(UsageError, match=re.escape(RELEASE.version)):
+        make_variants(backends.values(), built, RELEASE)
 
 
 def test_the_toolkit_of_the_release_decides_about_ptx(backends: dict[str, Backend]) -> None:
@@ -216,20 +212,14 @@ def test_the_toolkit_of_the_release_decides_about_ptx(backends: dict[str, Backen
     said = [
         any(
             "_virtual" in text
-            for variant in make_variants(backends.values(), [cpu, stating(cuda, number)], Contents(VERSION))
+            for variant in make_variants(backends.values(), [cpu, stating(cuda, number)], RELEASE)
             for text in variant.properties
         )
         for number in ("13000", "13010")
     ]
     assert said == [True, False]
-    with pytest.raises(UsageError, match="no library of cuda13 was asked for its cuda_version"):
-        make_variants(backends.values(), [cpu, stating(cuda, "")], Contents(VERSION))
-
-
-def test_the_plain_wheel_needs_the_cpu(backends: dict[str, Backend]) -> None:
-    """Without its package, every pip would fail."""
-    with pytest.raises(UsageError, match=rf"no wheel of {re.escape(VERSION)} for the CPU was built"):
-        make_variants(backends.values(), [entry(backends["tpu"], "linux_x86_64")], Contents(VERSION))
+    with pytest.raises(UsageError, match="cuda_version"):
+        make_variants(backends.values(), [cpu, stating(cuda, "")], RELEASE)
 
 
 @pytest.fixture
@@ -257,13 +247,14 @@ def checkout(root: Path, tmp_path: Path) -> Path:
 
 
 def test_wheels_documents_and_record_belong_together(
-    dist: Path, checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    dist: Path, checkout: Path, backends: dict[str, Backend], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The files, what is in one of them, the list of variants, and the record; a second run gives the same bytes."""
+    """The files, what is in one of them, the list of variants, and the record; a second run gives the same bytes.
+
+    Proving, which looks for the wheels of a backend, does not stumble over them.
+    """
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1")  # or the record of a run in the next second has another date
     assert main(["auto", "--root", str(checkout), "--dist", str(dist), "--release", RELEASE.version]) == 0
-    said = capsys.readouterr().out.splitlines()
-    assert [line.split(":")[0] for line in said] == ["plain", "null", "cuda12", "cuda12_legacy"]
     stem = f"jaxlib_auto-{VERSION}-py3-none"
     names = sorted(path.name for path in dist.glob("jaxlib_auto-*"))
     assert names == [
@@ -291,39 +282,54 @@ def test_wheels_documents_and_record_belong_together(
     origins = [record[name]["proof"]["origin"] for name in names[:4]]
     assert [(origin["commit"], origin["date"]) for origin in origins] == [(None, "1970-01-01T00:00:01Z")] * 4
     before = {name: (dist / name).read_bytes() for name in [*names, "release.json"]}
-    build_auto(checkout, dist, Contents(VERSION))
+    build_auto(checkout, dist, RELEASE)
     assert {name: (dist / name).read_bytes() for name in before} == before
+    bindings = f"jaxlib-{VERSION}-cp312-cp312-manylinux_2_27_x86_64.whl"
+    build_wheel(dist, {}, name=bindings)
+    found = find_set(checkout, dist, backends["cpu"], PLATFORMS["linux_x86_64"], dist, where=VERSION)
+    plugin = f"jaxlib_cpu-{VERSION}-cp312-abi3-manylinux_2_27_x86_64.whl"
+    assert (found.bindings.filename, found.plugin.name) == (bindings, plugin)
 
 
-def test_variants_that_are_none_any_more_are_removed(dist: Path, root: Path) -> None:
-    """Together with their entries; another release's stay."""
-    build_auto(root, dist, Contents(VERSION))
-    other = dist / "jaxlib_auto-0.1.2-py3-none-any.whl"
+def listed_variants(dist: Path) -> set[str]:
+    """Return the wheels of `jaxlib-auto` that the record of a folder lists."""
+    return {name for name, entry in read_entries(dist).items() if entry.distribution == "jaxlib-auto"}
+
+
+def test_variants_that_are_none_any_more_are_removed_last(dist: Path, root: Path) -> None:
+    """Together with their entries, once the list of variants is written; another release's stay."""
+    build_auto(root, dist, RELEASE)
+    before = {path.name for path in dist.glob("jaxlib_auto-*.whl")}
+    entries = read_entries(dist)
+    kept = {name: entry for name, entry in entries.items() if entry.distribution != "jaxlib-cuda-12"}
+    (dist / "release.json").write_text(format_entries(kept))
+    other, listing = dist / "jaxlib_auto-0.1.2-py3-none-any.whl", dist / f"jaxlib_auto-{VERSION}-variants.json"
     other.write_bytes(b"")
-    document = json.loads((dist / "release.json").read_text())
-    document["wheels"] = [wheel for wheel in document["wheels"] if wheel["distribution"] != "jaxlib-cuda-12"]
-    (dist / "release.json").write_text(json.dumps(document))
-    build_auto(root, dist, Contents(VERSION))
-    names = [f"jaxlib_auto-{VERSION}-py3-none-any-null.whl", f"jaxlib_auto-{VERSION}-py3-none-any.whl"]
-    assert sorted(path.name for path in dist.glob("jaxlib_auto-*.whl")) == [other.name, *names]
-    record = json.loads((dist / "release.json").read_text())["wheels"]
-    assert [wheel["filename"] for wheel in record if wheel["distribution"] == "jaxlib-auto"] == names
+    listing.unlink()
+    listing.mkdir()
+    with pytest.raises(IsADirectoryError):
+        build_auto(root, dist, RELEASE)
+    assert {path.name for path in dist.glob("jaxlib_auto-*.whl")} == {*before, other.name}
+    assert listed_variants(dist) == before
+    listing.rmdir()
+    build_auto(root, dist, RELEASE)
+    names = {f"jaxlib_auto-{VERSION}-py3-none-any-null.whl", f"jaxlib_auto-{VERSION}-py3-none-any.whl"}
+    assert {path.name for path in dist.glob("jaxlib_auto-*.whl")} == {other.name, *names}
+    assert listed_variants(dist) == names
 
 
-def test_releases_lie_next_to_each_other(
-    dist: Path, root: Path, backends: dict[str, Backend], make_wheel: Callable[..., Path]
-) -> None:
+def test_releases_lie_next_to_each_other(dist: Path, root: Path, backends: dict[str, Backend]) -> None:
     """Each asks for packages of its own; a run for one leaves the other as it is."""
-    newer = f"{VERSION}.1"
+    other = replace(RELEASE, build=RELEASE.build + 1, absent=NO_CPU)
+    newer = other.set_version
     name = entry(backends["cuda13"], "linux_x86_64").filename.replace(f"-{VERSION}-", f"-{newer}-")
-    wheel = make_wheel({}, name=name)
-    other = replace(entry(backends["cuda13"], "linux_x86_64", CODE13, newer), filename=name, lock_id="00")
-    listed = read_entries(dist) | {name: replace(other, sha256=hash_file(wheel))}
+    wheel = build_wheel(dist, {}, name=name)
+    made = replace(entry(backends["cuda13"], "linux_x86_64", CODE13, newer), filename=name, lock_id="00")
+    listed = read_entries(dist) | {name: replace(made, sha256=hash_file(wheel))}
     (dist / "release.json").write_text(format_entries(listed))
-    contents = {VERSION: Contents(VERSION), newer: Contents(newer, absent=NO_CPU)}
-    build_auto(root, dist, contents[VERSION])
+    build_auto(root, dist, RELEASE)
     before = {path.name: path.read_bytes() for path in dist.glob(f"jaxlib_auto-{VERSION}-*")}
-    build_auto(root, dist, contents[newer])
+    build_auto(root, dist, other)
     after = {path.name: path.read_bytes() for path in dist.glob("jaxlib_auto-*")}
     assert before.items() <= after.items()
     requires = {name: entry.requires for name, entry in read_entries(dist).items() if name.startswith("jaxlib_auto")}
@@ -332,57 +338,23 @@ def test_releases_lie_next_to_each_other(
         needs = [need for name, needs in requires.items() if name.split("-")[1] == found for need in needs]
         assert {need.partition(";")[0].partition("==")[2] for need in needs if need.startswith("jaxlib")} == {found}
     assert requires[f"jaxlib_auto-{newer}-py3-none-any.whl"] == (f"jaxlib=={newer}",)
-    build_auto(root, dist, contents[VERSION])
-    assert {path.name: path.read_bytes() for path in dist.glob("jaxlib_auto-*")} == after
 
 
-def test_a_run_that_fails_removes_nothing(dist: Path, root: Path) -> None:
-    """What the record lists is there, also when the list of variants could not be written."""
-    build_auto(root, dist, Contents(VERSION))
-    before = {path.name for path in dist.glob("jaxlib_auto-*.whl")}
-    document = json.loads((dist / "release.json").read_text())
-    document["wheels"] = [wheel for wheel in document["wheels"] if wheel["distribution"] != "jaxlib-cuda-12"]
-    (dist / "release.json").write_text(json.dumps(document))
-    (dist / f"jaxlib_auto-{VERSION}-variants.json").unlink()
-    (dist / f"jaxlib_auto-{VERSION}-variants.json").mkdir()
-    with pytest.raises(IsADirectoryError):
-        build_auto(root, dist, Contents(VERSION))
-    assert {path.name for path in dist.glob("jaxlib_auto-*.whl")} == before
-    record = json.loads((dist / "release.json").read_text())["wheels"]
-    assert {wheel["filename"] for wheel in record if wheel["distribution"] == "jaxlib-auto"} == before
-
-
-def test_wheels_of_two_sets_are_refused(dist: Path, root: Path) -> None:
-    """They would refuse each other once installed."""
-    document = json.loads((dist / "release.json").read_text())
-    document["wheels"][0]["lock_id"] = "00"
-    (dist / "release.json").write_text(json.dumps(document))
-    with pytest.raises(UsageError, match="belong to 2 sets"):
-        build_auto(root, dist, Contents(VERSION))
-
-
-def test_a_listed_wheel_that_is_gone_is_an_error(dist: Path, root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """No variant asks for it."""
-    (dist / f"jaxlib_cuda_12-{VERSION}-cp312-abi3-manylinux_2_27_x86_64.whl").unlink()
-    assert main(["auto", "--root", str(root), "--dist", str(dist)]) == 7
-    assert "x86_64.whl is not there, though release.json lists it" in capsys.readouterr().err
-    assert list(dist.glob("jaxlib_auto*")) == []
-
-
-def test_an_empty_folder_is_an_error(tmp_path: Path, root: Path) -> None:
-    """Nothing is written; in a release without a wheel for the CPU as well."""
-    assert main(["auto", "--root", str(root), "--dist", str(tmp_path)]) == 2
-    with pytest.raises(UsageError, match=rf"no wheel of {re.escape(VERSION)} was built into the folder"):
-        build_auto(root, tmp_path, Contents(VERSION, absent=NO_CPU))
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_other_commands_do_not_stumble_over_variants(
-    dist: Path, root: Path, backends: dict[str, Backend], make_wheel: Callable[..., Path]
-) -> None:
-    """Proving finds the wheels of its backend in a folder with `jaxlib-auto`."""
-    jaxlib = make_wheel({}, name=f"jaxlib-{VERSION}-cp312-cp312-manylinux_2_27_x86_64.whl")
-    build_auto(root, dist, Contents(VERSION))
-    found = find_set(root, dist, backends["cpu"], PLATFORMS["linux_x86_64"], dist, where=VERSION)
-    plugin = f"jaxlib_cpu-{VERSION}-cp312-abi3-manylinux_2_27_x86_64.whl"
-    assert (found.bindings.filename, found.plugin.name) == (jaxlib.name, plugin)
+def test_a_folder_that_is_not_of_one_set_is_refused(dist: Path, root: Path, tmp_path: Path) -> None:
+    """Wheels of two sets would refuse each other once installed, and no variant may ask for what is not there."""
+    entries = read_entries(dist)
+    first, second = entries.values()
+    mixed = {first.filename: replace(first, lock_id="00"), second.filename: second}
+    (dist / "release.json").write_text(format_entries(mixed))
+    with pytest.raises(UsageError, match="2 sets"):
+        build_auto(root, dist, RELEASE)
+    (dist / "release.json").write_text(format_entries(entries))
+    (dist / second.filename).unlink()
+    with pytest.raises(WheelError, match=re.escape(second.filename)):
+        build_auto(root, dist, RELEASE)
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    for release in (RELEASE, replace(RELEASE, absent=NO_CPU)):
+        with pytest.raises(UsageError, match=re.escape(RELEASE.version)):
+            build_auto(root, empty, release)
+    assert [*dist.glob("jaxlib_auto*"), *empty.iterdir()] == []

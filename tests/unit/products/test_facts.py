@@ -19,12 +19,9 @@ from pjrtwheel.backend import load_backends, parse_backend
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
 from pjrtwheel.products.facts import (
-    Contents,
     KnownCode,
     choose_toolkit,
-    code_of_library,
     code_of_set,
-    contents_of,
     facts_path,
     find_unknown,
     format_facts,
@@ -35,7 +32,7 @@ from pjrtwheel.products.facts import (
 )
 from pjrtwheel.record.entries import Entry, format_entries
 from pjrtwheel.release.known import list_releases, load_release
-from pjrtwheel.release.model import parse_release
+from pjrtwheel.release.model import Absent, Pin, Release
 from release_entries import entry_of
 from release_under_test import release_under_test
 
@@ -51,7 +48,15 @@ rank = 0
 driver = "1.0"
 """
 BACKEND = parse_backend(ABACUS, Path("plugins/abacus/backend.toml"))
-CONTENTS = Contents("1", ("plugin.abacus.linux_x86_64", "plugin.abacus.linux_aarch64", "plugin.other.linux_x86_64"))
+PIN = Pin("plugin.abacus.linux_x86_64", "p", "0.9", "p-0.9-py3-none-any.whl", "ab" * 32, 1)
+RELEASE = Release(
+    dict.fromkeys(("plugin.abacus.linux_x86_64", "plugin.abacus.linux_aarch64", "plugin.other.linux_x86_64"), PIN),
+    digest="",
+    path=Path("releases/1.toml"),
+    version="1",
+    build=1,
+)
+EMPTY = dataclasses.replace(RELEASE, pins={})
 X86 = KnownCode("abacus", "linux_x86_64", ("bead_5",), Source("a.whl", "00"))
 ARM = KnownCode("abacus", "linux_aarch64", ("bead_6",), Source("b.whl", "11"))
 
@@ -73,12 +78,12 @@ def test_code_is_taken_from_the_wheels_of_the_release() -> None:
         entry("manylinux_2_27_x86_64", distribution="jaxlib"),
         entry("win_amd64"),
     ]
-    assert code_of_set([BACKEND], entries, CONTENTS) == [X86]
+    assert code_of_set([BACKEND], entries, RELEASE) == [X86]
 
 
 def test_code_of_another_set_of_the_release_does_not_count() -> None:
     """Its library may be another one; facts are about the wheels of one version."""
-    labelled = dataclasses.replace(CONTENTS, set_version="1+split.2")
+    labelled = dataclasses.replace(RELEASE, label="split", build=2)
     entries = [entry("manylinux_2_27_x86_64", version=version) for version in ("1", "1+split.1", "1+split.2")]
     assert code_of_set([BACKEND], entries[:2], labelled) == []
     assert code_of_set([BACKEND], entries, labelled) == [X86]
@@ -88,13 +93,13 @@ def test_code_of_another_set_of_the_release_does_not_count() -> None:
 def test_a_wheel_without_a_pin_counts_if_somebody_built_its_library(provider: str, found: list[KnownCode]) -> None:
     """One with upstream's library is left over from before the pin went away."""
     wheel = dataclasses.replace(entry("manylinux_2_27_x86_64"), provider=provider)
-    assert code_of_set([BACKEND], [wheel], Contents("1")) == found
-    assert code_of_set([BACKEND], [wheel], CONTENTS) == [X86]
+    assert code_of_set([BACKEND], [wheel], EMPTY) == found
+    assert code_of_set([BACKEND], [wheel], RELEASE) == [X86]
 
 
 def test_everything_known_about_a_backend_is_written() -> None:
     """What selection needs, and from which file the code was read; empty keys are left out of `select`."""
-    facts = json.loads(format_facts(make_facts([BACKEND], CONTENTS, [X86, ARM])))
+    facts = json.loads(format_facts(make_facts([BACKEND], RELEASE, [X86, ARM])))
     assert (facts["schema"], facts["release"], facts["requires_python"]) == (1, "1", ">=3.12")
     assert facts["backends"] == [
         {
@@ -117,45 +122,32 @@ def test_everything_known_about_a_backend_is_written() -> None:
 
 def test_what_is_not_built_now_stays_as_recorded() -> None:
     """What is known now goes before what was recorded for the same place; the text is the same each time."""
-    old = make_facts([BACKEND], CONTENTS, [X86, ARM])
-    new = make_facts(
-        [BACKEND], CONTENTS, [KnownCode("abacus", "linux_x86_64", ("bead_7",), Source("c.whl", "22"))], old
-    )
+    old = make_facts([BACKEND], RELEASE, [X86, ARM])
+    new = make_facts([BACKEND], RELEASE, [KnownCode("abacus", "linux_x86_64", ("bead_7",), Source("c.whl", "22"))], old)
     assert new.backends[0].code == {"linux_x86_64": ("bead_7",), "linux_aarch64": ("bead_6",)}
-    assert format_facts(make_facts([BACKEND], CONTENTS, [], old)) == format_facts(old)
+    assert format_facts(make_facts([BACKEND], RELEASE, [], old)) == format_facts(old)
 
 
-def test_a_platform_without_code_is_refused() -> None:
-    """Half a record would send machines of the other platform to the CPU."""
-    with pytest.raises(UsageError) as caught:
-        make_facts([BACKEND], CONTENTS, [X86])
-    assert str(caught.value).splitlines() == [
-        "nothing is known about the library of abacus for linux_aarch64",
-        "build it first, or give its library: --library abacus:linux_aarch64=PATH",
-    ]
-
-
-def test_a_backend_that_was_not_built_is_refused() -> None:
-    """As long as nothing was recorded of it: its wheel would seem to have no code."""
-    with pytest.raises(
-        UsageError, match="nothing is known about the library of abacus for linux_aarch64, linux_x86_64"
-    ):
-        make_facts([BACKEND], CONTENTS, [])
+@pytest.mark.parametrize("known", [[], [X86]], ids=["nothing", "half"])
+def test_a_library_of_which_nothing_is_known_is_refused(known: list[KnownCode]) -> None:
+    """Half a record would send machines of the other platform to the CPU; a library of upstream's own needs none."""
+    with pytest.raises(UsageError, match="abacus for linux_aarch64"):
+        make_facts([BACKEND], RELEASE, known)
     unbundled = dataclasses.replace(BACKEND, prebuilt=dataclasses.replace(BACKEND.prebuilt, bundled=False))
-    (facts,) = make_facts([unbundled], CONTENTS, []).backends
+    (facts,) = make_facts([unbundled], RELEASE, []).backends
     assert (facts.tags, facts.code) == (BACKEND.tags, {})
 
 
 def test_a_platform_without_a_wheel_is_not_named() -> None:
     """The release has no library for it, unless somebody built one from source."""
-    contents = Contents("1", ("plugin.abacus.linux_x86_64",))
-    (facts,) = make_facts([BACKEND], contents, [X86]).backends
+    release = dataclasses.replace(RELEASE, pins={"plugin.abacus.linux_x86_64": PIN})
+    (facts,) = make_facts([BACKEND], release, [X86]).backends
     assert facts.tags == {"linux_x86_64": "manylinux_2_27_x86_64"}
-    built = make_facts([BACKEND], contents, [X86, ARM])
+    built = make_facts([BACKEND], release, [X86, ARM])
     assert built.backends[0].tags == BACKEND.tags
-    assert make_facts([BACKEND], contents, [], built) == make_facts([BACKEND], contents, [X86])
+    assert make_facts([BACKEND], release, [], built) == make_facts([BACKEND], release, [X86])
     codeless = [dataclasses.replace(known, code=()) for known in (X86, ARM)]
-    (facts,) = make_facts([BACKEND], contents, codeless).backends
+    (facts,) = make_facts([BACKEND], release, codeless).backends
     assert facts.tags == BACKEND.tags
 
 
@@ -166,51 +158,22 @@ def test_what_a_release_lacks_is_written_with_the_cause() -> None:
         "plugin.abacus.linux_aarch64": "no file for aarch64",
         "kernels.abacus.cp312.linux_x86_64": "no abacus-kernels 1",
     }
-    (facts,) = make_facts([BACKEND], Contents("1", (), absent), []).backends
+    release = dataclasses.replace(EMPTY, absent=tuple(Absent(key, "p", "1", cause) for key, cause in absent.items()))
+    (facts,) = make_facts([BACKEND], release, []).backends
     assert (facts.tags, facts.absent) == (
         {},
         {"linux_x86_64": "no abacus-pjrt 1", "linux_aarch64": "no file for aarch64"},
     )
-    (facts,) = make_facts([BACKEND], Contents("1", (), absent), [X86]).backends
+    (facts,) = make_facts([BACKEND], release, [X86]).backends
     assert (set(facts.tags), facts.absent) == ({"linux_x86_64"}, {"linux_aarch64": "no file for aarch64"})
-
-
-RELEASE_FILE = """
-schema = 2
-release = "1"
-build = 1
-"""
-PIN = """
-[[pin]]
-key = "{key}"
-project = "p"
-version = "0.9"
-filename = "p-0.9-py3-none-any.whl"
-sha256 = "abababababababababababababababababababababababababababababababab"
-size = 1
-"""
-OVERRIDE = """
-[[override]]
-backend = "abacus"
-version = "0.9"
-reason = "nobody has made another one"
-"""
-NO_OVERRIDE = """
-[[absent]]
-key = "plugin.abacus.linux_x86_64"
-project = "abacus-pjrt"
-version = "1"
-cause = "no abacus-pjrt 1"
-"""
 
 
 @pytest.mark.parametrize("known", [X86, dataclasses.replace(X86, code=())], ids=["with code", "without code"])
 def test_what_an_override_gave_goes_with_it(known: KnownCode) -> None:
     """Also after it was recorded; once the override is back, the recorded code would have to be read again."""
-    path, key = Path("releases/1.toml"), "plugin.abacus.linux_x86_64"
-    always = RELEASE_FILE + PIN.format(key="compiler.linux_x86_64")
-    with_override = contents_of(parse_release(always + OVERRIDE + PIN.format(key=key), path))
-    without = contents_of(parse_release(always + NO_OVERRIDE, path))
+    key = "plugin.abacus.linux_x86_64"
+    with_override = dataclasses.replace(RELEASE, pins={key: PIN})
+    without = dataclasses.replace(EMPTY, absent=(Absent(key, "abacus-pjrt", "1", "no abacus-pjrt 1"),))
     old = make_facts([BACKEND], with_override, [known])
     assert dict(old.backends[0].tags) == {"linux_x86_64": "manylinux_2_27_x86_64"}
     new = make_facts([BACKEND], without, [], old)
@@ -218,7 +181,7 @@ def test_what_an_override_gave_goes_with_it(known: KnownCode) -> None:
     (facts,) = new.backends
     found = (facts.tags, facts.code, facts.sources, facts.absent)
     assert found == ({}, {}, {}, {"linux_x86_64": "no abacus-pjrt 1"})
-    with pytest.raises(UsageError, match="nothing is known about the library of abacus for linux_x86_64"):
+    with pytest.raises(UsageError, match="abacus for linux_x86_64"):
         make_facts([BACKEND], with_override, [], new)
 
 
@@ -231,62 +194,47 @@ def test_the_toolkit_is_the_one_that_the_library_states() -> None:
     assert choose_toolkit(backend, ["13.1", "", "9.2"]) == "13.1"
     assert (choose_toolkit(backend, []), choose_toolkit(BACKEND, [""])) == ("", "")
     listed = dataclasses.replace(entry("manylinux_2_27_x86_64"), other_proofs=(stated.proof,))
-    known = code_of_set([backend], [listed], CONTENTS)
+    known = code_of_set([backend], [listed], RELEASE)
     assert known == [dataclasses.replace(X86, toolkit="13.1")]
-    old = make_facts([backend], CONTENTS, [*known, ARM])
+    old = make_facts([backend], RELEASE, [*known, ARM])
     assert old.backends[0].select == Select("merchant", 0, driver=(1, 0), toolkit=(13, 1))
-    assert make_facts([backend], CONTENTS, [], old) == old
-    assert make_facts([backend], CONTENTS, [X86], old) == old  # as that for aarch64 was recorded with it
+    assert make_facts([backend], RELEASE, [], old) == old
+    assert make_facts([backend], RELEASE, [X86], old) == old  # as that for aarch64 was recorded with it
     assert read_select(dataclasses.replace(BACKEND, select=None), "13.1") is None
-    with pytest.raises(UsageError, match="no library of abacus was asked for its bead_version"):
-        make_facts([backend], CONTENTS, [X86, ARM])
+    with pytest.raises(UsageError, match="bead_version"):
+        make_facts([backend], RELEASE, [X86, ARM])
 
 
 @pytest.mark.parametrize("number", ["13", "13.0", "x"])
 def test_a_toolkit_that_is_no_number_of_cuda_is_refused(number: str) -> None:
     """Read as one, every driver would seem to be new enough."""
     backend = dataclasses.replace(BACKEND, toolkit_attribute="bead_version")
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError, match=f"bead_version of a.whl is {number!r}"):
         toolkit_of(backend, entry("manylinux_2_27_x86_64", attributes={"bead_version": number}))
-    assert caught.value.what == f"bead_version of a.whl is {number!r} in release.json"
 
 
 @pytest.mark.parametrize(
     ("old", "new", "cause"),
     [
-        ("rank = 0", 'rank = "0"', "select.rank is '0', expected a whole number"),
-        ("rank = 0", "rang = 0", "unknown keys: select.rang"),
-        ('vendor = "merchant"', "", "select.vendor is missing"),
-        ('"1.0"', '"new"', "select.driver is 'new', expected a version such as '13.0'"),
+        ("rank = 0", 'rank = "0"', "select.rank"),
+        ("rank = 0", "rang = 0", "select.rang"),
+        ('vendor = "merchant"', "", "select.vendor"),
+        ('"1.0"', '"new"', "select.driver"),
     ],
 )
 def test_a_table_that_the_selector_cannot_read_is_refused(old: str, new: str, cause: str) -> None:
     """By its own dataclass, with the file and the key."""
     assert old in ABACUS
     backend = parse_backend(ABACUS.replace(old, new), Path("plugins/abacus/backend.toml"))
-    with pytest.raises(UsageError) as caught:
-        make_facts([backend], CONTENTS, [X86, ARM])
-    assert (caught.value.what, caught.value.cause) == (
-        "malformed backend file: plugins/abacus/backend.toml",
-        cause,
-    )
-
-
-def test_a_library_is_recorded_with_its_digest(tmp_path: Path) -> None:
-    """So that anybody can tell which file the code was read from."""
-    (tmp_path / "abacus.so").write_bytes(b"")
-    assert code_of_library("abacus", "linux_x86_64", tmp_path / "abacus.so", ("bead_5",)) == KnownCode(
-        "abacus",
-        "linux_x86_64",
-        ("bead_5",),
-        Source("abacus.so", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
-    )
+    with pytest.raises(UsageError, match=r"plugins/abacus/backend\.toml") as caught:
+        make_facts([backend], RELEASE, [X86, ARM])
+    assert cause in caught.value.cause
 
 
 @pytest.mark.parametrize("schema", [{"schema": 2}, {}], ids=["later", "none"])
 def test_facts_of_another_schema_are_refused(schema: dict[str, int], tmp_path: Path) -> None:
     """They may mean something else by the same keys."""
-    document = {**json.loads(format_facts(make_facts([BACKEND], CONTENTS, [X86, ARM]))), "schema": None} | schema
+    document = {**json.loads(format_facts(make_facts([BACKEND], RELEASE, [X86, ARM]))), "schema": None} | schema
     path = tmp_path / "facts.json"
     path.write_text(json.dumps({key: value for key, value in document.items() if value is not None}), "utf-8")
     with pytest.raises(UsageError, match=r"damaged facts: .*/facts\.json\n.*schema"):
@@ -304,7 +252,7 @@ def test_the_shipped_facts_are_those_of_the_repository(release: str, root: Path)
     assert old is not None
     listed = {backend.name for backend in old.backends}
     backends = [backend for backend in load_backends(root).values() if backend.name in listed]
-    assert format_facts(make_facts(backends, contents_of(load_release(root, release)), [], old)) == path.read_text()
+    assert format_facts(make_facts(backends, load_release(root, release), [], old)) == path.read_text()
 
 
 def test_backends_that_nobody_wrote_facts_about_are_found(root: Path, tmp_path: Path) -> None:
@@ -328,15 +276,13 @@ def test_the_selector_reads_what_the_build_writes(root: Path, tmp_path: Path) ->
         toolkit = format_version(backend.select.toolkit) if backend.select else None
         assert bool(toolkit) is bool(backends[backend.name].toolkit_attribute)
         assert backend.select == read_select(backends[backend.name], toolkit or "")
-    path, facts = tmp_path / "1.json", make_facts([BACKEND], CONTENTS, [X86, ARM])
+    path, facts = tmp_path / "1.json", make_facts([BACKEND], RELEASE, [X86, ARM])
     path.write_text(format_facts(facts), "utf-8")
     assert read_facts(path) == facts
     assert known_releases(tmp_path) == ("1",)
 
 
-def test_the_command_writes_the_file_and_says_whether_it_is_up_to_date(
-    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_the_file_and_says_whether_it_is_up_to_date(root: Path, tmp_path: Path) -> None:
     """In a repository with one backend, whose wheels are in dist/."""
     (tmp_path / "releases").symlink_to(root / "releases")
     (tmp_path / "plugins/abacus").mkdir(parents=True)
@@ -349,16 +295,12 @@ def test_the_command_writes_the_file_and_says_whether_it_is_up_to_date(
     }
     (tmp_path / "dist/release.json").write_text(format_entries(wheels), "utf-8")
     command = ["facts", "--release", DEFAULT_RELEASE, "--root", str(tmp_path)]
-    assert main([*command, "--check"]) == 1
-    assert capsys.readouterr().out.endswith(f"{DEFAULT_RELEASE}.json: out of date\n")
-    assert main(command) == 0
-    assert main([*command, "--check"]) == 0
-    assert capsys.readouterr().out.endswith(f"{DEFAULT_RELEASE}.json: up to date\n")
+    assert [main([*command, *options]) for options in (["--check"], [], ["--check"])] == [1, 0, 0]
     (abacus,) = load_facts(DEFAULT_RELEASE, tmp_path / "selector/jaxlib_select/facts").backends
     assert dict(abacus.code) == {"linux_x86_64": ("bead_5",), "linux_aarch64": ("bead_5",)}
 
 
-def test_damaged_facts_are_not_written_over(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_damaged_facts_are_not_written_over(root: Path, tmp_path: Path) -> None:
     """They may hold what is recorded nowhere else."""
     (tmp_path / "releases").symlink_to(root / "releases")
     (tmp_path / "plugins").symlink_to(root / "plugins")
@@ -366,7 +308,6 @@ def test_damaged_facts_are_not_written_over(root: Path, tmp_path: Path, capsys: 
     path.parent.mkdir(parents=True)
     path.write_text("{", "utf-8")
     assert main(["facts", "--release", DEFAULT_RELEASE, "--root", str(tmp_path)]) == UsageError.exit_code
-    assert "damaged facts" in capsys.readouterr().err
     assert path.read_text("utf-8") == "{"
 
 
@@ -374,4 +315,4 @@ def test_damaged_facts_are_not_written_over(root: Path, tmp_path: Path, capsys: 
 def test_a_library_that_is_not_there_is_named(root: Path, argument: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Backend, platform and file must exist."""
     assert main(["facts", "--root", str(root), "--check", "--library", argument]) == UsageError.exit_code
-    assert f"--library {argument}: no such backend, platform or file" in capsys.readouterr().err
+    assert f"--library {argument}" in capsys.readouterr().err

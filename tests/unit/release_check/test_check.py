@@ -20,7 +20,6 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.products.auto import list_filename, release_document
-from pjrtwheel.products.facts import contents_of
 from pjrtwheel.products.variants import make_variants
 from pjrtwheel.publish.destinations import Destination, Kind
 from pjrtwheel.record.proofs import Level
@@ -50,8 +49,8 @@ def find(small: TaggedRepository, tag: str = TAG, destination: Destination | Non
 def write_list(small: TaggedRepository) -> Path:
     """Write the list of the variants that `jaxlib-auto` has in this release, as `build_auto` does."""
     entries = [entry for entry in small.entries().values() if entry.distribution != "jaxlib-auto"]
-    contents = contents_of(load_release(small.root, VERSION.partition("+")[0]))
-    variants = make_variants(load_backends(small.root).values(), entries, contents)
+    release = load_release(small.root, VERSION.partition("+")[0])
+    variants = make_variants(load_backends(small.root).values(), entries, release)
     path = small.dist / list_filename(VERSION)
     path.write_text(release_document(variants), "utf-8")
     return path
