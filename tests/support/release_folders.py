@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import hashlib
+import tempfile
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -17,7 +18,9 @@ from pjrtwheel.attest.signature import format_envelope
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, make_statement
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
+from pjrtwheel.publish.destinations import Destination, DestinationKind
 from pjrtwheel.publish.place import Place
+from pjrtwheel.publish.publication import Publication
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
@@ -111,8 +114,13 @@ def list_release(
 
 
 def send(place: Place, release: ReleaseFolder, *, stop_after: int | None = None) -> None:
-    """Send a release in the order of publishing, documents first; or only so many files, as a killed run does."""
-    for name in [*release.documents, *sorted(release.wheels, reverse=True)][:stop_after]:
-        place.upload(release.path / name, hash_file(release.path / name))
+    """Send a release with the METADATA of its wheels, documents first; or only so many files, as a killed run does."""
+    destination = Destination(DestinationKind.FOLDER, "folder", "a folder", variants=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        publication = Publication(destination, place, release, Path(scratch))
+        place.begin(release.commit)
+        order = sorted(publication.files, key=lambda file: (bool(file.project), file.project == "jaxlib", file.name))
+        for file in order[:stop_after]:
+            place.upload(publication.find_local(file), file.sha256)
     if stop_after is None:
         place.finish()

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from check_disk import GIGABYTE
-from github_stand_in import REPOSITORY, TOKEN, GithubStandIn
+from gh_program import TOKEN, StandIn
 from pjrtwheel.bazel.clean import ask_servers_to_end
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.release.known import load_release
@@ -150,9 +150,7 @@ class SmallRepository:
         (store / "artifacts").mkdir()
         return self._run(store, tag, variables or {}, faults)
 
-    def rerun(
-        self, run: Run, first: str, *, github: GithubStandIn | None = None, moved_to: str = "", **faults: str
-    ) -> Run:
+    def rerun(self, run: Run, first: str, *, github: StandIn | None = None, moved_to: str = "", **faults: str) -> Run:
         """Run a job of an earlier run again, and those that need it; the others keep what they did.
 
         With `moved_to` the tag is put at another commit once the run has begun.
@@ -185,7 +183,7 @@ class SmallRepository:
         tag: str,
         variables: Mapping[str, str],
         faults: Mapping[str, str],
-        github: GithubStandIn | None = None,
+        github: StandIn | None = None,
     ) -> Run:
         # A server's machines are new to each job: proofs that an earlier run left here would have its commit and date.
         shutil.rmtree(self.cache / "proofs", ignore_errors=True)
@@ -196,7 +194,9 @@ class SmallRepository:
         environ = {"STAND_IN_UPSTREAM": str(self.upstream), "STAND_IN_STORE": str(store)}
         environ |= {"PJRTWHEEL_CACHE": str(self.cache)} | {f"STAND_IN_{name.upper()}": faults[name] for name in faults}
         if github:
-            environ |= {"GITHUB_API_URL": github.url, "GITHUB_REPOSITORY": REPOSITORY}
+            environ |= github.environ
+            (self.folder / "tools/gh").unlink(missing_ok=True)
+            (self.folder / "tools/gh").symlink_to(github.store / "bin/gh")
             command.append(f"--secret=GITHUB_TOKEN={TOKEN}")
         for option, table in (("--var", {**settings, **variables}), ("--env", environ)):
             command += [word for name, value in table.items() for word in (option, f"{name}={value}")]

@@ -14,8 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from github_stand_in import serve_github
+from gh_program import make_stand_in
 from pjrtwheel.attest.release_folder import SUMS_FILENAME, parse_sums
+from pjrtwheel.files import hash_file
 from workflow_runs import Run, SmallRepository, find_act, small_repository
 
 pytestmark = [
@@ -221,28 +222,24 @@ def test_a_file_that_is_altered_after_the_stage_is_not_published(good: Run, repo
     assert files == hashes_below(good.store / "destination/files")
 
 
-def test_a_release_of_github_stays_a_draft_until_it_is_whole(good: Run, repository: SmallRepository) -> None:
+def test_a_release_of_github_stays_a_draft_until_it_is_whole(
+    good: Run, repository: SmallRepository, tmp_path: Path
+) -> None:
     """GitHub refuses a file, and later takes it; only then is there an index of the release, and pages with it."""
     there = dataclasses.replace(good, variables={**good.variables, "PJRTWHEEL_DESTINATION": "github"})
-
-    def refuse(method: str, path: str) -> int | None:
-        uploads = [asked for asked in github.calls if asked == (method, path) and path.endswith("/assets")]
-        return 403 if method == "POST" and len(uploads) > 6 else None
-
-    with serve_github() as github:
-        github.fail = refuse
-        cut = repository.rerun(there, "attest", github=github)
-        assert failed(cut) == {"publish"}
-        assert [(release.draft, len(release.assets)) for release in github.releases] == [(True, 6)]
-        assert not (cut.store / "pages").exists()
-        assert succeeded(cut) == {*KEPT, "check", "stage", "attest"}
-        github.fail = lambda _method, _path: None
-        run = repository.rerun(cut, "publish", github=github)
-        assert failed(run) == set(), run.failures
-        assert succeeded(run) == {*KEPT, "check", "stage", "attest", "publish", "build", "deploy"}
-    (release,) = github.releases
-    assert (release.tag, release.commit, release.draft) == (good.tag, good.commit, False)
-    files = {asset.name: hashlib.sha256(asset.data).hexdigest() for asset in release.assets}
+    github = make_stand_in(tmp_path / "github")
+    github.set(fail=["release upload", "HTTP 403", 6])
+    cut = repository.rerun(there, "attest", github=github)
+    assert failed(cut) == {"publish"}
+    assert (github.drafts, len(list(github.assets(good.tag).iterdir()))) == ({good.tag: True}, 6)
+    assert not (cut.store / "pages").exists()
+    assert succeeded(cut) == {*KEPT, "check", "stage", "attest"}
+    github.set(fail=None)
+    run = repository.rerun(cut, "publish", github=github)
+    assert failed(run) == set(), run.failures
+    assert succeeded(run) == {*KEPT, "check", "stage", "attest", "publish", "build", "deploy"}
+    assert (github.drafts, github.read(good.tag)["commit"]) == ({good.tag: False}, good.commit)
+    files = {path.name: hash_file(path) for path in github.assets(good.tag).iterdir()}
     attested = parse_sums(cut.attested.encode())
     assert cut.attested == good.attested
     assert files.keys() == {*attested, SUMS_FILENAME, *(f"{name}.metadata" for name in attested if name[-4:] == ".whl")}

@@ -12,31 +12,31 @@ from pjrtwheel.cli import add_options, check_repository
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from pjrtwheel.publish.destinations import Kind
+    from pjrtwheel.publish.destinations import DestinationKind
     from pjrtwheel.publish.places import add_place_options
 
     parser.add_argument("destination", metavar="DESTINATION", help="a GitHub Release of releases/destinations.toml")
     add_options(parser, "--root")
-    add_place_options(parser, kinds=[Kind.GITHUB])
+    add_place_options(parser, kinds=[DestinationKind.GITHUB])
 
 
 def execute(args: argparse.Namespace) -> int:
     """Write the index, and say where it is."""
     from pjrtwheel.errors import UsageError
-    from pjrtwheel.publish.destinations import Kind, find_destination
-    from pjrtwheel.publish.github_index import open_index
-    from pjrtwheel.publish.places import read_settings
+    from pjrtwheel.publish.destinations import DestinationKind, find_destination
+    from pjrtwheel.publish.github import GithubRelease
+    from pjrtwheel.publish.places import open_place
 
     check_repository(args.root)
     destination = find_destination(args.root, args.destination)
-    is_github = destination.kind is Kind.GITHUB
-    index = open_index(destination, read_settings(destination, args, os.environ)) if is_github else None
-    if index is None or index.path is None:
+    is_github = destination.kind is DestinationKind.GITHUB
+    place = open_place(destination, args, os.environ, tag="") if is_github else None
+    if not isinstance(place, GithubRelease) or not place.index:
         raise UsageError(
             f"no index of {args.destination} can be written",
             cause="only a GitHub Release has one apart from its files, in a folder that Pages serves",
             remedy="name such a destination, and the folder with --pages",
         )
-    index.write(index.list_projects())
-    print(f"{index.path}: the index of all releases of {index.repository.address}")
+    place.write_index()
+    print(f"{place.index}: the index of all releases of {place.address}")
     return 0

@@ -50,13 +50,12 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.files import staging_folder
     from pjrtwheel.publish.destinations import find_destination
     from pjrtwheel.publish.places import open_place
-    from pjrtwheel.publish.run import Publication
-    from pjrtwheel.publish.steps import publish_release
+    from pjrtwheel.publish.publication import Publication, publish_release
     from pjrtwheel.sets.tags import tag_of_wheels
     from pjrtwheel.wheel.names import parse_name
 
     check_repository(args.root)
-    release, cache = read_release_folder(args.folder), cache_root(os.environ)
+    release = read_release_folder(args.folder)
     with as_damaged_release():
         tag = tag_of_wheels(map(parse_name, release.wheels))
         statement = verify_release(release, documents_only=True)  # as those will who receive it
@@ -66,7 +65,7 @@ def execute(args: argparse.Namespace) -> int:
             cause=f"nobody could build it again from {statement.commit[:12]}",
             remedy="commit them, build it again, and make it with attest",
         )
-    with staging_folder(cache / "publish") as scratch:
+    with staging_folder(cache_root(os.environ) / "publish") as scratch:
 
         def at(name: str, *, stage: bool = False) -> Publication:
             destination = find_destination(args.root, name)
@@ -74,5 +73,5 @@ def execute(args: argparse.Namespace) -> int:
             return Publication(destination, place, release, scratch, trust_hashes=args.trust_index_hashes)
 
         stage = at(args.stage, stage=True) if args.stage else None
-        publish_release(at(args.destination), stage, cache, dry_run=args.dry_run)
+        publish_release(at(args.destination), stage, dry_run=args.dry_run)
     return 0

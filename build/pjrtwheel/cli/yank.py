@@ -26,7 +26,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.errors import UsageError, count
     from pjrtwheel.publish.destinations import find_destination
     from pjrtwheel.publish.places import open_place
-    from pjrtwheel.publish.yank import yank_release
+    from pjrtwheel.publish.yanked import yank_release
 
     check_repository(args.root)
     if not args.reason.strip():
@@ -35,7 +35,7 @@ def execute(args: argparse.Namespace) -> int:
     place, reason = open_place(destination, args, os.environ, args.tag), args.reason.strip()
     if destination.is_shared:
         place.yank((), reason)  # which says that there is no call for it, and what to do
-    done = yank_release(place, args.tag, reason)
-    what = f"{args.tag} at {place.address}, {count(len(done.wheels), 'wheel')}"
-    print(f"withdrawn: {what}\n{done.left}" if done.left else f"yanked: {what}")
+    number, left = yank_release(place, args.tag, reason)
+    what = f"{args.tag} at {place.address}, {count(number, 'wheel')}"
+    print(f"withdrawn: {what}\n{left}" if left else f"yanked: {what}")
     return 0

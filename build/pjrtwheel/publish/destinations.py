@@ -2,23 +2,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read `releases/destinations.toml`: where releases can be published, and what each place takes.
 
-Addresses and credentials are not in it; they are the environment's and the command line's.
+Addresses and credentials are not in it; they are the environment's and the command line's. What is published of a
+release is held to the limits of its destination before anything is sent there.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 
-from pjrtwheel.errors import PinError, UsageError
+from packaging.utils import canonicalize_name
+
+from pjrtwheel.errors import PinError, UsageError, shorten
+from pjrtwheel.record.entries import Entry
 from pjrtwheel.tables import TableError, column, read_toml
 from pjrtwheel.wheel.names import is_variant
 
 DESTINATIONS_FILE = "releases/destinations.toml"
+_SHOWN = 2
 
 
-class Kind(StrEnum):
+class DestinationKind(StrEnum):
     """How a destination is written to."""
 
     UPLOAD_API = "upload-api"
@@ -45,7 +51,7 @@ class Destination:
         names: The projects that are ours there; with `opt_in`, no others are sent.
     """
 
-    kind: Kind
+    kind: DestinationKind
     name: str = column(pattern=r"[a-z][a-z0-9-]*")
     summary: str = column(pattern=r"(?s).+")
     stage: bool = False
@@ -61,12 +67,20 @@ class Destination:
     @property
     def is_shared(self) -> bool:
         """Whether a release lies there among others; a GitHub Release, or a folder of a tag, holds nothing else."""
-        return self.kind is Kind.UPLOAD_API
+        return self.kind is DestinationKind.UPLOAD_API
 
     @property
-    def files_per_wheel(self) -> int:
-        """How many files there are of each wheel: its METADATA is an asset next to it in a GitHub Release (PEP 658)."""
-        return 2 if self.kind is Kind.GITHUB else 1
+    def has_metadata(self) -> bool:
+        """Whether the METADATA of each wheel is put next to it (PEP 658), which an index does by itself."""
+        return not self.is_shared
+
+    @property
+    def keeps_digests(self) -> bool:
+        """Whether the digest that it states is that of the bytes it serves, so that no file is downloaded again.
+
+        GitHub never changes an asset; an index may serve a file from caches that have something else.
+        """
+        return self.kind is DestinationKind.GITHUB
 
     def takes(self, filename: str) -> bool:
         """Return whether a file of a release is published here; installers do without those that are not."""
@@ -111,3 +125,24 @@ def find_destination(root: Path, name: str) -> Destination:
     if name not in known:
         raise UsageError(f"unknown destination: {name!r}", remedy=f"known: {', '.join(known)} ({DESTINATIONS_FILE})")
     return known[name]
+
+
+def check_limits(destination: Destination, entries: Iterable[Entry], documents: Collection[str] = ()) -> Iterator[str]:
+    """Yield, as a sentence each, why a destination would refuse a release: its wheels, and the names of its documents.
+
+    What is not published there does not count.
+    """
+    listed = sorted((entry for entry in entries if destination.takes(entry.filename)), key=lambda entry: entry.filename)
+    place, ours = destination.name, set(map(canonicalize_name, destination.names))
+    for project in dict.fromkeys(canonicalize_name(entry.distribution) for entry in listed):
+        if destination.opt_in and project not in ours:
+            yield f"{project} is not ours at {place}: it is not in its names in {DESTINATIONS_FILE}"
+    for entry in listed if destination.file_limit else ():
+        if entry.size > destination.file_limit:
+            yield f"{entry.filename} has {entry.size} bytes, {place} takes files of at most {destination.file_limit}"
+    labelled = [entry.filename for entry in listed if "+" in entry.version]
+    if labelled and not destination.labels:
+        yield f"{place} takes no local version label: {shorten(labelled, _SHOWN)}"
+    number = len(listed) * (1 + destination.has_metadata) + sum(map(destination.takes, documents))
+    if destination.file_count and number > destination.file_count:
+        yield f"{place} takes {destination.file_count} files of one release, this one has {number}"

@@ -1,125 +1,159 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The static index of all published GitHub Releases, written into a folder that GitHub Pages serves.
+"""A repository of GitHub, asked through GitHub's own program `gh`, and the static index of all its releases.
 
-It lists the releases that have a `release.json`; what is believed of each is in `github_indexed_release.py`.
+`gh` finds its credentials itself: GH_TOKEN or GITHUB_TOKEN, or those that `gh auth login` stored.
+
+The index lists the releases that have a `release.json`. Their owners can exchange files at any time, so documents are
+believed as far as `SHA256SUMS` of the release lists them, and a wheel as far as its asset has the digest that both
+state. No wheel is downloaded for that.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Collection, Mapping
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
-from github.GitRelease import GitRelease
+from pjrtwheel.attest.release_folder import read_release_folder
+from pjrtwheel.errors import AttestError, PublishError, UsageError, WheelError, printable
+from pjrtwheel.products.index.projects import (
+    IndexedFile,
+    IndexedRelease,
+    Project,
+    join_url,
+    list_projects,
+    read_requires_python,
+)
+from pjrtwheel.publish.place import PublishedFile
+from pjrtwheel.publish.yanked import Yanked, find_reasons
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry
+from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX, VARIANTS_SUFFIX, find_name
 
-from pjrtwheel.errors import UsageError
-from pjrtwheel.products.index import check_place, write_pages
-from pjrtwheel.products.index.projects import IndexedRelease, Project, list_projects
-from pjrtwheel.publish.destinations import Destination
-from pjrtwheel.publish.github_assets import GithubAssets
-from pjrtwheel.publish.github_indexed_release import Assets, Read, index_release, read_listed
-from pjrtwheel.publish.github_repository import GithubRepository, open_repository
-from pjrtwheel.publish.yanked import add_yanked, find_reasons, read_yanked
-from pjrtwheel.record.entries import RELEASE_FILENAME
-from pjrtwheel.record.origin import find_date
-from pjrtwheel.wheel.names import find_name
-
-_INDEX = "simple"
+_NO_RELEASE = "release not found"
+_RELEASES = 1000  # that are listed at most
 
 
 @dataclass(frozen=True, slots=True)
-class GithubIndex:
-    """The index of the releases of a repository.
+class GithubRepository:
+    """A repository, by HOST/OWNER/NAME."""
 
-    Attributes:
-        repository: The repository.
-        pages: Folder that Pages serves; none where others write the index.
-        yanked_file: Which wheels were withdrawn.
-    """
-
-    repository: GithubRepository
-    pages: Path | None
-    yanked_file: Path
+    name: str
 
     @property
-    def path(self) -> Path | None:
-        """Where the index is written, if it is."""
-        return self.pages / _INDEX if self.pages else None
+    def address(self) -> str:
+        """Address of its page."""
+        return f"https://{self.name}"
 
-    def check_pages(self) -> None:
-        """Make sure that the index does not take the place of something else.
+    def run(self, *arguments: str, folder: Path | None = None) -> str:
+        """Run `gh` in a folder, and return what it prints.
 
         Raises:
-            UsageError: It would.
+            PublishError: It is not there, or failed.
         """
-        if self.path is None:
-            return
+        what = f"gh {' '.join(arguments[:2])} failed for {self.address}"
+        command = ["gh", *arguments, *(() if arguments[0] == "api" else ("--repo", self.name))]
+        environ = {**os.environ, "GH_HOST": self.name.partition("/")[0], "GH_REPO": self.name}
         try:
-            check_place(self.path)
-        except UsageError as error:
-            raise UsageError(error.what, remedy="move it away, or name another folder with --pages") from error
+            done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
+        except FileNotFoundError as error:
+            remedy = "install it: https://cli.github.com"
+            raise PublishError(what, cause="there is no program gh on the PATH", remedy=remedy) from error
+        if done.returncode:
+            raise PublishError(what, cause=printable(done.stderr), remedy="check GH_TOKEN, and what gh said")
+        return done.stdout
 
-    def list_projects(self, own: GitRelease | None = None) -> tuple[Project, ...]:
-        """Return what the index has to say: all published releases that list their wheels, and one that will be.
+    def view(self, tag: str) -> dict[str, Any] | None:
+        """Return the assets of a release, and whether it is a draft; None if there is none of that tag."""
+        try:
+            found: dict[str, Any] = json.loads(self.run("release", "view", tag, "--json", "assets,isDraft"))
+        except PublishError as error:
+            if _NO_RELEASE in error.cause:
+                return None
+            raise
+        return found
+
+    def list_assets(self, tag: str) -> dict[str, PublishedFile]:
+        """Return the whole assets of a release by name; none where there is no release."""
+        url = f"{self.address}/releases/download/{quote(tag, safe='')}"
+        found = self.view(tag) or {"assets": []}
+        return {
+            name: PublishedFile(name, (asset.get("digest") or "")[len("sha256:") :], asset["size"], join_url(url, name))
+            for asset in found["assets"]
+            if asset["state"] == "uploaded" and (name := asset["name"])
+        }
+
+    def list_projects(self, yanked: Iterable[Yanked], tag: str = "") -> tuple[Project, ...]:
+        """Return what the index has to say: all published releases that list their wheels, and the one of a tag.
 
         Raises:
             PublishError: GitHub cannot be asked, or a release is not what its `SHA256SUMS` lists.
-            WheelError: A document is damaged, or releases contradict each other.
+            WheelError: Releases contradict each other.
         """
-        found = {release.tag_name: release for release in self.repository.list_releases() if not release.draft}
-        found |= {own.tag_name: own} if own else {}
-        assets = GithubAssets(self.repository)
-        listed = {tag: assets.list_all(release) for tag, release in sorted(found.items())}
-        releases = [
-            self._index_release(tag, files, assets.read) for tag, files in listed.items() if RELEASE_FILENAME in files
-        ]
-        return list_projects(releases, f"the index of {self.repository.address}")
+        listed = self.run("release", "list", "--exclude-drafts", "--limit", str(_RELEASES), "--json", "tagName")
+        tags = {entry["tagName"] for entry in json.loads(listed)} | ({tag} - {""})
+        decisions = tuple(yanked)
+        releases = [release for tag in sorted(tags) if (release := self._read_release(tag, decisions))]
+        return list_projects(releases, f"the index of {self.address}")
 
-    def write(self, projects: tuple[Project, ...]) -> None:
-        """Write the pages of projects, if there is a folder for them.
+    def _read_release(self, tag: str, yanked: Iterable[Yanked]) -> IndexedRelease | None:
+        """Return what the index says of a release; None for one without wheels of ours."""
+        assets = self.list_assets(tag)
+        if RELEASE_FILENAME not in assets:
+            return None
+        derived = {name for name in assets if name.endswith(METADATA_SUFFIX)}
+        documents = {name for name in assets.keys() - derived if not find_name(name)}
+        with tempfile.TemporaryDirectory(prefix="index-") as scratch:
+            metadata = self._fetch(tag, Path(scratch) / "metadata", derived)
+            try:
+                release = read_release_folder(
+                    self._fetch(tag, Path(scratch) / "documents", documents), documents_only=True
+                )
+                _check_wheels(release.entries, assets)
+            except (AttestError, UsageError, WheelError) as error:
+                raise PublishError(
+                    f"{tag} at {self.address} is not the release that its SHA256SUMS describes",
+                    cause=error.cause or error.what,
+                    remedy="put back what was published, or delete that release; the index stays as it is",
+                ) from error
+            reasons = find_reasons(yanked, release.wheels, tag)
+            wheels = [_index_wheel(assets, name, metadata, reasons.get(name)) for name in release.wheels]
+        variants = (asset for name, asset in assets.items() if name.endswith(VARIANTS_SUFFIX))
+        lists = (IndexedFile(file.name, release.digests[file.name], file.size, url=file.url) for file in variants)
+        return IndexedRelease(release.entries, (*wheels, *lists))
 
-        Raises:
-            UsageError: The folder holds something else.
-        """
-        if self.path is not None:
-            write_pages(projects, self.path)
-
-    def find_reasons(self, tag: str, names: Collection[str]) -> dict[str, str]:
-        """Return wheel → why it was withdrawn, for some files of a release.
-
-        Raises:
-            PinError: The file of withdrawals is malformed.
-        """
-        return find_reasons(read_yanked(self.yanked_file), [name for name in names if find_name(name)], tag)
-
-    def yank(self, names: Collection[str], reason: str) -> None:
-        """Write a withdrawal down, and the index with it if there is a folder for that.
-
-        Raises:
-            UsageError: The folder of the index holds something else.
-            PublishError: GitHub cannot be asked, or a release is not what its `SHA256SUMS` lists.
-        """
-        self.check_pages()
-        add_yanked(self.yanked_file, names, reason, find_date(os.environ)[:10])
-        if self.pages:
-            self.write(self.list_projects())
-
-    def _index_release(self, tag: str, assets: Assets, read: Read) -> IndexedRelease:
-        """Return what the index says of a release; see `index_release` for errors."""
-        address = self.repository.address
-        what, url = f"{tag} at {address}", f"{address}/releases/download/{quote(tag, safe='')}"
-        entries = read_listed(what, assets, read)
-        return index_release(what, entries, assets, url, self.find_reasons(tag, entries), read)
+    def _fetch(self, tag: str, folder: Path, names: Iterable[str]) -> Path:
+        """Download some assets into a new folder."""
+        folder.mkdir()
+        if patterns := [word for name in sorted(names) for word in ("--pattern", name)]:
+            self.run("release", "download", tag, "--dir", str(folder), *patterns)
+        return folder
 
 
-def open_index(destination: Destination, settings: Mapping[str, str]) -> GithubIndex:
-    """Return the index; nothing is asked yet.
+def _check_wheels(entries: Iterable[Entry], assets: Mapping[str, PublishedFile]) -> None:
+    """Raise a `WheelError` unless all wheels are there as listed; an asset may be from before GitHub stated digests."""
+    for entry in entries:
+        found = assets.get(entry.filename)
+        if found is None or found.size != entry.size or found.sha256 not in {"", entry.sha256}:
+            raise WheelError(f"it has {'another' if found else 'no'} {entry.filename}")
 
-    Raises:
-        UsageError: That is no name of a repository.
-    """
-    pages = Path(settings["pages"]).absolute() if "pages" in settings else None
-    return GithubIndex(open_repository(destination, settings, os.environ), pages, Path(settings["yanked-file"]))
+
+def _index_wheel(assets: Mapping[str, PublishedFile], name: str, metadata: Path, yanked: str | None) -> IndexedFile:
+    asset, path = assets[name], metadata / f"{name}{METADATA_SUFFIX}"
+    data = path.read_bytes() if path.is_file() else b""
+    return IndexedFile(
+        name,
+        asset.sha256,
+        asset.size,
+        read_requires_python(data),
+        data,
+        asset.url,
+        yanked,
+        provenance=f"{name}{PROVENANCE_SUFFIX}" in assets,
+    )

@@ -21,7 +21,7 @@ class PublishedFile:
         sha256: What the destination says of its bytes; empty if it says nothing.
         size: Length in bytes; -1 if it says nothing.
         url: Where it can be downloaded from.
-        yanked: Why it was withdrawn (PEP 592); nothing if it was not. A yanked file without a reason has "".
+        yanked: Why it was withdrawn (PEP 592); None if it was not. A yanked file without a reason has "".
     """
 
     name: str
@@ -56,6 +56,9 @@ class Place(Protocol):
             PublishError: A configuration that is there cannot be used, or the tag is at another commit.
         """
 
+    def begin(self, commit: str) -> None:
+        """Make what files are sent to, where a release is a thing of its own, before the first of them is sent."""
+
     def upload(self, file: Path, sha256: str) -> None:
         """Send one file, whole or not at all; a file of the same name and bytes that is there is no error."""
 
@@ -81,7 +84,7 @@ class Setting:
         reading: Whether it is needed where a release is only read from a place, as from a stage (`--from-NAME`).
         required: What it is called in the error if it is not given, such as `folder`; empty if it may be missing.
         default: A path in the repository that it is if it is not given; empty if there is none.
-        variable: A variable of others that has it, such as `GITHUB_SHA`; empty if there is none.
+        variable: A variable of others that has it, such as `GITHUB_REPOSITORY`; empty if there is none.
     """
 
     name: str

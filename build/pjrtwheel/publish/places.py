@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kinds of destinations, and how each is opened: by options of the command line and environment variables.
 
-A new kind is a name in `destinations.Kind`, a module with a `PlaceKind`, and a line in `KINDS`.
+A new kind is a name in `destinations.DestinationKind`, a module with a `PlaceKind`, and a line in `KINDS`.
 """
 
 from __future__ import annotations
@@ -11,19 +11,23 @@ import argparse
 from collections.abc import Iterable, Mapping
 
 from pjrtwheel.errors import UsageError
-from pjrtwheel.publish.destinations import Destination, Kind
-from pjrtwheel.publish.github_release import GITHUB_RELEASE
+from pjrtwheel.publish.destinations import Destination, DestinationKind
+from pjrtwheel.publish.github import GITHUB_RELEASE
 from pjrtwheel.publish.place import Place, PlaceKind, Setting, variable_of
 from pjrtwheel.publish.static_folder import STATIC_FOLDER
 from pjrtwheel.publish.upload_api import UPLOAD_API
 
-KINDS: Mapping[Kind, PlaceKind] = {Kind.UPLOAD_API: UPLOAD_API, Kind.GITHUB: GITHUB_RELEASE, Kind.FOLDER: STATIC_FOLDER}
+KINDS: Mapping[DestinationKind, PlaceKind] = {
+    DestinationKind.UPLOAD_API: UPLOAD_API,
+    DestinationKind.GITHUB: GITHUB_RELEASE,
+    DestinationKind.FOLDER: STATIC_FOLDER,
+}
 
 _FROM = "from-"
 
 
 def add_place_options(
-    parser: argparse.ArgumentParser, *, kinds: Iterable[Kind] = tuple(Kind), stage: bool = False
+    parser: argparse.ArgumentParser, *, kinds: Iterable[DestinationKind] = tuple(DestinationKind), stage: bool = False
 ) -> None:
     """Declare an option for each setting of some kinds; with `stage` also those of a stage that is read from."""
     for setting in _settings(kinds):
@@ -73,6 +77,6 @@ def read_settings(
     return settings
 
 
-def _settings(kinds: Iterable[Kind]) -> tuple[Setting, ...]:
+def _settings(kinds: Iterable[DestinationKind]) -> tuple[Setting, ...]:
     """Return the settings of some kinds, each name once: kinds may share an option of the same meaning."""
     return tuple({setting.name: setting for kind in kinds for setting in KINDS[kind].settings}.values())

@@ -26,14 +26,25 @@ from twine.repository import Repository
 from twine.settings import Settings
 
 from pjrtwheel.errors import PublishError, UsageError
-from pjrtwheel.publish.answers import RETRY_WAITS_S, Advice, PassingError, explain_answer, explained, save_answer
 from pjrtwheel.publish.destinations import Destination
-from pjrtwheel.publish.place import Place, PlaceKind, PublishedFile, Setting, variable_of
-from pjrtwheel.publish.sessions import NOBODY, Credentials, SameHost, limit_silence, split_credentials
+from pjrtwheel.publish.place import PlaceKind, PublishedFile, Setting, variable_of
+from pjrtwheel.publish.servers import (
+    NOBODY,
+    Credentials,
+    PassingError,
+    SameHost,
+    explain_answer,
+    explained,
+    limit_silence,
+    save_answer,
+    split_credentials,
+)
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 
 T = TypeVar("T")
 
+# How long to wait before a request is repeated that the server or the network failed.
+RETRY_WAITS_S = (1.0, 4.0)
 _SILENCE_S = 120.0
 
 
@@ -63,18 +74,6 @@ class UploadIndex:
     attestations: bool = False
     wait: Callable[[float], None] = time.sleep
 
-    @property
-    def _patience(self) -> str:
-        return f"wait until it answers, or give it more seconds in {variable_of(self.name, 'timeout')}"
-
-    @property
-    def _reader_advice(self) -> Advice:
-        return Advice("check the user and password in its address, or in .netrc", self._patience)
-
-    @property
-    def _uploader_advice(self) -> Advice:
-        return Advice("check TWINE_USERNAME and TWINE_PASSWORD, or the section of .pypirc", self._patience)
-
     def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
         """Return what the index lists of some projects; it has no documents."""
         pages = [self._repeat(functools.partial(self._read_page, project)) for project in projects]
@@ -82,11 +81,14 @@ class UploadIndex:
 
     def check_uploads(self, commit: str, *, credentials: bool) -> None:  # noqa: ARG002
         """Read twine's configuration; only the address, without credentials."""
-        with explained(f"{self.name} cannot be uploaded to", self._uploader_advice):
+        with explained(f"{self.name} cannot be uploaded to"):
             if credentials:
                 self._twine().close()
             else:
                 self._read_settings()
+
+    def begin(self, commit: str) -> None:
+        """Do nothing: files are sent to an index one by one."""
 
     def upload(self, file: Path, sha256: str) -> None:
         """Send one file with twine; what was refused or cut off may still be there, and then all is well."""
@@ -94,8 +96,11 @@ class UploadIndex:
             self._repeat(functools.partial(self._send, file, sha256))
         except PublishError:
             project = PackageFile.from_filename(str(file), None).safe_name
-            if not self._is_there(project, file.name, sha256):
-                raise
+            with contextlib.suppress(PublishError):
+                found = self.list_files([project]).get(file.name)
+                if found is not None and found.sha256 == sha256:
+                    return
+            raise
 
     def download(self, file: PublishedFile, target: Path) -> None:
         """Fetch a file back."""
@@ -120,7 +125,7 @@ class UploadIndex:
         with self._reading() as session, PyPISimple(self.address, session=session) as client:
             what = f"cannot read what {self.name} has of {project}"
             try:
-                with explained(what, self._reader_advice):
+                with explained(what):
                     packages = client.get_project_page(project).packages
             except NoSuchProjectError:
                 return []
@@ -141,19 +146,17 @@ class UploadIndex:
 
     def _send(self, file: Path, sha256: str) -> None:
         what = f"{self.name} did not take {file.name}"
-        with explained(what, self._uploader_advice), contextlib.closing(self._twine()) as twine:
+        with explained(what), contextlib.closing(self._twine()) as twine:
             package = PackageFile.from_filename(str(file), None)
             if package.sha2_digest != sha256:
-                raise PublishError(
-                    f"{file.name} is no longer the file of the release", cause=f"its sha256 is {package.sha2_digest}"
-                )
+                raise PublishError(f"{file.name} changed: its sha256 is {package.sha2_digest}")
             attestation = file.with_name(f"{file.name}{ATTESTATION_SUFFIX}")
             if self.attestations and attestation.is_file():
                 package.add_attestations([str(attestation)])
             with contextlib.redirect_stdout(io.StringIO()):  # twine's own line about it
                 answer = twine.upload(package, max_redirects=1)
         if not answer.ok or answer.is_redirect:
-            raise explain_answer(what, answer, self._uploader_advice)
+            raise explain_answer(what, answer)
 
     def _twine(self) -> Repository:
         """Return twine's side of an upload; without any other credentials it asks for a token (trusted publishing)."""
@@ -191,17 +194,8 @@ class UploadIndex:
 
     def _fetch(self, file: PublishedFile, target: Path) -> None:
         what = f"cannot download {file.name} from {self.name}"
-        advice = self._reader_advice
-        with explained(what, advice, target), self._reading() as session, session.get(file.url, stream=True) as answer:
-            save_answer(what, answer, target, file.size, advice)
-
-    def _is_there(self, project: str, name: str, sha256: str) -> bool:
-        """Return whether a file of which the upload failed is there, under its digest."""
-        try:
-            found = self.list_files([project]).get(name)
-        except PublishError:
-            return False
-        return found is not None and found.sha256 == sha256
+        with explained(what, target), self._reading() as session, session.get(file.url, stream=True) as answer:
+            save_answer(what, answer, target, file.size)
 
     def _repeat(self, request: Callable[[], T]) -> T:
         """Make a request, and repeat it after a while if the server or the network failed it."""
@@ -221,30 +215,27 @@ class UploadIndex:
             yield session
 
 
-def open_index(destination: Destination, settings: Mapping[str, str], tag: str) -> Place:  # noqa: ARG001
-    """Return the place that settings name; a stage that is read from needs no address for uploads."""
+def open_index(destination: Destination, settings: Mapping[str, str], tag: str) -> UploadIndex:  # noqa: ARG001
+    """Return the place that settings name; a stage that is read from needs no address for uploads.
+
+    Raises:
+        UsageError: The timeout is no number of seconds.
+    """
     address, reader = split_credentials(settings["index-url"])
     upload_url, uploader = split_credentials(settings.get("upload-url", ""))
+    section, silence = settings.get("repository", ""), settings.get("timeout", str(_SILENCE_S))
+    if not silence.replace(".", "", 1).isdigit() or not float(silence):
+        raise UsageError(f"the timeout of {destination.name} is {silence!r}", remedy="expected seconds, such as 120")
     return UploadIndex(
         destination.name,
         address,
         reader,
         upload_url,
         uploader,
-        settings.get("repository", ""),
-        _read_seconds(destination.name, settings.get("timeout", "")),
+        section,
+        float(silence),
         destination.attestations,
     )
-
-
-def _read_seconds(name: str, text: str) -> float:
-    try:
-        seconds = float(text or _SILENCE_S)
-    except ValueError:
-        seconds = 0
-    if not seconds > 0:
-        raise UsageError(f"the timeout of {name} is {text!r}", remedy="expected seconds, such as 120")
-    return seconds
 
 
 UPLOAD_API = PlaceKind(

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which wheels of static indexes were withdrawn, and why (PEP 592): decisions of a person, in a file."""
+"""Withdraw a release (PEP 592): installers take it only where it is pinned, and say why it was withdrawn.
+
+Of static indexes, which wheels were withdrawn is in a file: decisions of a person, with their reasons.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +14,16 @@ from pathlib import Path
 
 import tomli_w
 
-from pjrtwheel.errors import PinError, UsageError
+from pjrtwheel.errors import PinError, PublishError, UsageError, shorten
 from pjrtwheel.files import write_atomically
+from pjrtwheel.publish.place import Place
 from pjrtwheel.sets.tags import tag_of_wheel
 from pjrtwheel.tables import TableError, column, read_toml, write
-from pjrtwheel.wheel.names import parse_name
+from pjrtwheel.wheel.names import find_name, parse_name
 
 YANKED_FILE = "releases/yanked.toml"
 YANKED_FILENAME = "yanked.toml"  # of a static index, next to it
+_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +46,30 @@ class Yanked:
 @dataclass(frozen=True, slots=True)
 class _YankedFile:
     yanked: tuple[Yanked, ...] = ()
+
+
+def yank_release(place: Place, tag: str, reason: str) -> tuple[int, str]:
+    """Yank all wheels of a place that a release has for itself; those that are yanked already may keep their reason.
+
+    Returns:
+        The number of wheels, and what is left to do until installers see it, if anything.
+
+    Raises:
+        UsageError: No wheel is there.
+        PublishError: The destination cannot do that, or did not.
+    """
+    names = sorted(name for name in place.list_files(()) if find_name(name))
+    if not names:
+        raise UsageError(f"nothing of {tag} is at {place.address}", remedy="check the tag")
+    left = place.yank(names, reason)
+    after = place.list_files(())
+    if others := [name for name in names if name not in after or after[name].yanked is None]:
+        raise PublishError(
+            f"not yanked, as it is read back: {shorten(others, _SHOWN)}",
+            cause=f"{place.address} took the command, but shows something else",
+            remedy="run the same command again",
+        )
+    return len(names), left
 
 
 def read_yanked(path: Path) -> tuple[Yanked, ...]:

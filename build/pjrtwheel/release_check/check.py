@@ -12,8 +12,7 @@ from pathlib import Path
 from pjrtwheel.attest.make import list_documents
 from pjrtwheel.errors import UsageError, count
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.publish.destinations import Destination
-from pjrtwheel.publish.limits import check_limits
+from pjrtwheel.publish.destinations import Destination, check_limits
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release_check import wheels

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""An index and a stand-in for GitHub on loopback, and the command that publishes to them."""
+"""An index on loopback, a stand-in for GitHub's program `gh`, and the command that publishes to them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from github_places import SERVER, TAG
-from github_stand_in import REPOSITORY, TOKEN, GithubStandIn, serve_github
+from gh_program import TOKEN, StandIn, make_stand_in
 from pjrtwheel import cli
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.publish import run, upload_api
-from release_folders import COMMIT, write_pure_release
+from pjrtwheel.publish import publication, upload_api
+from release_folders import write_pure_release
 from upload_server import PASSWORD, USERNAME, UploadServer, run_server
 
 
@@ -49,24 +48,20 @@ def stage_server() -> Iterator[UploadServer]:
 
 
 @pytest.fixture
-def github(monkeypatch: pytest.MonkeyPatch) -> Iterator[GithubStandIn]:
-    """Return a stand-in for GitHub, which the environment names."""
-    with serve_github() as stand_in:
-        for name, value in (
-            ("GITHUB_API_URL", stand_in.url),
-            ("GITHUB_REPOSITORY", REPOSITORY),
-            ("GITHUB_SHA", COMMIT),
-            ("GITHUB_SERVER_URL", SERVER),
-            ("GITHUB_TOKEN", TOKEN),
-        ):
-            monkeypatch.setenv(name, value)
-        yield stand_in
+def github(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    """Return a repository without releases, which `gh` on the PATH serves."""
+    stand_in = make_stand_in(tmp_path / "github")
+    monkeypatch.setenv("PATH", f"{stand_in.store / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.delenv("GITHUB_SERVER_URL", raising=False)
+    for name, value in stand_in.environ.items():
+        monkeypatch.setenv(name, value)
+    return stand_in
 
 
 @pytest.fixture
 def release(tmp_path: Path) -> ReleaseFolder:
     """Return a small release of pure wheels."""
-    return write_pure_release(tmp_path / TAG)
+    return write_pure_release(tmp_path / "v1.2.3+split.1")
 
 
 @pytest.fixture
@@ -82,7 +77,7 @@ def command(
     monkeypatch.setenv("TWINE_USERNAME", USERNAME)
     monkeypatch.setenv("TWINE_PASSWORD", PASSWORD)
     monkeypatch.setattr(upload_api, "RETRY_WAITS_S", (0.0, 0.0))
-    monkeypatch.setattr(run, "LISTING_WAITS_S", (0.0, 0.0))
+    monkeypatch.setattr(publication, "LISTING_WAITS_S", (0.0, 0.0))
 
     def execute(*arguments: object) -> Printed:
         name, *rest = map(str, arguments)
@@ -90,6 +85,7 @@ def command(
         printed = capsys.readouterr()
         for text in printed:
             assert PASSWORD not in text
+            assert TOKEN not in text
         return Printed(status, printed.out, printed.err)
 
     return execute

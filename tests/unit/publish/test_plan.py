@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pjrtwheel.publish.place import PublishedFile
-from pjrtwheel.publish.plan import WIDTH, Action, LocalFile, Scope, format_plan, make_plan
+from pjrtwheel.publish.plan import Action, LocalFile, format_plan, make_plan
 from pjrtwheel.wheel.names import parse_name
 from release_folders import PLUGIN_TAG, SELECTOR_WHEEL, WHEELS
 
@@ -35,8 +35,8 @@ IN_ORDER = [*DOCUMENTS, *WHEELS[2:], *WHEELS[:2], SELECTOR_WHEEL]
 def test_the_order_does_not_depend_on_that_of_the_files(files: list[LocalFile]) -> None:
     """Documents, plugins, jaxlib, selector."""
     plan = make_plan("v1", "there", files, {})
-    assert [step.file.name for step in plan.steps] == IN_ORDER
-    assert plan.to_send == tuple(step.file for step in plan.steps)
+    assert [file.name for file in plan.files] == IN_ORDER
+    assert plan.to_send == plan.files
 
 
 @given(st.sets(st.sampled_from(FILES)))
@@ -63,82 +63,36 @@ def test_each_problem_is_a_sentence(found: PublishedFile, problem: str) -> None:
     """A problem of the limits comes first; a file that is refused is not sent."""
     plan = make_plan("v1", "there", FILES, {found.name: found}, ["too large"])
     assert plan.problems == ("too large", problem.format(found.name))
-    refused = [step.file.name for step in plan.steps if step.action is Action.REFUSE]
+    refused = [entry.file.name for entry in plan.planned if entry.action is Action.REFUSE]
     assert refused == [name for name in IN_ORDER if name == found.name]
 
 
 @pytest.mark.parametrize(
-    "name",
+    ("name", "refused"),
     [
-        "jaxlib-1.2.3-cp314-cp314-manylinux_2_27_x86_64.whl",  # upstream's
-        "jaxlib-1.2.3+split.2-cp314-cp314-manylinux_2_27_x86_64.whl",  # of another set
-        f"jaxlib_beads-1.2.3+split.1-{PLUGIN_TAG}.whl",
-        "jaxlib-1.2.3.tar.gz",
-        "index.html",
+        ("jaxlib-1.2.3-cp314-cp314-manylinux_2_27_x86_64.whl", False),  # upstream's
+        ("jaxlib-1.2.3+split.2-cp314-cp314-manylinux_2_27_x86_64.whl", False),  # of another set
+        (f"jaxlib_beads-1.2.3+split.1-{PLUGIN_TAG}.whl", False),
+        ("jaxlib-1.2.3.tar.gz", False),
+        ("jaxlib-1.2.3+split.1-cp314-cp314-manylinux_2_27_x86_64.whl", True),
+        ("jaxlib-1.2.3+split.1-2-cp312-cp312-manylinux_2_27_x86_64.whl", True),  # which installers prefer to ours
     ],
 )
-def test_other_files_are_nobodys_business(name: str) -> None:
-    """They belong to another version, set or project."""
-    assert make_plan("v1", "there", FILES, {name: published(name)}).problems == ()
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "jaxlib-1.2.3+split.1-cp314-cp314-manylinux_2_27_x86_64.whl",
-        "jaxlib-1.2.3+split.1-2-cp312-cp312-manylinux_2_27_x86_64.whl",  # which installers prefer to ours
-        "jaxlib_abacus-1.2.3+split.1.tar.gz",
-    ],
-)
-def test_what_installers_could_take_in_place_of_ours_is_refused(name: str) -> None:
-    """Of our version, under whatever build tag; also what they would have to build."""
+def test_what_installers_could_take_in_place_of_ours_is_refused(name: str, *, refused: bool) -> None:
+    """Of our version, under whatever build tag; where a release is alone, as in a draft, any other file is."""
     problem = f"{name} is at there, and not in this release"
-    assert make_plan("v1", "there", FILES, {name: published(name)}).problems == (problem,)
+    present = {name: published(name)}
+    assert make_plan("v1", "there", FILES, present).problems == ((problem,) if refused else ())
+    assert make_plan("v1", "there", FILES, present, alone=True).problems == (problem,)
 
 
-@pytest.mark.parametrize(
-    ("name", "foreign"),
-    [
-        (f"jaxlib_beads-1.2.3+split.1-{PLUGIN_TAG}.whl", True),
-        ("jaxlib-1.2.3.tar.gz", True),
-        ("notes.txt", True),
-        (f"{WHEELS[0]}.metadata", False),
-        (f"{WHEELS[0].replace('cp312', 'cp314')}.metadata", True),
-    ],
-)
-def test_nothing_else_lies_where_a_release_is_alone(name: str, *, foreign: bool) -> None:
-    """As in a draft, which becomes public as it is; METADATA lies next to its wheel."""
-    problems = (f"{name} is at there, and not in this release",) if foreign else ()
-    assert make_plan("v1", "there", FILES, {name: published(name)}, scope=Scope(alone=True)).problems == problems
-
-
-@pytest.mark.parametrize(("version", "foreign"), [("1.2.3+split.1", True), ("1.2.3+split.2", False)])
-def test_a_wheel_that_an_extra_would_install_is_refused(version: str, *, foreign: bool) -> None:
-    """The release requires it in its own version, and has none."""
-    name = f"jaxlib_beads-{version}-{PLUGIN_TAG}.whl"
-    problems = (f"{name} is at there, and not in this release",) if foreign else ()
-    scope = Scope(extras=frozenset({"jaxlib-beads"}))
-    assert make_plan("v1", "there", FILES, {name: published(name)}, scope=scope).problems == problems
-
-
-def test_a_plan_without_anything_to_send_is_one_line() -> None:
-    """Whoever runs it again knows the files."""
-    plan = make_plan("v1", "there", FILES, {file.name: published(file.name) for file in FILES})
-    assert format_plan(plan) == ["v1 to there: 7 files, 0.0 kB; nothing to send"]
-
-
-def test_a_refused_plan_has_the_refused_files_alone() -> None:
-    """Each with its cause."""
-    plan = make_plan("v1", "there", FILES, {WHEELS[0]: published(WHEELS[0], yanked="bad")}, ["too large"])
-    head, *lines = format_plan(plan)
-    assert head == "v1 to there: 7 files, 0.0 kB"
-    assert "".join("".join(lines).split()) == f"refused:toolargerefused:{WHEELS[0]}wasyankedatthere:bad"
-
-
-@given(st.lists(st.text("abc-_.", min_size=1, max_size=200), unique=True), st.integers(0, 2**36))
-def test_no_line_is_longer_than_80_columns(names: list[str], size: int) -> None:
-    """Whatever the names are; each is there in full."""
-    plan = make_plan("v1", "there", [LocalFile(name, "", size) for name in names], {})
-    lines = format_plan(plan)
-    assert max(map(len, lines)) <= WIDTH
-    assert "".join(line[22:] for line in lines[2:]) == "".join(step.file.name for step in plan.steps)
+def test_a_plan_is_printed_as_far_as_it_matters() -> None:
+    """All files where some are sent; else those that are refused, or one line."""
+    there = {file.name: published(file.name) for file in FILES}
+    assert len(format_plan(make_plan("v1", "there", FILES, there))) == 1
+    refused = make_plan("v1", "there", FILES, {WHEELS[0]: published(WHEELS[0], yanked="bad")}, ["too large"])
+    assert [line.split()[0] for line in format_plan(refused)] == ["v1", "refused:", "refused:"]
+    del there[WHEELS[1]]
+    _, _, *lines = format_plan(make_plan("v1", "there", FILES, there))
+    assert [line.split()[-1] for line in lines] == IN_ORDER
+    assert [line.split()[-1] for line in lines if line.split()[1] == "send"] == [WHEELS[1]]

@@ -1,28 +1,26 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The commands `publish` and `yank` with a folder and a stand-in for GitHub, stopped at every upload and resumed."""
+"""The commands `publish` and `yank` with a folder and a stand-in for GitHub, interrupted and resumed."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from github_stand_in import REPOSITORY, TOKEN, serve_github
+from gh_program import StandIn
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.files import hash_file
-from pjrtwheel.publish import github_assets
 from pjrtwheel.publish.destinations import find_destination
-from pjrtwheel.publish.github_release import GithubRelease
+from pjrtwheel.publish.github import GithubRelease
 from pjrtwheel.publish.places import open_place
 from pjrtwheel.publish.static_folder import StaticFolder
 from pjrtwheel.publish.yanked import read_yanked
-from release_folders import COMMIT
 from small_wheels import build_wheel, describe_wheel
 
 TAG = "v1.2.3+split.1"
@@ -30,15 +28,9 @@ SITE: dict[str, tuple[str, Any]] = {"folder": ("--site", StaticFolder), "github"
 
 
 @pytest.fixture(params=["folder", "github"])
-def destination(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def destination(request: pytest.FixtureRequest, github: StandIn) -> str:  # noqa: ARG001
     """Return the name of a destination with a static index."""
-    with serve_github() as stand_in:
-        monkeypatch.setenv("GITHUB_API_URL", stand_in.url)
-        monkeypatch.setenv("GITHUB_REPOSITORY", REPOSITORY)
-        monkeypatch.setenv("GITHUB_SHA", COMMIT)
-        monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
-        monkeypatch.setattr(github_assets, "RETRY_WAITS_S", (0.0, 0.0))
-        yield str(request.param)
+    return str(request.param)
 
 
 def test_an_interrupted_publication_goes_on(
@@ -48,20 +40,18 @@ def test_an_interrupted_publication_goes_on(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Killed before each file in turn, nothing is visible; the last run ends well, and one more has nothing to send."""
+    """Killed several times, nothing is visible; the last run ends well, and one more has nothing to send."""
     option, kind = SITE[destination]
     site = tmp_path / "site"
     arguments = ("publish", destination, str(release.path), option, str(site))
     upload = kind.upload
-    for _ in release.digests:  # and SHA256SUMS, the last one
+    for number in (0, 1, 4):
         with monkeypatch.context() as patch:
-            patch.setattr(kind, "upload", stopping(upload, after=1))
+            patch.setattr(kind, "upload", stopping(upload, after=number))
             assert command(*arguments).status == 130
         assert not (site / "simple").exists()
     done = command(*arguments)
     assert (done.status, done.err) == (0, "")
-    assert f"{TAG} is at " in done.out
-    assert TOKEN not in done.out
     page = json.loads((site / "simple/jaxlib/index.v1+json").read_text())
     assert [entry["filename"] for entry in page["files"]] == [f"jaxlib-{TAG[1:]}-py3-none-any.whl"]
     again = command(*arguments)
@@ -89,10 +79,7 @@ def test_a_foreign_file_among_those_that_wait_is_refused(
     place = open_place(find_destination(root, destination), site, os.environ, TAG)
     place.upload(tmp_path / name, hash_file(tmp_path / name))
     printed = command(*arguments)
-    assert (printed.status, printed.lines[1].strip()) == (
-        11,
-        f"{name} is at {destination}, and not in this release",
-    )
+    assert (printed.status, name in printed.lines[1]) == (11, True)
     assert not (tmp_path / "site" / "simple").exists()
 
 
@@ -119,15 +106,10 @@ def test_a_release_is_withdrawn(
     arguments = ["yank", destination, TAG, "--reason", "loses digits; take 1.2.4", "--yanked-file", str(decisions)]
     if destination == "github":
         done = command(*arguments)
-        first, second = done.out.splitlines()
-        assert (done.status, done.err) == (0, "")
-        assert first.startswith(f"withdrawn: {TAG} at ")
-        assert first.endswith(", 2 wheels")
-        assert second == f"it is in {decisions}: commit that to main, and pages.yml deploys the index with it"
+        assert (done.status, str(decisions) in done.out) == (0, True)
         assert [entry.get("yanked") for entry in read_entries(site)] == [False]
     done = command(*arguments, option, str(site))
     assert (done.status, done.err) == (0, "")
-    assert done.out.endswith(", 2 wheels\n") is (destination == "folder")
     assert {entry.wheel for entry in read_yanked(decisions)} == release.wheels.keys()
     assert [entry["yanked"] for entry in read_entries(site)] == ["loses digits; take 1.2.4"]
 
@@ -136,35 +118,3 @@ def read_entries(site: Path) -> list[dict[str, Any]]:
     """Return the files that the index has of jaxlib."""
     files: list[dict[str, Any]] = json.loads((site / "simple/jaxlib/index.v1+json").read_text())["files"]
     return files
-
-
-@pytest.mark.parametrize("destination", ["github"], indirect=True)
-def test_the_index_of_all_releases_is_written_alone(
-    command: Callable[..., Any], destination: str, release: ReleaseFolder, tmp_path: Path
-) -> None:
-    """The same as after publishing, and later with a withdrawal."""
-    site, published = tmp_path / "site", tmp_path / "published"
-    assert command("publish", destination, str(release.path), "--pages", str(published)).status == 0
-    written = command("pages", destination, "--pages", str(site))
-    assert (written.status, written.err) == (0, "")
-    assert read_files(site) == read_files(published) != {}
-    yanked = tmp_path / "yanked.toml"
-    yanked.write_text(f'[[yanked]]\ntag = "{TAG}"\nreason = "crashes"\ndate = "2026-11-22"\n', "utf-8")
-    assert command("pages", destination, "--pages", str(site), "--yanked-file", str(yanked)).status == 0
-    page = json.loads((site / "simple/jaxlib/index.v1+json").read_text())
-    assert [entry["yanked"] for entry in page["files"]] == ["crashes"]
-
-
-@pytest.mark.parametrize("arguments", [("github",), ("folder", "--pages", "pages"), ("company", "--pages", "pages")])
-def test_an_index_that_has_no_folder_of_its_own_is_not_written(
-    command: Callable[..., Any], arguments: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nobody is asked for anything."""
-    monkeypatch.setenv("GITHUB_REPOSITORY", REPOSITORY)
-    done = command("pages", *arguments)
-    assert (done.status, done.lines[0]) == (2, f"no index of {arguments[0]} can be written")
-
-
-def read_files(folder: Path) -> dict[str, bytes]:
-    """Return path → bytes of all files below a folder."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

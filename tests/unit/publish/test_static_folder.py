@@ -1,13 +1,12 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""A release in a folder with a static index: whole or not at all, next to others, and never what a page says."""
+"""A release in a folder with a static index: whole or not at all, and next to others."""
 
 from __future__ import annotations
 
 import argparse
 import errno
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
@@ -18,16 +17,16 @@ from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish import static_folder
-from pjrtwheel.publish.destinations import Destination, Kind
+from pjrtwheel.publish.destinations import Destination, DestinationKind
 from pjrtwheel.publish.place import Place
 from pjrtwheel.publish.places import open_place
-from release_folders import send, write_pure_release
-from small_wheels import build_wheel
+from release_folders import list_release, send, write_pure_release
+from small_wheels import build_wheel, describe_wheel
 
 TAG = "v1.2.3+split.1"
 WHEEL = "jaxlib_abacus-1.2.3+split.1-py3-none-any.whl"
 PROJECTS = ("jaxlib", "jaxlib-abacus")
-DESTINATION = Destination(Kind.FOLDER, "folder", "a folder")
+DESTINATION = Destination(DestinationKind.FOLDER, "folder", "a folder")
 
 
 def open_at(folder: Path, tag: str = TAG) -> Place:
@@ -47,6 +46,11 @@ def read_page(site: Path, project: str = "jaxlib-abacus") -> list[dict[str, obje
     return files
 
 
+def all_names(release: ReleaseFolder) -> set[str]:
+    """Return the names of all files of a release."""
+    return {*release.documents, *release.wheels, *(f"{name}.metadata" for name in release.wheels)}
+
+
 def snapshot(folder: Path) -> dict[str, bytes]:
     """Return every file of a folder."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
@@ -60,10 +64,10 @@ def test_a_release_appears_as_a_whole(release: ReleaseFolder, site: Path) -> Non
     assert sorted(path.name for path in site.iterdir()) == [".uploads"]
     send(open_at(site), release)  # another run goes on
     assert sorted(path.name for path in site.iterdir()) == ["files", "simple"]  # nothing else is served
-    known = {**release.digests, "SHA256SUMS": hash_file(release.path / "SHA256SUMS")}
-    assert {name: file.sha256 for name, file in open_at(site).list_files(PROJECTS).items()} == known
-    assert {file.yanked for file in open_at(site).list_files(PROJECTS).values()} == {None}
-    assert set(open_at(site).list_files([])) == {*release.wheels, *release.documents}  # nothing of others is there
+    found = open_at(site).list_files(PROJECTS)
+    assert {name: file.sha256 for name, file in found.items()}.items() >= release.digests.items()
+    assert {file.yanked for file in found.values()} == {None}
+    assert set(found) == all_names(release)
     (entry,) = read_page(site)
     assert entry["url"] == f"../../files/{quote(TAG)}/{quote(WHEEL)}"
     metadata = site / "files" / TAG / f"{WHEEL}.metadata"
@@ -85,13 +89,13 @@ def test_other_releases_stay_listed(release: ReleaseFolder, site: Path, tmp_path
     send(open_at(site), release)
     send(open_at(site, "v1.2.4"), write_pure_release(tmp_path / "v1.2.4", version="1.2.4"))
     assert [entry["filename"] for entry in read_page(site)] == [WHEEL, WHEEL.replace("1.2.3+split.1", "1.2.4")]
-    assert set(open_at(site).list_files(PROJECTS)) == {*release.wheels, *release.documents}
+    assert set(open_at(site).list_files(PROJECTS)) == all_names(release)
 
 
 def test_a_published_release_does_not_change(release: ReleaseFolder, site: Path, tmp_path: Path) -> None:
     """Neither other bytes nor another file; nor does what waits to be published."""
     other = build_wheel(tmp_path, {"x.py": b""}, name=WHEEL)
-    send(open_at(site), release, stop_after=5)
+    send(open_at(site), release, stop_after=7)
     with pytest.raises(PublishError, match="has another jaxlib_abacus"):
         open_at(site).upload(other, hash_file(other))
     send(open_at(site), release)
@@ -101,16 +105,6 @@ def test_a_published_release_does_not_change(release: ReleaseFolder, site: Path,
         with pytest.raises(PublishError, match=message):
             open_at(site).upload(file, hash_file(file))
     assert snapshot(site) == before
-
-
-@pytest.mark.parametrize("name", [".left.partial", "folder"])
-def test_what_is_no_file_of_a_release_is_not_published(release: ReleaseFolder, site: Path, name: str) -> None:
-    """It is not listed, and would move with the others."""
-    send(open_at(site), release, stop_after=5)
-    (site / ".uploads" / TAG / name).mkdir()
-    with pytest.raises(PublishError, match=re.escape(f"{name} is no file of a release")):
-        send(open_at(site), release)
-    assert not (site / "simple").exists()
 
 
 def test_what_another_run_is_sending_stays(release: ReleaseFolder, site: Path, tmp_path: Path) -> None:
@@ -134,8 +128,7 @@ def test_a_disk_that_is_full_is_called_that(
     monkeypatch.setattr(static_folder, "copy_atomically", fail)
     with pytest.raises(PublishError) as caught:
         send(open_at(site), release)
-    assert caught.value.cause == f"the disk is full: {site / '.uploads' / TAG / release.documents[0]}"
-    assert caught.value.remedy == "free some space there"
+    assert caught.value.cause.startswith(f"the disk is full: {site / '.uploads' / TAG}/")
 
 
 def test_a_file_that_changes_while_it_is_sent_is_not_kept(release: ReleaseFolder, site: Path) -> None:
@@ -152,9 +145,8 @@ def test_a_wheel_of_another_release_with_the_same_name_is_refused(
     send(open_at(site), release)
     before = snapshot(site / "simple")
     other = write_pure_release(tmp_path / "other", ("jaxlib_abacus", "jaxlib_bead"))
-    build_wheel(other.path, {"x.py": b""}, name=WHEEL)
-    text = (other.path / "release.json").read_text()
-    (other.path / "release.json").write_text(text.replace(other.digests[WHEEL], hash_file(other.path / WHEEL)))
+    build_wheel(other.path, {**describe_wheel(WHEEL), "x.py": b""}, name=WHEEL)
+    other = list_release(other.path, lock_id=TAG[1:])
     place = open_at(site, "v1.2.3+2")
     with pytest.raises(WheelError, match="has two files of the name"):
         send(place, other)
@@ -162,51 +154,21 @@ def test_a_wheel_of_another_release_with_the_same_name_is_refused(
     assert [path.name for path in (site / "files").iterdir()] == [TAG]
 
 
-@pytest.mark.parametrize("page", ["jaxlib-abacus/index.html", "jaxlib-abacus/index.v1+json", "index.html"])
-def test_a_page_that_was_edited_by_hand_is_refused(release: ReleaseFolder, site: Path, page: str) -> None:
-    """The message names the page, and says how to get a right one."""
-    send(open_at(site), release)
-    good = snapshot(site / "simple")
-    path = site / "simple" / page
-    path.write_text(path.read_text().replace("abacus", "abacuz"))
-    with pytest.raises(PublishError, match=f"{re.escape(path.name)} is not what follows"):
-        open_at(site).list_files(PROJECTS)
-    (site / "simple").rename(site / "away")
-    send(open_at(site), release)
-    assert snapshot(site / "simple") == good
-
-
-def test_pages_for_people_may_be_those_of_another_version(release: ReleaseFolder, site: Path) -> None:
-    """What they say does not follow from the files alone; the next time that anything is sent they are written anew."""
-    send(open_at(site), release)
-    good = snapshot(site / "simple")
-    (site / "simple/about.html").write_text("of an older version")
-    (site / "simple/about_files/older.html").write_text("of an older version")
-    assert open_at(site).list_files(PROJECTS)
-    send(open_at(site), release)
-    assert snapshot(site / "simple") == good
-
-
-def test_pages_that_nobody_wrote_are_refused(release: ReleaseFolder, site: Path) -> None:
-    """Also a project that is in no release, or a page that is gone."""
-    send(open_at(site), release)
-    (site / "simple/evil").mkdir()
-    (site / "simple/evil/index.html").write_text("")
-    with pytest.raises(PublishError, match=r"evil/index\.html is not what follows"):
-        open_at(site).list_files(PROJECTS)
-    (site / "simple/evil/index.html").unlink()
-    (site / "simple/jaxlib/index.html").unlink()
-    with pytest.raises(PublishError, match=r"jaxlib/index\.html is not what follows"):
-        open_at(site).list_files(PROJECTS)
-
-
 def test_a_published_wheel_that_was_altered_is_found(release: ReleaseFolder, site: Path) -> None:
-    """Reading back compares bytes with release.json."""
+    """No index is written that says something else than `release.json`; a page that was edited is written anew."""
     send(open_at(site), release)
+    good = snapshot(site / "simple")
+    (site / "simple/index.html").write_text("edited")
     (site / "files" / TAG / WHEEL).write_bytes(b"other")
-    with pytest.raises(PublishError, match=r"has sha256 .* release.json says") as caught:
-        open_at(site).list_files(PROJECTS)
-    assert caught.value.remedy == f"put the release that was published back into {site / 'files' / TAG}, or remove it"
+    with pytest.raises(PublishError) as caught:
+        open_at(site).finish()
+    assert str(site / "files" / TAG) in caught.value.remedy
+    assert (site / "simple/index.html").read_text() == "edited"
+    (site / "files" / TAG / WHEEL).write_bytes((release.path / WHEEL).read_bytes())
+    (site / "simple/index.html").write_bytes(good["index.html"])
+    (site / "simple/jaxlib/index.html").unlink()
+    open_at(site).finish()
+    assert snapshot(site / "simple") == good
 
 
 def test_a_run_that_stopped_before_the_index_goes_on(
@@ -220,7 +182,7 @@ def test_a_run_that_stopped_before_the_index_goes_on(
         with pytest.raises(KeyboardInterrupt):
             send(open_at(site), release)
     assert snapshot(site / "simple") == before
-    assert set(open_at(site).list_files(PROJECTS)) == {*release.wheels, *release.documents}
+    assert set(open_at(site).list_files(PROJECTS)) == all_names(release)
     send(open_at(site), release)
     assert len(read_page(site)) == 2
 
@@ -252,7 +214,7 @@ def test_withdrawn_wheels_say_why(release: ReleaseFolder, site: Path, monkeypatc
 def test_files_come_back_as_they_were_sent(release: ReleaseFolder, site: Path, tmp_path: Path) -> None:
     """Before and after the release is whole."""
     place = open_at(site)
-    send(place, release, stop_after=5)
+    send(place, release, stop_after=7)
     for _ in range(2):
         place.download(place.list_files(PROJECTS)[WHEEL], tmp_path / "back.whl")
         assert hash_file(tmp_path / "back.whl") == release.digests[WHEEL]
@@ -268,5 +230,5 @@ def test_a_place_needs_a_folder_and_a_tag(settings: dict[str, str], tag: str) ->
 
 def test_nothing_is_finished_that_was_not_sent(site: Path) -> None:
     """A release without files is none."""
-    with pytest.raises(PublishError, match="nothing of"):
+    with pytest.raises(PublishError):
         open_at(site).finish()

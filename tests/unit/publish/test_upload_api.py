@@ -4,22 +4,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import requests
 
 from pjrtwheel.errors import PublishError
-from pjrtwheel.publish.answers import Advice, save_answer
 from pjrtwheel.publish.place import PublishedFile
-from pjrtwheel.publish.sessions import Credentials, SameHost
+from pjrtwheel.publish.servers import Credentials, PassingError, SameHost, save_answer
 from pjrtwheel.publish.upload_api import UploadIndex
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 from release_folders import WHEELS, write_release_folder
 from upload_server import PASSWORD, USERNAME, UploadServer
-
-UPLOADER = Credentials(USERNAME, PASSWORD)
 
 
 @pytest.mark.parametrize(("takes", "carried"), [(True, {WHEELS[0]: [{"version": 1}]}), (False, {})])
@@ -44,7 +40,7 @@ def test_a_file_that_changed_meanwhile_is_not_sent(server: UploadServer, tmp_pat
     place = UploadIndex("company", urls[0], upload_url=urls[1], uploader=Credentials(USERNAME, PASSWORD))
     (release.path / WHEELS[0]).unlink()
     (release.path / WHEELS[0]).write_bytes((release.path / WHEELS[1]).read_bytes())
-    with pytest.raises(PublishError, match="is no longer the file of the release"):
+    with pytest.raises(PublishError, match="changed"):
         place.upload(release.path / WHEELS[0], release.digests[WHEELS[0]])
     assert (server.uploads, server.files) == ([], {})
 
@@ -86,7 +82,7 @@ def test_a_download_ends_where_the_file_should(server: UploadServer, tmp_path: P
     """A server that goes on and on does not fill the disk."""
     server.files["a.whl"] = bytes(8 << 20)
     with requests.get(f"{server.url}files/a.whl", stream=True, auth=(USERNAME, PASSWORD), timeout=60) as answer:
-        save_answer("cannot download", answer, tmp_path / "a.whl", 10, Advice("check it"))
+        save_answer("cannot download", answer, tmp_path / "a.whl", 10)
     assert (tmp_path / "a.whl").stat().st_size == 1 << 20
 
 
@@ -97,40 +93,20 @@ def test_a_full_disk_is_called_that(server: UploadServer) -> None:
     found = PublishedFile("a.whl", "", -1, f"{server.url}files/a.whl")
     with pytest.raises(PublishError) as caught:
         place.download(found, Path("/dev/full"))
-    assert str(caught.value).splitlines() == [
-        "cannot download a.whl from company",
-        "the disk is full: /dev/full",
-        "free some space there",
-    ]
+    assert caught.value.cause == "the disk is full: /dev/full"
 
 
 @pytest.mark.parametrize(
-    ("url", "cause"),
+    ("url", "error"),
     [
-        ("no-address/simple/", "its address is none of a web server"),
-        ("ftp://127.0.0.1/simple/", "its address is none of a web server"),
-        ("http://127.0.0.1:9/simple/", "it cannot be reached"),
+        ("no-address/simple/", PublishError),
+        ("ftp://127.0.0.1/simple/", PublishError),
+        ("http://127.0.0.1:9/simple/", PassingError),
     ],
 )
-def test_an_address_that_is_none_is_called_that(url: str, cause: str) -> None:
-    """It is no page that answers with something else."""
+def test_an_address_that_is_none_is_not_asked_again(url: str, error: type[PublishError]) -> None:
+    """A server that is down is."""
+    waits: list[float] = []
     with pytest.raises(PublishError) as caught:
-        UploadIndex("company", url, wait=lambda _: None).list_files(["jaxlib"])
-    assert caught.value.cause == cause
-
-
-@pytest.mark.parametrize(("url", "remedy"), [("simple/", "its address, or in .netrc"), ("upload/", "TWINE_USERNAME")])
-def test_credentials_are_looked_at_where_they_are_given(
-    server: UploadServer, tmp_path: Path, url: str, remedy: str
-) -> None:
-    """Those for reading are not twine's."""
-    release = write_release_folder(tmp_path / "release")
-    place = UploadIndex("company", f"{server.url}simple/", upload_url=f"{server.url}upload/", uploader=UPLOADER)
-    server.denied = f"/{url}"
-    asking: dict[str, Callable[[], object]] = {
-        "simple/": lambda: place.list_files(["jaxlib"]),
-        "upload/": lambda: place.upload(release.path / WHEELS[0], release.digests[WHEELS[0]]),
-    }
-    with pytest.raises(PublishError) as caught:
-        asking[url]()
-    assert remedy in caught.value.remedy
+        UploadIndex("company", url, wait=waits.append).list_files(["jaxlib"])
+    assert (type(caught.value), len(waits)) == (error, 2 if error is PassingError else 0)

@@ -21,7 +21,7 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.products.auto import list_filename, release_document
 from pjrtwheel.products.variants import make_variants
-from pjrtwheel.publish.destinations import Destination, Kind
+from pjrtwheel.publish.destinations import Destination, DestinationKind
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release_check import problems
@@ -388,7 +388,7 @@ def test_the_list_of_variants_has_to_follow_from_the_wheels(small: TaggedReposit
 
 def test_the_destination_is_asked(small: TaggedRepository) -> None:
     """For wheels of which it takes none."""
-    place = Destination(Kind.UPLOAD_API, "tiny", "takes little", file_limit=10, labels=False, opt_in=True)
+    place = Destination(DestinationKind.UPLOAD_API, "tiny", "takes little", file_limit=10, labels=False, opt_in=True)
     assert {kind for kind, _ in find(small, destination=place)} == {"DESTINATION"}
     assert len(find(small, destination=place)) == 2 + 3 + 1
 
@@ -399,10 +399,10 @@ def test_a_destination_is_held_to_what_is_published_there(small: TaggedRepositor
     for label in ("", "-null"):
         small.add_wheel(f"jaxlib_auto-{VERSION}-py3-none-any{label}.whl", lock=small.lock())
     documents = ("variants.json", "sbom.cdx.json", "provenance.intoto.jsonl", "release.json", "SHA256SUMS")
-    place = Destination(Kind.FOLDER, "small", "takes few files", file_count=4 + len(documents))
+    place = Destination(DestinationKind.FOLDER, "small", "takes few files", file_count=8 + len(documents))
     assert find(small, destination=place) == []
     assert find(small, destination=replace(place, variants=True)) == [
-        ("DESTINATION", "small takes 9 files of one release, this one has 10")
+        ("DESTINATION", "small takes 13 files of one release, this one has 15")
     ]
     assert find(small, destination=replace(place, documents=False, file_count=3)) == [
         ("DESTINATION", "small takes 3 files of one release, this one has 4")
@@ -427,7 +427,7 @@ def test_what_the_selector_asks_for_has_to_be_where_it_is_published(small: Tagge
     small.write("selector/jaxlib_select/facts/1.2.3.json", facts)
     small.commit(tag=tag)
     small.add_wheel(SELECTOR)
-    public = Destination(Kind.UPLOAD_API, "public", "takes no labels", labels=False)
+    public = Destination(DestinationKind.UPLOAD_API, "public", "takes no labels", labels=False)
     assert find(small, tag, public) == [
         ("DESTINATION", f"it asks for jaxlib-a=={VERSION}, and public takes no local version labels")
     ]

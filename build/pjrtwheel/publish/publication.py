@@ -1,0 +1,292 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Publish a release: look at what is there, send what is missing, read every file back before the next one is sent.
+
+The bytes are read back, not only what the destination says of them: an index computes a digest once, when a file
+arrives, and serves the file from storage and caches that may have another. It costs one download of the release.
+Files are compared in the order of the plan, so `jaxlib` is not sent before every plugin came back whole.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from pjrtwheel.attest.release_folder import ReleaseFolder
+from pjrtwheel.errors import PublishError, UsageError, WheelError, count, shorten
+from pjrtwheel.files import hash_file, require_space
+from pjrtwheel.publish.destinations import Destination, check_limits
+from pjrtwheel.publish.place import Place, PublishedFile
+from pjrtwheel.publish.plan import Action, LocalFile, Plan, find_differences, format_plan, make_plan, projects_of
+from pjrtwheel.record.entries import Entry
+from pjrtwheel.sets.tags import tag_of_wheels
+from pjrtwheel.wheel.names import METADATA_SUFFIX, parse_name
+from pjrtwheel.wheel.read.unpack import read_metadata
+
+# How long to wait for a file that was sent to be listed: some indexes list from a cache.
+LISTING_WAITS_S = (0.5, 2.0, 5.0, 15.0)
+_SHOWN = 3
+_WORDS = {Action.SEND: "sending", Action.THERE: "checking"}
+
+
+@dataclass(frozen=True)
+class Publication:
+    """One release on its way to one place.
+
+    Attributes:
+        destination: The destination.
+        place: The release there.
+        release: The folder of the release.
+        scratch: An empty folder for what is downloaded, or made on the way.
+        trust_hashes: Whether a digest that the place states is enough, without a download.
+        report: Called with each line that is printed.
+        wait: Called with seconds to wait.
+    """
+
+    destination: Destination
+    place: Place
+    release: ReleaseFolder
+    scratch: Path
+    trust_hashes: bool = False
+    report: Callable[[str], None] = print
+    wait: Callable[[float], None] = time.sleep
+    _read: set[str] = field(default_factory=set, init=False)  # names of files that were read back, and are right
+
+    @cached_property
+    def tag(self) -> str:
+        """The tag of the release."""
+        return tag_of_wheels(map(parse_name, self.release.wheels))
+
+    @cached_property
+    def files(self) -> tuple[LocalFile, ...]:
+        """The files of the release that are published at this destination; METADATA of its wheels is made for that."""
+        wheels = (LocalFile(entry.filename, entry.sha256, entry.size, entry.distribution) for entry in self._entries)
+        documents = (self.release.path / name for name in self.release.documents if self.destination.takes(name))
+        metadata = map(self._write_metadata, self._entries) if self.destination.has_metadata else ()
+        return (*wheels, *(_document(path) for path in (*documents, *metadata)))
+
+    @property
+    def left_out(self) -> str:
+        """What is not published at this destination, in words; empty if there is nothing."""
+        variants = len(self.release.entries) - len(self._entries)
+        documents = len(self.release.documents) - sum(map(self.destination.takes, self.release.documents))
+        numbers = ((variants, "wheel variant"), (documents, "document"))
+        return ", ".join(count(number, noun) for number, noun in numbers if number)
+
+    def find_local(self, file: LocalFile) -> Path:
+        """Return where a file is on this disk."""
+        return (self.scratch if file.name.endswith(METADATA_SUFFIX) else self.release.path) / file.name
+
+    def examine(self) -> Plan:
+        """Compare the release with what is there, which changes nothing.
+
+        Raises:
+            PublishError: The destination cannot be read.
+        """
+        problems = check_limits(self.destination, self.release.entries, self.release.documents)
+        present = dict(self.place.list_files(projects_of(self.files)))
+        for file in self.files:
+            found = present.get(file.name)
+            if found and not found.sha256:  # it is downloaded as far as ours is long
+                present[file.name] = replace(found, sha256=self._download(found, file.size))
+                self._read.add(file.name)
+        alone = not self.destination.is_shared
+        return make_plan(self.tag, self.destination.name, self.files, present, problems, alone=alone)
+
+    def send(self, plan: Plan, source: Callable[[LocalFile], Path]) -> None:
+        """Do what the plan says, with the bytes that `source` finds on this disk, and compare all with the release.
+
+        Raises:
+            PublishError: The destination refused a file, failed, or has other bytes than those that were sent; the
+                message says what is published and how to go on.
+        """
+        done: list[LocalFile] = []
+        try:
+            if plan.to_send:
+                self.place.begin(self.release.commit)
+            else:
+                self.report(f"checking {count(len(plan.files), 'file')}")
+            for number, (file, action) in enumerate(((entry.file, entry.action) for entry in plan.planned), 1):
+                if plan.to_send:
+                    self.report(f"{number:>3}/{len(plan.files)} {_WORDS[action]:<8} {file.name}")
+                if action is Action.SEND:
+                    self.place.upload(source(file), file.sha256)
+                self._read_back(file)
+                done.append(file)
+            self._compare_whole()  # before anybody sees what is still a draft
+            self.place.finish()
+            self._compare_whole()
+        except (PublishError, WheelError) as error:
+            raise _add_progress(error, plan, done) from error
+
+    @cached_property
+    def _entries(self) -> tuple[Entry, ...]:
+        """The wheels that are published at this destination."""
+        return tuple(entry for entry in self.release.entries if self.destination.takes(entry.filename))
+
+    def _write_metadata(self, entry: Entry) -> Path:
+        """Write the METADATA of a wheel to where it is sent from (PEP 658)."""
+        target = self.scratch / f"{entry.filename}{METADATA_SUFFIX}"
+        target.write_bytes(read_metadata(self.release.path / entry.filename))
+        return target
+
+    def _read_back(self, file: LocalFile) -> None:
+        """Make sure that a file is listed, under its digest and with its bytes."""
+        if file.name in self._read:
+            return
+        found = self._list(projects_of([file]), [file.name]).get(file.name)
+        if found is None:
+            raise PublishError(
+                f"{self.destination.name} does not list {file.name}",
+                cause=f"it took the file, but {self.place.address} does not show it",
+                remedy="check that both addresses are those of one index",
+            )
+        if found.sha256:
+            self._compare(file, found.sha256, "it says that the sha256 is")
+        if not (found.sha256 and (self.trust_hashes or self.destination.keeps_digests)):
+            self._compare(file, self._download(found, file.size), "what it serves has the sha256")
+        self._read.add(file.name)
+
+    def _compare(self, file: LocalFile, digest: str, saying: str) -> None:
+        if digest != file.sha256:
+            raise PublishError(
+                f"{self.destination.name} has other bytes than {file.name}",
+                cause=f"{saying} {digest[:16]}..., that of the release is {file.sha256[:16]}...",
+                remedy="remove the file there, or yank it, and have the index looked at",
+            )
+
+    def _list(self, projects: Collection[str], names: Iterable[str]) -> Mapping[str, PublishedFile]:
+        """List what is there, for a while again and again if some names are missing."""
+        expected = set(names)
+        for seconds in LISTING_WAITS_S:
+            present = self.place.list_files(projects)
+            if expected <= present.keys():
+                return present
+            self.wait(seconds)
+        return self.place.list_files(projects)
+
+    def _download(self, found: PublishedFile, size: int) -> str:
+        """Return the sha256 of what a destination serves."""
+        target = self.scratch / "read-back"
+        try:
+            self.place.download(replace(found, size=size), target)
+            return hash_file(target)
+        finally:
+            target.unlink(missing_ok=True)
+
+    def _compare_whole(self) -> None:
+        """Compare all that is there at the end with the release, by names and digests."""
+        files = {file.name: file for file in self.files}
+        present = self._list(projects_of(self.files), files)
+        stated = {
+            name: found if found.sha256 or name not in files else replace(found, sha256=files[name].sha256)
+            for name, found in present.items()  # those without a digest were downloaded
+        }
+        missing = [f"{name} is missing" for name in files if name not in present]
+        alone = not self.destination.is_shared
+        if problems := [*missing, *find_differences(self.destination.name, self.files, stated, alone=alone)]:
+            raise PublishError(
+                f"{self.destination.name} does not have {self.tag} as it was sent",
+                cause=shorten(problems, _SHOWN, "; "),
+            )
+
+
+def publish_release(publication: Publication, stage: Publication | None, *, dry_run: bool) -> None:
+    """Print the plan and, unless that is all, follow it; with a stage the bytes that are sent are those it serves.
+
+    Raises:
+        PublishError: The destination or the stage refused, failed or differs.
+        UsageError: The stage is none, or is the destination; or it is not known where files are uploaded to.
+    """
+    place, tag = publication.place, publication.tag
+    if stage and stage.place.address == place.address:
+        raise UsageError(f"{place.address} is both the stage and the destination", remedy="name another --from")
+    plan = publication.examine()
+    for line in format_plan(plan):
+        publication.report(line)
+    if publication.left_out and not plan.problems:
+        publication.report(f"left out, for {plan.destination} takes none: {publication.left_out}")
+    _refuse(plan)
+    place.check_uploads(publication.release.commit, credentials=not dry_run and bool(plan.to_send))
+    if stage:
+        _check_stage(stage)
+    if dry_run:
+        publication.report("nothing was sent: this is a dry run")
+        return
+    staged = _take_from_stage(stage) if stage else {}
+    publication.send(plan, lambda file: staged.get(file.name) or publication.find_local(file))
+    publication.report(f"{tag} is at {place.address}, read back as SHA256SUMS has it")
+
+
+def _refuse(plan: Plan) -> None:
+    """Refuse a plan with problems before anything is sent."""
+    if plan.problems:
+        first, *more = plan.problems
+        raise PublishError(
+            f"{plan.tag} cannot be published to {plan.destination}; nothing was sent",
+            cause=f"{first} (and {len(more)} more, listed above)" if more else first,
+            remedy="what installers may have seen is never replaced: publish under another version, or fix the above",
+        )
+
+
+def _check_stage(stage: Publication) -> None:
+    """Make sure that a stage lists the whole release under its digests, before anything is taken from it.
+
+    Raises:
+        UsageError: It is no stage.
+        PublishError: Files are missing there, or are others than those of the release folder.
+    """
+    name = stage.destination.name
+    if not stage.destination.stage:
+        raise UsageError(f"{name} is no stage", remedy="releases/destinations.toml says which destinations are")
+    plan = stage.examine()
+    if problems := [*plan.problems, *(f"{file.name} is missing" for file in plan.to_send)]:
+        raise PublishError(
+            f"{name} does not have {plan.tag} as the folder describes it; nothing was sent",
+            cause=shorten(problems, _SHOWN, "; "),
+            remedy=f"publish the folder to {name}, test it there, and promote it then",
+        )
+
+
+def _take_from_stage(stage: Publication) -> Mapping[str, Path]:
+    """Download a whole release from a stage, and return where each of its files is from then on.
+
+    What the stage does not take, such as documents, is in the release folder.
+
+    Raises:
+        PublishError: What the stage serves is not what the release folder describes.
+        WheelError: There is no room for it.
+    """
+    target = stage.scratch / "staged"
+    target.mkdir()
+    require_space(target, sum(file.size for file in stage.files))
+    present = stage.place.list_files(projects_of(stage.files))
+    for file in stage.files:
+        stage.place.download(replace(present[file.name], size=file.size), target / file.name)
+        if hash_file(target / file.name) != file.sha256:
+            raise PublishError(
+                f"{stage.destination.name} serves other bytes than {file.name} of the release; nothing was sent",
+                cause="the file was damaged or replaced there after it was staged",
+                remedy="have the stage looked at, and stage the release again",
+            )
+    staged = {file.name: target / file.name for file in stage.files}
+    for name in {*stage.release.documents} - staged.keys():
+        shutil.copy(stage.release.path / name, target)  # attestations are sent with the wheels that they lie next to
+    stage.report(f"{count(len(staged), 'file')} taken from {stage.destination.name}, as the folder describes them")
+    return staged
+
+
+def _document(path: Path) -> LocalFile:
+    return LocalFile(path.name, hash_file(path), path.stat().st_size)
+
+
+def _add_progress(error: PublishError | WheelError, plan: Plan, done: Sequence[LocalFile]) -> PublishError:
+    """Return an error that also says what is published so far, and how to go on."""
+    state = f"published so far: {len(done)} of {count(len(plan.files), 'file')}"
+    resume = "run the same command again, which sends only what is missing"
+    advice = f"{error.remedy}, then {resume}" if error.remedy else resume
+    return PublishError(error.what, cause=error.cause, remedy=f"{state}; {advice}")

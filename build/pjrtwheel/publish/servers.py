@@ -1,0 +1,182 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""How servers are spoken to, and what their answers, or their silence, mean for whoever publishes.
+
+Credentials in an address go to its host only and into no message, and no request waits without end.
+"""
+
+from __future__ import annotations
+
+import urllib.parse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import requests
+from requests.adapters import HTTPAdapter
+from requests.auth import AuthBase, HTTPBasicAuth
+from twine.exceptions import NonInteractive, TwineException
+
+from pjrtwheel.errors import PublishError, printable
+from pjrtwheel.files import FULL
+
+_CHUNK = 1 << 20
+_CREDENTIALS = "uploads: check TWINE_USERNAME and TWINE_PASSWORD or .pypirc; reading: the address or .netrc"
+# Status → what it means, and what to do.
+_MEANINGS = {
+    401: ("it does not know who asks", _CREDENTIALS),
+    403: ("who asks may not do that", _CREDENTIALS),
+    404: ("there is nothing at this address", "check the address"),
+    409: ("it has a file of that name with other bytes, or takes none", "publish under another version"),
+    413: (
+        "the file is larger than it takes",
+        "have its limit raised, and write it as file_limit into releases/destinations.toml",
+    ),
+}
+
+
+class PassingError(PublishError):
+    """What may have passed when the request is repeated: a server or a network that failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """Who reads or uploads, as an address states it; empty where it states none."""
+
+    username: str = ""
+    password: str = field(default="", repr=False)
+
+
+NOBODY = Credentials()
+
+
+class SameHost(AuthBase):
+    """Credentials that are sent to one host only: an index may link to files on others."""
+
+    def __init__(self, url: str, credentials: Credentials) -> None:
+        """Remember the host of an address, and how it is spoken to: not in clear text where that is not asked for."""
+        self._host = urllib.parse.urlsplit(url)[:2]
+        self._basic = HTTPBasicAuth(credentials.username, credentials.password)
+
+    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
+        """Sign a request if it is for that host."""
+        same = urllib.parse.urlsplit(request.url or "")[:2] == self._host
+        return self._basic(request) if same else request
+
+
+class Impatient(HTTPAdapter):
+    """Give up when a server stays silent for some seconds, which twine would wait for without end."""
+
+    def __init__(self, seconds: float) -> None:
+        """Remember the limit."""
+        super().__init__()
+        self._seconds = seconds
+
+    def send(self, request: requests.PreparedRequest, *args: Any, **options: Any) -> requests.Response:
+        """Send a request within the limit."""
+        return super().send(request, *args, **{**options, "timeout": self._seconds})
+
+
+def limit_silence(session: requests.Session, seconds: float) -> None:
+    """Give up every request of a session after some seconds without a byte."""
+    for scheme in ("http://", "https://"):
+        session.mount(scheme, Impatient(seconds))
+
+
+def split_credentials(url: str) -> tuple[str, Credentials]:
+    """Return an address without the credentials in it, which are for no message, and these.
+
+    Addresses of one place are written in one way: with the host in small letters, and a slash at the end.
+
+    >>> split_credentials("https://me:p%40ss@Example.org:8080/simple")[0]
+    'https://example.org:8080/simple/'
+    """
+    parts = urllib.parse.urlsplit(url)
+    _, _, host = parts.netloc.rpartition("@")
+    named = Credentials(urllib.parse.unquote(parts.username or ""), urllib.parse.unquote(parts.password or ""))
+    path = f"{parts.path.rstrip('/')}/" if host else parts.path
+    return parts._replace(netloc=host.lower(), path=path).geturl(), named
+
+
+def explain_answer(what: str, answer: requests.Response) -> PublishError:
+    """Turn an answer that is no success into an error."""
+    said = f"it answered {answer.status_code} {printable(answer.reason or '')}".rstrip()
+    if answer.is_redirect:
+        return PublishError(what, cause=f"{said}: the address leads elsewhere", remedy="check the address")
+    if answer.status_code in {408, 429} or answer.status_code >= 500:
+        return PassingError(what, cause=f"{said}: the server failed", remedy="wait until the server works again")
+    page = "html" in answer.headers.get("Content-Type", "")  # which is for a browser
+    meaning, remedy = _MEANINGS.get(answer.status_code, ("" if page else printable(answer.text), ""))
+    return PublishError(what, cause=f"{said}: {meaning}".rstrip(": "), remedy=remedy)
+
+
+@contextmanager
+def explained(what: str, target: Path | None = None) -> Iterator[None]:
+    """Turn errors of the network, of twine and of this disk into a `PublishError` that begins with `what`.
+
+    Args:
+        what: Begins the error.
+        target: The file that is written meanwhile, if one is: a full disk does not say which.
+    """
+    try:
+        yield
+    except requests.exceptions.InvalidJSONError:  # whoever asked knows what should have been there
+        raise
+    except NonInteractive as error:
+        raise PublishError(what, cause="there are no credentials for it", remedy=_CREDENTIALS) from error
+    except TwineException as error:
+        if isinstance(error.__context__, OSError):  # of .pypirc
+            raise _explain_system(what, error.__context__) from error
+        raise PublishError(what, cause=printable(str(error))) from error
+    except requests.RequestException as error:
+        raise _explain_request(what, error) from error
+    except OSError as error:
+        raise _explain_system(what, error, target) from error
+
+
+def _explain_request(what: str, error: requests.RequestException) -> PublishError:
+    if isinstance(error, requests.HTTPError) and error.response is not None:  # of a page
+        return explain_answer(what, error.response)
+    if isinstance(error, requests.Timeout):
+        remedy = "wait until it answers, or give it more seconds with --timeout"
+        return PassingError(what, cause="it stayed silent for too long", remedy=remedy)
+    if isinstance(error, requests.exceptions.SSLError):
+        remedy = "name its certificates in REQUESTS_CA_BUNDLE"
+        return PublishError(what, cause="its certificate is not trusted", remedy=remedy)
+    if isinstance(error, (requests.ConnectionError, requests.exceptions.ChunkedEncodingError)):
+        cause = "it cannot be reached, or the connection was cut"
+        return PassingError(what, cause=cause, remedy="see that the server runs")
+    cause = "its address is none of a web server, or what is there leads nowhere"
+    return PublishError(what, cause=cause, remedy="check the address")
+
+
+def _explain_system(what: str, error: OSError, path: Path | None = None) -> PublishError:
+    words = "the disk is full" if error.errno in FULL else (error.strerror or "the system refused it").lower()
+    place = error.filename or path
+    remedy = "free some space there" if error.errno in FULL else "check the path, and its permissions"
+    return PublishError(what, cause=f"{words}: {place}" if place else words, remedy=remedy)
+
+
+def save_answer(what: str, answer: requests.Response, target: Path, size: int) -> None:
+    """Write the bytes of an answer, which was asked for as a stream, to a file.
+
+    Args:
+        what: Begins the error.
+        answer: The answer.
+        target: The file.
+        size: How many bytes there should be, negative if that is not known. Where there are more, the download ends
+            soon after them, so that no server fills the disk; the file's hash is another one then.
+
+    Raises:
+        PublishError: It is no success; the error begins with `what`.
+    """
+    if not answer.ok:
+        raise explain_answer(what, answer)
+    written = 0
+    with target.open("wb") as stream:
+        for chunk in answer.iter_content(_CHUNK):
+            written += stream.write(chunk)
+            if 0 <= size < written:
+                return

@@ -1,0 +1,142 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A program `gh` for tests, whose releases are folders: it answers as GitHub's own one is documented to.
+
+Written from the manual of `gh` and its source, not against GitHub. It runs without site-packages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import shlex
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+TOKEN = "gho_0123456789abcdef"  # noqa: S105 it opens nothing
+REPOSITORY = "owner/wheels"
+_STORE = "GH_STAND_IN"
+
+
+@dataclass(frozen=True, slots=True)
+class StandIn:
+    """What is kept of one repository, in a folder."""
+
+    store: Path
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """What a command needs for it, next to the folder `bin` in its PATH."""
+        return {_STORE: str(self.store), "GITHUB_REPOSITORY": REPOSITORY, "GH_TOKEN": TOKEN}
+
+    @property
+    def calls(self) -> list[list[str]]:
+        """The arguments of each call."""
+        path = self.store / "calls"
+        return [json.loads(line) for line in path.read_text("utf-8").splitlines()] if path.is_file() else []
+
+    @property
+    def drafts(self) -> dict[str, bool]:
+        """Tag → whether its release is a draft."""
+        return {path.parent.name: bool(self.read(path.parent.name)["draft"]) for path in self.store.glob("*/release")}
+
+    def assets(self, tag: str) -> Path:
+        """Return the folder of the assets of a release."""
+        return self.store / tag / "assets"
+
+    def read(self, tag: str) -> dict[str, object]:
+        """Return what is kept of a release: `draft`, `commit`, and the names of cut `parts`."""
+        found: dict[str, object] = json.loads((self.store / tag / "release").read_text("utf-8"))
+        return found
+
+    def write(self, tag: str, **facts: object) -> None:
+        """Change what is kept of a release."""
+        path = self.store / tag / "release"
+        before = self.read(tag) if path.is_file() else {"parts": []}
+        self.assets(tag).mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps({**before, **facts}), "utf-8")
+
+    def set(self, **facts: object) -> None:
+        """Set what else the program does: `tags` (tag → commit), `fail` (start, text, after), `old` (no digests)."""
+        path = self.store / "settings"
+        before = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+        path.write_text(json.dumps({**before, **facts}), "utf-8")
+
+
+def make_stand_in(store: Path) -> StandIn:
+    """Make a repository without releases in a new folder; the program lies in its folder `bin`."""
+    (store / "bin").mkdir(parents=True)
+    program = store / "bin/gh"
+    program.write_text(f'#!/bin/sh\nexec {shlex.join([sys.executable, "-I", "-S", __file__])} "$@"\n', "utf-8")
+    program.chmod(0o755)
+    return StandIn(store)
+
+
+def _run(words: list[str], state: StandIn) -> int:
+    with (state.store / "calls").open("a", encoding="utf-8") as calls:
+        calls.write(json.dumps(words) + "\n")
+    path = state.store / "settings"
+    settings = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    start, said, after = settings.get("fail") or ("?", "", 0)
+    if sum(" ".join(call).startswith(start) for call in state.calls) > after:
+        return _fail(said)
+    parser = argparse.ArgumentParser()
+    for option in ("json", "jq", "repo", "target", "title", "notes", "limit", "output", "dir"):
+        parser.add_argument(f"--{option}")
+    parser.add_argument("--pattern", action="append")
+    parser.add_argument("--draft", nargs="?", const="true")
+    for option in ("clobber", "exclude-drafts"):
+        parser.add_argument(f"--{option}", action="store_true")
+    args, rest = parser.parse_known_args(words)
+    if rest[0] == "api":
+        commit = settings.get("tags", {}).get(rest[1].rpartition("/")[2].replace("%2B", "+"))
+        return _say(commit) if commit else _fail("gh: No commit found for SHA (HTTP 422)")
+    assert args.repo == f"github.com/{REPOSITORY}", args.repo
+    return _release(rest[1:], args, state, old=settings.get("old", False))
+
+
+def _release(rest: list[str], args: argparse.Namespace, state: StandIn, *, old: bool) -> int:
+    action, tag = rest[0], rest[1] if rest[1:] else ""
+    if action == "list":
+        return _say(json.dumps([{"tagName": name} for name, draft in state.drafts.items() if not draft]))
+    if action == "create":
+        state.write(tag, draft=args.draft == "true", commit=args.target)
+    elif tag not in state.drafts:
+        return _fail("release not found")
+    elif action == "edit":
+        state.write(tag, **{"commit": args.target} if args.target else {"draft": args.draft == "true"})
+    elif action == "upload":
+        shutil.copy(rest[2], state.assets(tag))
+        state.write(tag, parts=[name for name in state.read(tag)["parts"] if name != rest[2]])  # type: ignore[attr-defined]
+    elif action == "download":
+        for name in args.pattern:
+            shutil.copy(state.assets(tag) / name, args.output or args.dir)
+    elif action == "view":
+        release = state.read(tag)
+        found = [_describe(path, release["parts"], old=old) for path in sorted(state.assets(tag).iterdir())]
+        return _say(json.dumps({"assets": found, "isDraft": release["draft"]}))
+    return 0
+
+
+def _describe(path: Path, parts: object, *, old: bool) -> dict[str, object]:
+    digest = {} if old else {"digest": f"sha256:{hashlib.sha256(path.read_bytes()).hexdigest()}"}
+    state = "starter" if isinstance(parts, list) and path.name in parts else "uploaded"
+    return {"name": path.name, "size": path.stat().st_size, "state": state, **digest}
+
+
+def _say(text: str) -> int:
+    sys.stdout.write(text + "\n")
+    return 0
+
+
+def _fail(text: str) -> int:
+    sys.stderr.write(text + "\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(_run(sys.argv[1:], StandIn(Path(os.environ[_STORE]))))
