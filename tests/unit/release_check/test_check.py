@@ -405,7 +405,7 @@ def test_a_destination_is_held_to_what_is_published_there(small: TaggedRepositor
         ("DESTINATION", "small takes 13 files of one release, this one has 15")
     ]
     assert find(small, destination=replace(place, documents=False, file_count=3)) == [
-        ("DESTINATION", "small takes 3 files of one release, this one has 4")
+        ("DESTINATION", "small takes 3 files of one release, this one has 8")
     ]
 
 
