@@ -126,22 +126,16 @@ def test_another_version_is_taken_by_decision_only(pin: Callable[..., Release], 
 
 
 @pytest.mark.parametrize(
-    ("override", "what"),
+    ("override", "named"),
     [
-        (OVERRIDE, "releases/overrides.toml takes abacus-pjrt 1.2.2 for abacus of release 1.2.3"),
-        (
-            OVERRIDE.replace("1.2.2", "1.2.1"),
-            "releases/overrides.toml takes abacus-pjrt 1.2.1 for abacus of release 1.2.3",
-        ),
-        (
-            OVERRIDE.replace("abacus", "soroban"),
-            "releases/overrides.toml names an unknown backend for release 1.2.3: 'soroban'",
-        ),
+        (OVERRIDE, "abacus-pjrt 1.2.2"),
+        (OVERRIDE.replace("1.2.2", "1.2.1"), "abacus-pjrt 1.2.1"),
+        (OVERRIDE.replace("abacus", "soroban"), "'soroban'"),
     ],
     ids=["has its own", "of no version", "unknown"],
 )
 def test_needless_override_is_refused(
-    pin: Callable[..., Release], index: Path, repository: Path, override: str, what: str
+    pin: Callable[..., Release], index: Path, repository: Path, override: str, named: str
 ) -> None:
     """One that was forgotten when the library came out, that names no backend, or a version that nobody has."""
     if "1.2.1" not in override:
@@ -149,7 +143,7 @@ def test_needless_override_is_refused(
     (repository / "releases/overrides.toml").write_text(override, "utf-8")
     with pytest.raises(PinError) as caught:
         pin()
-    assert caught.value.what == what
+    assert named in caught.value.what
     assert not (repository / "releases/1.2.3.toml").exists()
 
 
@@ -212,13 +206,6 @@ def test_a_release_has_one_file_however_it_is_spelled(pin: Callable[..., Release
     assert (pin(spelling).version, pin(spelling).path.name) == ("1.2.3", "1.2.3.toml")
 
 
-def test_what_is_no_version(pin: Callable[..., Release], index: Path) -> None:
-    """It is an error like any other."""
-    assert index.is_dir()
-    with pytest.raises(UsageError, match="no version of JAX: 'newest'"):
-        pin("newest")
-
-
 def test_replaced_file_stops_before_anything_is_written(pin: Callable[..., Release], index: Path) -> None:
     """Other bytes under a pinned name are refused, and the pins stay as they were."""
     path = pin().path
@@ -237,27 +224,17 @@ def test_file_that_the_index_lost(pin: Callable[..., Release], index: Path) -> N
     assert pin().pythons("linux_x86_64") == ("cp312",)
 
 
-def test_unknown_release(pin: Callable[..., Release], index: Path, repository: Path) -> None:
-    """The error says which there are."""
-    with pytest.raises(PinError) as caught:
-        pin("9.9.9")
-    assert str(caught.value).splitlines()[:2] == [
-        "the package index has no release 9.9.9 of jax",
-        "the newest it has: 1.2.3",
-    ]
-    assert not (repository / "releases/9.9.9.toml").exists()
-    assert index.is_dir()
-
-
 def test_an_unknown_release_is_said_before_all_else(pin: Callable[..., Release], index: Path, repository: Path) -> None:
-    """A slip in the version is no reason to repair a backend first."""
+    """A slip in the version is no reason to repair a backend first; the error says which versions there are."""
     (repository / "plugins/abacus/backend.toml").write_text("what = 1\n", "utf-8")
-    with pytest.raises(PinError, match=r"no release 9\.9\.9 of jax"):
-        pin("9.9.9")
-    with pytest.raises(PinError, match=r"no release 9\.9\.9 of jax"):
-        pin("9.9.9", missing_only=True)
-    with pytest.raises(UsageError, match="malformed backend file"):
-        pin("1.2.3")
+    for options in ({}, {"missing_only": True}):
+        with pytest.raises(PinError) as caught:
+            pin("9.9.9", **options)
+        assert caught.value.cause == "the newest it has: 1.2.3"
+    for version in ("1.2.3", "newest"):
+        with pytest.raises(UsageError):
+            pin(version)
+    assert not list((repository / "releases").glob("*.*.*.toml"))
     assert index.is_dir()
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import ast
 import re
-import shutil
 import subprocess
 import sys
 import urllib.parse
 import urllib.request
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import requests
@@ -218,19 +218,11 @@ def download_file(url: str, target: Path, size: int, certificate: str = "") -> P
     Raises:
         FetchError: There is nothing, or the connection broke.
     """
-    try:
-        if path := local_path(url):
-            shutil.copyfile(path, target)
-            return target
-        with requests.get(url, timeout=_SECONDS, verify=certificate or True, stream=True) as answer:
-            answer.raise_for_status()
-            with target.open("wb") as file:
-                for chunk in answer.iter_content(_CHUNK):
-                    file.write(chunk)
-                    if file.tell() > size:
-                        break
-    except (FileNotFoundError, IsADirectoryError, requests.RequestException) as error:
-        raise FetchError(f"cannot download {without_login(url)}", cause=describe_failure(error)) from error
+    with target.open("wb") as file:
+        for chunk in _read_chunks(url, certificate):
+            file.write(chunk)
+            if file.tell() > size:
+                break
     return target
 
 
@@ -241,16 +233,22 @@ def read_document(url: str, certificate: str = "") -> bytes:
         FetchError: There is none, it cannot be asked for, or it is larger than any document.
     """
     data = b""
+    for chunk in _read_chunks(url, certificate):
+        data += chunk
+        if len(data) > _LARGEST_DOCUMENT:
+            cause = f"it has more than {_LARGEST_DOCUMENT >> 20} MiB, as no document of a release"
+            raise FetchError(f"cannot read {without_login(url)}", cause=cause)
+    return data
+
+
+def _read_chunks(url: str, certificate: str) -> Iterator[bytes]:
     try:
         if path := local_path(url):
-            return path.read_bytes()
-        with requests.get(url, timeout=_SECONDS, verify=certificate or True, stream=True) as answer:
-            answer.raise_for_status()
-            for chunk in answer.iter_content(_CHUNK):
-                data += chunk
-                if len(data) > _LARGEST_DOCUMENT:
-                    cause = f"it has more than {_LARGEST_DOCUMENT >> 20} MiB, as no document of a release"
-                    raise FetchError(f"cannot read {without_login(url)}", cause=cause)
+            with path.open("rb") as file:
+                yield from iter(partial(file.read, _CHUNK), b"")
+        else:
+            with requests.get(url, timeout=_SECONDS, verify=certificate or True, stream=True) as answer:
+                answer.raise_for_status()
+                yield from answer.iter_content(_CHUNK)
     except (OSError, requests.RequestException) as error:
         raise FetchError(f"cannot read {without_login(url)}", cause=describe_failure(error)) from error
-    return data

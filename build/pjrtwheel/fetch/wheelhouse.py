@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
-import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -18,7 +16,7 @@ from pathlib import Path
 
 from pjrtwheel.fetch.cache import cache_root, disk_errors, file_lock
 from pjrtwheel.fetch.index import explain_output, run_pip
-from pjrtwheel.files import hash_file, staging_folder
+from pjrtwheel.files import staging_folder
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import CommandParser, program
 
@@ -58,22 +56,11 @@ def _fill_wheelhouse(requirements: Path, root: Path, pip: PipRun = run_pip) -> P
     return target
 
 
-def _discard_damaged(requirements: Path, root: Path) -> bool:
-    """Move a wheelhouse aside when a file of it has none of the required hashes, and return whether that was so.
-
-    It is moved by one rename, so that another process never sees half of it.
-    """
-    text = requirements.read_text("utf-8")
-    target, hashes = wheelhouse_path(root, text), set(re.findall(r"--hash=sha256:([0-9a-f]{64})", text))
-    with disk_errors(root), file_lock(root / "locks" / target.name):
-        if not target.is_dir():
-            return True  # another process found the damage first
-        if all(hash_file(path) in hashes for path in target.iterdir()):
-            return False
-        aside = Path(tempfile.mkdtemp(prefix=".damaged-", dir=target.parent))
-        target.rename(aside / target.name)
-        shutil.rmtree(aside, ignore_errors=True)
-    return True
+def _discard(wheels: Path, root: Path) -> None:
+    """Remove a wheelhouse by one rename, so that another process never sees half of it."""
+    with disk_errors(root), file_lock(root / "locks" / wheels.name), tempfile.TemporaryDirectory(dir=root) as aside:
+        if wheels.is_dir():  # otherwise another process found the damage first
+            wheels.rename(Path(aside) / wheels.name)
 
 
 def install_tools(requirements: Path, output: Path, root: Path, pip: PipRun = run_pip) -> None:
@@ -84,8 +71,7 @@ def install_tools(requirements: Path, output: Path, root: Path, pip: PipRun = ru
     Raises:
         FetchError: A wheel could not be downloaded or installed.
     """
-    text = ""
-    for attempt in (1, 2):
+    for is_last in (False, True):
         wheels = _fill_wheelhouse(requirements, root, pip)
         status, text = pip(
             _pip(
@@ -95,9 +81,9 @@ def install_tools(requirements: Path, output: Path, root: Path, pip: PipRun = ru
         )
         if status == 0:
             return
-        if attempt == 2 or not _discard_damaged(requirements, root):
-            break
-    raise explain_output(f"cannot install the tools of {requirements.name}", text)
+        if is_last or "DO NOT MATCH THE HASHES" not in text:
+            raise explain_output(f"cannot install the tools of {requirements.name}", text)
+        _discard(wheels, root)
 
 
 @program

@@ -23,9 +23,8 @@ from pjrtwheel.fetch.index import download_wheel, require_index
 from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
 from pjrtwheel.files import write_atomically
 from pjrtwheel.pin.choose import Chosen, choose_files, find_named, offered_versions
-from pjrtwheel.pin.metadata import gather_metadata
 from pjrtwheel.pin.text import XLA_FILE, find_overrides, find_xla, render_release
-from pjrtwheel.pin.upstream import UpstreamWheel, read_upstream
+from pjrtwheel.pin.upstream import UpstreamWheel, gather_metadata, read_upstream
 from pjrtwheel.release.model import OVERRIDES_FILE, Absent, Override, Pin, Release, parse_release, read_release
 from pjrtwheel.release.planned import WantedFiles, plan_backend, plan_inputs, read_label
 
@@ -131,21 +130,16 @@ def _check_overrides(
                 f"{OVERRIDES_FILE} names an unknown backend for release {version}: {entry.backend!r}",
                 cause=f"known backends: {', '.join(backends)}",
             )
-        own = next(plan_backend(backends[entry.backend], version, series))
-        if choose_files(own, index.list(own.project)).pins:
-            raise PinError(
-                f"{OVERRIDES_FILE} takes {own.project} {entry.version} for {entry.backend} of release {version}",
-                cause=f"the index has {own.project} {own.version}: the release has a library of its own",
-                remedy="remove the override",
-            )
-        instead = next(plan_backend(backends[entry.backend], entry.version, series))
+        own, instead = (next(plan_backend(backends[entry.backend], each, series)) for each in (version, entry.version))
+        files = index.list(own.project)
+        what = f"{OVERRIDES_FILE} takes {own.project} {entry.version} for {entry.backend} of release {version}"
+        if choose_files(own, files).pins:
+            cause = f"the index has {own.project} {own.version}: the release has a library of its own"
+            raise PinError(what, cause=cause, remedy="remove the override")
         pinned = [pin.version for key, pin in old.pins.items() if _is_at(key, instead)] if old else []
-        if entry.version not in pinned and not choose_files(instead, index.list(instead.project)).pins:
-            raise PinError(
-                f"{OVERRIDES_FILE} takes {own.project} {entry.version} for {entry.backend} of release {version}",
-                cause=f"the index has no such file of {own.project}",
-                remedy="name a version that it has",
-            )
+        if entry.version not in pinned and not choose_files(instead, files).pins:
+            cause = f"the index has no such file of {own.project}"
+            raise PinError(what, cause=cause, remedy="name a version that it has")
 
 
 def _find_jax(index: _Index, version: str) -> Pin:

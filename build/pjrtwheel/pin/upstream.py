@@ -1,12 +1,12 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Read from upstream's wheels what a release needs to know: requirements, and JAX's commit they were built from."""
+"""Read from upstream's wheels what a release needs to know: requirements, and JAX's commits they were built from."""
 
 from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +15,11 @@ from packaging.specifiers import Specifier
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from pjrtwheel.backend import UpstreamExtra
+from pjrtwheel.backend import Backend, UpstreamExtra
 from pjrtwheel.errors import PinError, WheelError
+from pjrtwheel.pin.choose import Chosen
+from pjrtwheel.platforms import host_platform
+from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.wheel.metadata import find_other_name, read_field
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.read.directory import open_wheel
@@ -140,3 +143,69 @@ def _read_text(archive: zipfile.ZipFile, pattern: str) -> str:
         if re.fullmatch(pattern, name) and archive.getinfo(name).file_size <= _MOST_BYTES:
             return archive.read(name).decode("utf-8")
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseMetadata:
+    """What upstream's wheels say of themselves, as `Release` has it."""
+
+    commits: dict[str, str]
+    extras: dict[str, dict[str, tuple[str, ...]]]
+
+
+def gather_metadata(
+    chosen: Chosen,
+    old: Release | None,
+    jax: UpstreamWheel | None,
+    backends: Collection[Backend],
+    read: Callable[[Pin], UpstreamWheel],
+) -> ReleaseMetadata:
+    """Return what upstream's wheels say; of those that were pinned before, what they said then."""
+    fresh = [pin for pin in chosen.pins if old is None or old.pins.get(pin.key) != pin]
+    first = _first_of_each(fresh, _projects_of_jax(backends))
+    wheels = {project: read(pin) for project, pin in first.items()} | ({"jax": jax} if jax else {})
+    kept = _keep_metadata(old, chosen) if old else ReleaseMetadata({}, {})
+    return ReleaseMetadata(
+        commits=kept.commits | {name: wheel.commit for name, wheel in wheels.items() if wheel.commit},
+        extras=kept.extras | _find_extras(backends, wheels),
+    )
+
+
+def _keep_metadata(old: Release, chosen: Chosen) -> ReleaseMetadata:
+    """Return the commits of the projects that are still pinned, and the extras of the backends that have a library."""
+    projects = {"jax", *(pin.project for pin in chosen.pins)}
+    backends = {pin.key.split(".")[1] for pin in chosen.pins if pin.key.startswith("plugin.")}
+    return ReleaseMetadata(
+        commits={project: commit for project, commit in old.commits.items() if project in projects},
+        extras={backend: extras for backend, extras in old.extras.items() if backend in backends},
+    )
+
+
+def _first_of_each(pins: Iterable[Pin], projects: Iterable[str]) -> dict[str, Pin]:
+    """Return one wheel of each of some projects: that for this machine, if there is one, as builds need it too."""
+    host = host_platform().name
+    found: dict[str, Pin] = {}
+    for pin in sorted(pins, key=lambda pin: (not pin.key.endswith(host), pin.key)):
+        found.setdefault(pin.project, pin)
+    return {project: found[project] for project in projects if project in found}
+
+
+def _projects_of_jax(backends: Iterable[Backend]) -> tuple[str, ...]:
+    """Return the projects whose wheels say from which commit of JAX they were built."""
+    libraries = [backend.prebuilt.project for backend in backends if backend.prebuilt.bundled]
+    kernels = [backend.kernels.project for backend in backends if backend.kernels]
+    return ("jaxlib", *libraries, *kernels)
+
+
+def _find_extras(
+    backends: Iterable[Backend], wheels: Mapping[str, UpstreamWheel]
+) -> dict[str, dict[str, tuple[str, ...]]]:
+    """Return, by backend, what those extras require that follow upstream's; none of a backend that is absent."""
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    for backend in backends:
+        for extra, table in backend.extras.items():
+            if isinstance(table, UpstreamExtra) and (upstream := Requirement(table.upstream)).name in wheels:
+                (name,) = upstream.extras
+                required = take_over(table, wheels[upstream.name].requires(name))
+                found.setdefault(backend.name, {})[extra] = required
+    return found

@@ -11,7 +11,7 @@ import pytest
 
 from pjrtwheel.backend import UpstreamExtra
 from pjrtwheel.errors import PinError
-from pjrtwheel.pin.upstream import UpstreamWheel, read_upstream, take_over
+from pjrtwheel.pin.upstream import UnboundedError, UpstreamWheel, read_upstream, take_over
 from small_wheels import build_wheel, damage_stream
 
 METADATA = """\
@@ -52,12 +52,8 @@ def test_metadata_and_commit_are_read(tmp_path: Path) -> None:
         },
     )
     assert read_upstream(wheel) == UpstreamWheel(wheel.name, METADATA, COMMIT)
-
-
-def test_wheel_that_does_not_say_its_commit(tmp_path: Path) -> None:
-    """That is no error."""
-    wheel = put_wheel(tmp_path, {"abacus_plugin-1.2.dist-info/METADATA": METADATA})
-    assert read_upstream(wheel).commit == ""
+    silent = put_wheel(tmp_path, {"abacus_plugin-1.2.dist-info/METADATA": METADATA})
+    assert read_upstream(silent).commit == ""
 
 
 @pytest.mark.parametrize(
@@ -79,19 +75,14 @@ def test_metadata_that_contradicts_the_name_is_refused(tmp_path: Path, metadata:
 
 
 def test_what_is_no_wheel_is_refused(tmp_path: Path) -> None:
-    """An error page that is served as a file."""
-    wheel = tmp_path / "abacus_plugin-1.2-py3-none-any.whl"
-    wheel.write_text("<html>")
-    with pytest.raises(PinError, match=r"cannot read abacus_plugin-1\.2-py3-none-any\.whl"):
-        read_upstream(wheel)
-
-
-def test_damaged_metadata_is_refused(tmp_path: Path) -> None:
-    """The directory is right, the compressed bytes are not."""
+    """An error page that is served as a file, and compressed bytes that are damaged."""
     info = "abacus_plugin-1.2.dist-info/METADATA"
     wheel = build_wheel(tmp_path, {info: METADATA.encode()}, name="abacus_plugin-1.2-py3-none-any.whl")
-    with pytest.raises(PinError, match=r"cannot read abacus_plugin-1\.2-py3-none-any\.whl"):
+    with pytest.raises(PinError):
         read_upstream(damage_stream(wheel, info))
+    wheel.write_text("<html>")
+    with pytest.raises(PinError):
+        read_upstream(wheel)
 
 
 def test_requirements_of_an_extra() -> None:
@@ -111,20 +102,13 @@ def test_version_that_an_extra_names() -> None:
 
 
 def test_our_extra_follows_upstreams() -> None:
-    """Floors are upstream's; a ceiling keeps the major version, where upstream has none."""
-    required = UpstreamWheel("a.whl", METADATA, "").requires("with-rods")
+    """Floors are upstream's; a ceiling keeps the major version, where upstream has none. None at all is refused."""
+    wheel = UpstreamWheel("a.whl", METADATA, "")
+    required = wheel.requires("with-rods")
     table = UpstreamExtra("abacus-plugin[with-rods]", same_major=True, bounds={"brass": ">=2,<3"})
     assert take_over(table, required) == ("beads>=5.6,<6", "brass>=2,<3", "steel-rods>=9.1.2,<10.0")
-
-
-def test_exact_versions_get_no_ceiling() -> None:
-    """They are one already."""
-    required = UpstreamWheel("a.whl", METADATA, "").requires("tools")
-    assert take_over(UpstreamExtra("abacus-plugin[tools]", same_major=True), required) == ("counter==3.1.*",)
-
-
-def test_requirement_without_bounds_needs_a_decision() -> None:
-    """It is not guessed which versions work."""
-    required = UpstreamWheel("a.whl", METADATA, "").requires("with-rods")
-    with pytest.raises(PinError, match=r"abacus-plugin\[with-rods\] requires brass in any version"):
+    exact = UpstreamExtra("abacus-plugin[tools]", same_major=True)
+    assert take_over(exact, wheel.requires("tools")) == ("counter==3.1.*",)
+    with pytest.raises(UnboundedError) as caught:
         take_over(UpstreamExtra("abacus-plugin[with-rods]"), required)
+    assert (caught.value.upstream, caught.value.project) == ("abacus-plugin[with-rods]", "brass")

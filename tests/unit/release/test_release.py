@@ -65,21 +65,12 @@ def test_pythons_are_those_with_bindings_for_the_platform() -> None:
 
 
 def test_input_that_is_not_pinned_is_refused_with_a_way_out() -> None:
-    """The error says what the release has instead, and what the caller knows of ways to do without that input."""
-    with pytest.raises(FetchError) as caught:
-        parse_release(TEXT, PATH).pin("plugin.cpu.linux_aarch64", "build it from source")
-    assert str(caught.value).splitlines() == [
-        "release 1.2.3 pins no 'plugin.cpu.linux_aarch64'",
-        "1.2.3.toml has: nothing under plugin.",
-        "build it from source",
-    ]
-
-
-def test_inputs_of_another_kind_are_no_way_out() -> None:
-    """They are not listed."""
-    with pytest.raises(FetchError) as caught:
-        parse_release(TEXT, PATH).pin("bindings.cp399.linux_x86_64")
-    assert (caught.value.cause, caught.value.remedy) == ("1.2.3.toml has: bindings.cp313.linux_x86_64", "")
+    """The error says what the release has of that kind, and what the caller knows of ways to do without that input."""
+    for key, cause in (("plugin.cpu.linux_aarch64", "nothing"), ("bindings.cp399.linux_x86_64", PIN.key)):
+        with pytest.raises(FetchError) as caught:
+            parse_release(TEXT, PATH).pin(key, "build it from source")
+        assert cause in caught.value.cause
+        assert caught.value.remedy == "build it from source"
 
 
 @pytest.mark.parametrize(
@@ -128,20 +119,6 @@ def test_file_that_is_of_another_release_or_no_text(tmp_path: Path) -> None:
         load_release(tmp_path, "1.2.4")
 
 
-def test_unknown_release_lists_the_known_ones_and_the_command(tmp_path: Path) -> None:
-    """The message leads to the command that pins a new release; xla.toml is no release."""
-    (tmp_path / "releases").mkdir()
-    for name in ("1.2.3", "xla"):
-        (tmp_path / "releases" / f"{name}.toml").write_text(TEXT, "utf-8")
-    with pytest.raises(UsageError) as caught:
-        load_release(tmp_path, "9.9.9")
-    assert str(caught.value).splitlines() == [
-        "unknown release: '9.9.9'",
-        "known releases: 1.2.3",
-        "pin it with: ./noxw -s pin -- 9.9.9",
-    ]
-
-
 @given(st.permutations(VERSIONS))
 def test_releases_are_in_the_order_of_their_versions(versions: list[str]) -> None:
     """As packaging orders them, which is not there where the order has to be known."""
@@ -153,12 +130,8 @@ def test_the_newest_release_is_taken_unless_another_is_named(tmp_path: Path) -> 
     """Adding a release file is all there is to making a release the default; without any, the command is named."""
     folder = tmp_path / "releases"
     folder.mkdir()
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError):
         load_release(tmp_path)
-    assert str(caught.value).splitlines() == [
-        f"no release file in {folder}",
-        "pin a release with: ./noxw -s pin -- VERSION",
-    ]
     for version in ("1.9.0", "1.10.0", "1.10.0rc1"):
         (folder / f"{version}.toml").write_text(TEXT.replace('"1.2.3"', f'"{version}"', 1), "utf-8")
     for name in ("xla.toml", "2.0 (copy).toml"):
@@ -166,3 +139,6 @@ def test_the_newest_release_is_taken_unless_another_is_named(tmp_path: Path) -> 
     assert newest_release(tmp_path) == "1.10.0"
     assert load_release(tmp_path).version == "1.10.0"
     assert load_release(tmp_path, "1.9.0").version == "1.9.0"
+    with pytest.raises(UsageError) as caught:
+        load_release(tmp_path, "9.9.9")
+    assert caught.value.cause == "known releases: 1.9.0, 1.10.0rc1, 1.10.0"
