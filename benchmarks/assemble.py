@@ -5,7 +5,7 @@
 All are given the same library on disk and run in turns, each in a process of its own. The floor reads the library,
 compresses it with libdeflate as we do on all cores, and writes the result: no zip file, no digests, no repair.
 
-    nox -s bench_assemble -- [--repeats N] [--platform NAME] [--backend NAME] [--level N]
+    ./noxw bench assemble [--repeats N] [--platform NAME] [--backend NAME] [--level N]
 """
 
 from __future__ import annotations

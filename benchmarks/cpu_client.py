@@ -5,7 +5,7 @@
 Both are used by the same programs in one fresh environment, in turns, each run in a process of its own. The wheels are
 those of `dist/` or of another folder; the rest comes from the package index.
 
-    nox -s bench_cpu -- [--wheels FOLDER] [--repeats N] [--python TAG]
+    ./noxw bench cpu [--wheels FOLDER] [--repeats N] [--python TAG]
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The release workflow runs on this machine, for what is built quickly; `./noxw -s workflows` runs more."""
+"""The release workflow runs on this machine, for what is built quickly; `./noxw slow tests/workflows` runs more."""
 
 from __future__ import annotations
 

@@ -29,7 +29,6 @@ _BLOCK = re.compile(
     r"^(?P<indent>[ ]*)```console\n(?P<text>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
-_INLINE = re.compile(r"(?<!`)`((?:\./noxw|nox) -[^`]+)`(?!`)")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=.*", re.DOTALL)
 _MARK = "--- the next command ---"
 
@@ -104,12 +103,6 @@ def _take_apart(lines: list[str]) -> Iterator[tuple[str, str]]:
             raise ValueError(f"neither a command nor what one prints: {line!r}")
     for command, printed in commands:
         yield command, "\n".join(printed).strip("\n")
-
-
-def find_inline(path: Path) -> Iterator[str]:
-    """Yield the commands of nox within the sentences of a file."""
-    text = _BLOCK.sub("", path.read_text("utf-8"))
-    yield from (" ".join(found.split()) for found in _INLINE.findall(text))
 
 
 def simple_commands(command: str) -> Iterator[list[str]]:

@@ -315,7 +315,7 @@ def test_all_backends_of_a_release_are_built_at_once(
     monkeypatch.setattr(facts, "find_unknown", lambda *_: (unknown,))
     assert cli.main(["build", "--all", *arguments]) == 0
     release, said = RELEASE.version, capsys.readouterr().err.splitlines()[-1]
-    assert said == f"jaxlib-select knows no {unknown} of {release} yet: ./noxw -s update_facts -- --release {release}"
+    assert said == f"jaxlib-select knows no {unknown} of {release} yet: ./noxw facts --release {release}"
     assert proven == [{*bindings, plugin} for plugin in plugins]
     entries = read_entries(dist)
     names = [backend.name for backend in there]

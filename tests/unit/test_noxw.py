@@ -1,49 +1,144 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The wrapper that brings nox along."""
+"""The one door: what it lists, what it runs, and what it brings along."""
 
 from __future__ import annotations
 
 import fcntl
+import importlib.machinery
+import importlib.util
+import json
 import os
+import re
 import subprocess
 import sys
 import time
 import tomllib
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from packaging.dependency_groups import resolve_dependency_groups
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from pjrtwheel.backend import load_backends
+from pjrtwheel.cli import COMMANDS
 from pjrtwheel.fetch.cache import cache_root
 
 
-def load(path: Path) -> dict[str, object]:
-    """Return what the script defines; it has no .py suffix to import it by."""
-    names: dict[str, object] = {"__name__": "noxw", "__file__": str(path)}
-    exec(compile(path.read_text("utf-8"), path, "exec"), names)  # noqa: S102
-    return names
+@pytest.fixture(scope="module")
+def noxw(root: Path) -> ModuleType:
+    """Return the script as a module; it has no .py suffix to import it by."""
+    loader = importlib.machinery.SourceFileLoader("noxw", str(root / "noxw"))
+    spec = importlib.util.spec_from_loader("noxw", loader)
+    assert spec
+    module = importlib.util.module_from_spec(spec)
+    loader.exec_module(module)
+    return module
 
 
-def test_oldest_python_is_the_projects(root: Path) -> None:
+def run(*command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a program and return what it printed."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("NOX")}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=kept | variables)
+
+
+def open_door(root: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run the noxfile as noxw does for what is no command of the tooling."""
+    return run(sys.executable, root / "noxfile.py", json.dumps(["--noxfile", str(root / "noxfile.py")]), *words)
+
+
+def test_without_a_name_it_prints_a_dozen_tasks_in_groups(root: Path) -> None:
+    """Each is there, and says what it does."""
+    lines = open_door(root).stdout.splitlines()
+    tasks = [line.split()[1:] for line in lines if line.startswith("  ./noxw ")]
+    assert [line for line in lines if line.endswith(":")] == ["make:", "check:", "publish:", "develop:"]
+    assert len(tasks) <= 12
+    assert all(len(words) > 3 for words in tasks)
+    assert lines[-1].endswith("./noxw NAME --help")
+
+
+def test_the_sessions_are_those_that_are_promised(root: Path) -> None:
+    """By name, for those who call nox itself; everything else is a command of pjrtwheel."""
+    done = run(sys.executable, "-m", "nox", "--noxfile", root / "noxfile.py", "--list")
+    sessions = set(re.findall(r"^[*-] (\w+)", done.stdout, re.MULTILINE))
+    backends = {f"{verb}_{name}" for verb in ("build", "smoke") for name in load_backends(root)}
+    others = {"lint", "format", "unit", "tests", "slow", "fuzz", "docs", "bench", "debian", "update"}
+    assert sessions == {*backends, *others, "build_all", "build_jaxlib", "release"}
+    assert len(sessions) <= 28
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "line"),
+    [
+        (["build_cpuu"], 3, "       nearest to it: build_cpu, "),
+        (["inspekt", "a.whl"], 3, "       nearest to it: inspect"),
+        (["xyz"], 3, "       all of them: ./noxw -l"),
+        (["lint", "typos"], 1, ""),
+    ],
+    ids=["session", "command", "neither", "argument"],
+)
+def test_an_unknown_name_gets_the_nearest(root: Path, words: list[str], status: int, line: str) -> None:
+    """Of sessions and commands alike; what is known runs in nox, which ends as it does."""
+    done = open_door(root, *words)
+    assert done.returncode == status
+    assert any(said.startswith(line) for said in done.stderr.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("words", "read"),
+    [
+        (["-s", "build_cpu", "--", "--no-smoke"], ["build_cpu", "--no-smoke"]),
+        (["--session", "build_cpu"], ["build_cpu"]),
+        (["build_cpu", "--", "--no-smoke"], ["build_cpu", "--no-smoke"]),
+        (["inspect", "a", "--json"], ["inspect", "a", "--json"]),
+        (["-s", "lint", "tests"], ["-s", "lint", "tests"]),
+        (["-l"], ["-l"]),
+        ([], []),
+    ],
+    ids=str,
+)
+def test_a_session_may_be_named_as_nox_wants_it(noxw: ModuleType, words: list[str], read: list[str]) -> None:
+    """Several sessions, and options of nox, are nox's."""
+    assert noxw.read_words(words) == read
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("build_cuda12", ["build", "cuda12"]),
+        ("smoke_cpu", ["smoke", "--backend", "cpu"]),
+        ("build_jaxlib", ["build", "--bindings-only"]),
+        ("build_all", ["build", "--all"]),
+        ("build_cpuu", []),
+        ("tests", []),
+        *((name, [name]) for name in COMMANDS),
+    ],
+)
+def test_a_name_becomes_a_command(noxw: ModuleType, name: str, command: list[str]) -> None:
+    """Of the tooling; what is none is for the noxfile."""
+    assert noxw.find_command(name) == command
+
+
+def test_oldest_python_is_the_projects(root: Path, noxw: ModuleType) -> None:
     """The wrapper, which cannot read TOML everywhere, and pyproject.toml agree."""
     required = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["requires-python"]
-    assert load(root / "noxw")["OLDEST"] == tuple(map(int, required.removeprefix(">=").split(".")))
+    assert tuple(map(int, required.removeprefix(">=").split("."))) == noxw.OLDEST
 
 
-def test_cache_is_the_toolings(root: Path) -> None:
-    """The wrapper, which cannot import the tooling, keeps its environment in the same cache."""
-    assert load(root / "noxw")["cache_directory"]() == cache_root(os.environ)  # type: ignore[operator]
+def test_cache_is_the_toolings(noxw: ModuleType) -> None:
+    """The wrapper, which cannot import the tooling, keeps its environments in the same cache."""
+    assert noxw.cache_directory() == cache_root(os.environ)
 
 
-def test_hashed_requirements_are_the_projects(root: Path) -> None:
-    """What wrapper, sessions and Bazel's tools install is what pyproject.toml pins; `nox -s lock_tools` writes it."""
+def test_hashed_requirements_are_the_projects(root: Path, noxw: ModuleType) -> None:
+    """What wrapper, sessions and Bazel's tools install is what pyproject.toml pins; `./noxw update locks` writes it."""
     groups = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
     locks = {path.stem: path for path in (root / "build" / "locks").glob("*.txt")}
     assert "index_servers" in locks
-    locks |= {"nox": root / "build" / "nox_requirements.txt", "assemble": root / "build" / "requirements.txt"}
+    locks |= {group: root / path for group, path in noxw.LOCKS.items()}
+    locks |= {"assemble": root / "build" / "requirements.txt"}
     for group, lock in locks.items():
         locked = {line.split(" ")[0] for line in lock.read_text("utf-8").splitlines()}
         pinned = map(Requirement, resolve_dependency_groups(groups, group))
@@ -51,50 +146,45 @@ def test_hashed_requirements_are_the_projects(root: Path) -> None:
 
 
 def test_python_that_cannot_be_used_is_an_error_with_a_remedy(root: Path, tmp_path: Path) -> None:
-    """A Python that does not run is reported in three lines, and nothing is made."""
-    environ = {**os.environ, "PJRTWHEEL_PYTHON": "no-such-python", "PJRTWHEEL_CACHE": str(tmp_path)}
-    done = subprocess.run(
-        [sys.executable, root / "noxw", "-l"], env=environ, capture_output=True, text=True, check=False
-    )
+    """A Python that does not run is reported, and nothing is made."""
+    done = run(sys.executable, root / "noxw", "-l", PJRTWHEEL_PYTHON="no-such-python", PJRTWHEEL_CACHE=str(tmp_path))
     assert done.returncode == 1
-    assert done.stderr == (
-        "error: no Python 3.11 or newer with venv and pip\n"
-        "       looked for: no-such-python\n"
-        "       install one (on Debian: apt-get install python3-venv), or name it in PJRTWHEEL_PYTHON\n"
-    )
+    assert "looked for: no-such-python\n" in done.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_upgraded_python_gets_another_environment(root: Path, tmp_path: Path) -> None:
-    """The path of an interpreter stays the same when the system upgrades it; its environment would break."""
-    python, names = tmp_path / "python3", []
-    for version in ("3.11.7", "3.11.8"):
-        python.write_text(f"#!/bin/sh\necho {version}\n")
-        python.chmod(0o755)
-        names.append(load(root / "noxw")["identify"](str(python)))  # type: ignore[operator]
-    assert names[0] != names[1]
-
-
-def test_environment_of_a_parallel_run_is_not_removed(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A run that had to wait for another takes what that one has made."""
-    monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path))
-    script = load(root / "noxw")
-    target = tmp_path / "noxw" / script["identify"](sys.executable)  # type: ignore[operator]
-    target.parent.mkdir(parents=True)
-    program = "import runpy, sys; print(runpy.run_path(sys.argv[1])['provide_environment'](sys.executable))"
-    with target.with_suffix(".lock").open("w") as lock:
+def test_environment_of_a_parallel_run_is_not_made_again(root: Path, noxw: ModuleType, tmp_path: Path) -> None:
+    """A run that had to wait for another takes what that one has made; an upgraded Python gets another environment."""
+    folder = tmp_path / "noxw"
+    folder.mkdir()
+    program = "import runpy, sys; print(runpy.run_path(sys.argv[1])['provide_environment']('nox'))"
+    environ = {**os.environ, "PJRTWHEEL_CACHE": str(tmp_path)}
+    with (folder / "nox.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         command = [sys.executable, "-c", program, str(root / "noxw")]
-        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as waiting:
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environ
+        ) as waiting:
             time.sleep(0.5)
+            target = folder / noxw.name_environment("nox", noxw.probe(sys.executable)[1])
             (target / "bin").mkdir(parents=True)
-            (target / "bin" / "python").write_text("made by the other run")
+            for name in ("complete", "bin/python"):
+                (target / name).touch()
             fcntl.flock(lock, fcntl.LOCK_UN)
             output, _ = waiting.communicate(timeout=30)
-    assert output == f"{target}\n"
-    assert (target / "bin" / "python").read_text() == "made by the other run"
+    assert output == f"{target}/bin/python\n"
+    assert noxw.name_environment("nox", ["/usr", "3.11.7", "x86_64"]) != noxw.name_environment(
+        "nox", ["/usr", "3.11.8", "x86_64"]
+    )
+
+
+def test_environments_that_nobody_uses_are_removed(noxw: ModuleType, tmp_path: Path) -> None:
+    """Those of locks that there were before; other groups have their own."""
+    for name, days in (("build-1", 40), ("build-2", 1), ("tests-1", 40)):
+        (tmp_path / name).mkdir()
+        os.utime(tmp_path / name, (0, time.time() - days * 86_400))
+    noxw.remove_unused(tmp_path, "build")
+    assert {path.name for path in tmp_path.iterdir()} == {"build-2", "tests-1"}
 
 
 @pytest.mark.parametrize("module", ["ensurepip", "hashlib", "json"])
@@ -108,44 +198,3 @@ def test_modules_of_the_working_directory_are_not_run(root: Path, tmp_path: Path
     )
     assert done.returncode == 1
     assert done.stderr.startswith(f"error: no complete bundle in {tmp_path / 'none'}: ")
-
-
-NOX_OPTIONS = ["--help", "--list", "--session", "--sessions", "--tags", "--verbose"]
-
-
-@pytest.mark.parametrize(
-    ("words", "answer"),
-    [
-        (
-            ["-s", "build_cpu", "--no-smoke", "--level", "3"],
-            [
-                "error: nox has no option --no-smoke",
-                "       options of a session come after --",
-                "       ./noxw -s build_cpu -- --no-smoke --level 3",
-            ],
-        ),
-        (
-            ["-s", "build_cpu", "--dist", "a b", "--", "--level", "3"],
-            [
-                "error: nox has no option --dist",
-                "       options of a session come after --",
-                "       ./noxw -s build_cpu -- --dist 'a b' --level 3",
-            ],
-        ),
-        (
-            ["--sesion=unit"],
-            [
-                "error: nox has no option --sesion",
-                "       nearest to it: --session",
-                "       ./noxw --session=unit",
-            ],
-        ),
-        (["-s", "build_cpu", "--", "--no-smoke"], []),
-        (["--sess", "unit", "--verbose", "-x"], []),
-    ],
-    ids=["forgotten --", "some before it", "slip", "all well", "shortened"],
-)
-def test_options_that_nox_has_not(root: Path, words: list[str], answer: list[str]) -> None:
-    """The answer has the command that was meant, ready to paste."""
-    explain = load(root / "noxw")["explain_option"]
-    assert explain(words, NOX_OPTIONS).splitlines() == answer  # type: ignore[operator]

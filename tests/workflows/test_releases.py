@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Whole releases on this machine, good and bad, about half an hour: `./noxw -s workflows`."""
+"""Whole releases on this machine, good and bad, about half an hour: `./noxw slow tests/workflows`."""
 
 from __future__ import annotations
 

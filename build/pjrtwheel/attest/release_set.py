@@ -62,7 +62,7 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
         raise UsageError(
             f"no wheel of {tag} in {dist}",
             cause=f"its {RELEASE_FILENAME} lists {fit(sorted({entry.version for entry in listed})) or 'nothing'}",
-            remedy=f"build it first: ./noxw -s {session}, or give the folder of its wheels with --dist",
+            remedy=f"build it first: ./noxw {session}, or give the folder of its wheels with --dist",
         )
     if missing := [entry.filename for entry in entries if not (dist / entry.filename).is_file()]:
         remedy = f"./noxw -s release_check -- --tag {tag} says how to get what is missing"

@@ -12,16 +12,14 @@ import os
 import shutil
 import signal
 import stat
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from pjrtwheel.bazel.workspace import Workspace, prepare_workspace, state_root
+from pjrtwheel.bazel.workspace import Workspace, state_root
 from pjrtwheel.errors import BazelError
-from pjrtwheel.fetch.cache import cache_root, file_lock
-from pjrtwheel.program import CommandParser, program
+from pjrtwheel.fetch.cache import file_lock
 
 PATIENCE_S = 10.0
 
@@ -109,23 +107,3 @@ def ask_servers_to_end(outputs: Path) -> tuple[int, ...]:
         with suppress(ProcessLookupError):
             os.kill(server, signal.SIGTERM)
     return servers
-
-
-def make_parser() -> CommandParser:
-    """Return the parser of this program's arguments."""
-    parser = CommandParser(prog="python -m pjrtwheel.bazel.clean", description=main.__doc__)
-    parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
-    return parser
-
-
-@program
-def main(argv: Sequence[str] | None = None) -> int:
-    """End the Bazel servers of one checkout, which otherwise end by themselves after some idle time."""
-    workspace = prepare_workspace(make_parser().parse_all(argv).root, cache_root(os.environ))
-    for server in ask_servers_to_end(workspace.outputs):
-        print(f"ended Bazel server {server}", file=sys.stderr)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

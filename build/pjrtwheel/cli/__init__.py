@@ -18,7 +18,7 @@ from typing import Any
 from pjrtwheel.errors import UsageError
 from pjrtwheel.program import CommandParser, program, require_text
 
-PROGRAM = "python -m pjrtwheel"
+PROGRAM = "./noxw"
 
 COMMANDS = {
     "assemble": "write a repaired wheel from a manifest",
@@ -43,6 +43,7 @@ COMMANDS = {
     "repair": "repair a finished wheel",
     "reproduce": "build a published release again, and compare it byte for byte",
     "select": "build jaxlib-select, which finds out what fits a machine",
+    "shutdown": "end the Bazel servers of this checkout",
     "sizes": "write down the sizes of a release's wheels, for the next release to be held to",
     "smoke": "prove finished wheels in clean environments",
     "table": "print the wheels of a folder as a table in Markdown",
@@ -65,6 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         description=f"commands:\n{commands}",
         epilog="--debug shows the traceback of an error",
     )
+    parser.add_argument("--root", type=Path, help=argparse.SUPPRESS)  # that of ./noxw, wherever it is called
     parser.add_argument("command", metavar="COMMAND")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
     chosen = parser.parse_all(argv)
@@ -73,7 +75,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     if os.environ.get("PJRTWHEEL_BUNDLE"):
         # By its name, so that it is not among the inputs of the actions that run this.
         importlib.import_module("pjrtwheel.bundle.environment").enter_bundle(os.environ)
-    arguments = make_parser(chosen.command).parse_all(chosen.arguments)
+    command = make_parser(chosen.command)
+    if chosen.root:
+        command.set_defaults(root=chosen.root)
+    arguments = command.parse_all(chosen.arguments)
     status: int = importlib.import_module(f"pjrtwheel.cli.{chosen.command}").execute(arguments)
     return status
 

@@ -105,7 +105,7 @@ def execute(args: argparse.Namespace) -> int:
     print_overview(entries, dist, built=promised_wheels(request))
     print(f"total time: {format_time(progress.clock() - progress.started)}", file=sys.stderr)
     if unknown:  # last, as all that is left to do
-        remedy = f"./noxw -s update_facts -- --release {release.version}"
+        remedy = f"./noxw facts --release {release.version}"
         print(f"jaxlib-select knows no {', '.join(unknown)} of {release.version} yet: {remedy}", file=sys.stderr)
     return 0
 

@@ -102,8 +102,8 @@ def list_steps(plan: ReleasePlan, *, smoke_tests: bool) -> Iterator[Step]:
         session, which = ("build_all", "--all") if build.backends else ("build_jaxlib", "--bindings-only")
         options = (*version, "--platform", build.platform, *proofs)
         yield Step(session, build.platform, "build", (which, *options))
-    yield Step("build_select", "jaxlib-select", "select")
-    yield Step("build_auto", "jaxlib-auto", "auto", version)
+    yield Step("select", "jaxlib-select", "select")
+    yield Step("auto", "jaxlib-auto", "auto", version)
     yield Step("index", "index", "index")
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hold the sizes of wheels to those of the release before, which `./noxw -s update_sizes` writes down."""
+"""Hold the sizes of wheels to those of the release before, which `./noxw sizes` writes down."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pjrtwheel.sets.projects import PURE_PYTHON
 from pjrtwheel.tables import TableError, column, read_toml
 
 SIZES_FILE = "releases/sizes.toml"
-_HEAD = "# Written by `./noxw -s update_sizes -- --tag TAG`; do not edit.\nschema = 1\n"
+_HEAD = "# Written by `./noxw sizes --tag TAG`; do not edit.\nschema = 1\n"
 
 
 @dataclass(frozen=True, slots=True)

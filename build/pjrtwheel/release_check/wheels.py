@@ -47,13 +47,13 @@ def missing(name: str) -> Problem:
     """Return the problem of a file that is not there: a wheel, or the list of the variants of `jaxlib-auto`."""
     wheel = find_name(name)
     session = BUILD_SESSIONS.get(wheel.distribution if wheel else AUTO)
-    return Problem(Kind.MISSING, f"{name} is not there", f"build it: ./noxw -s {session}" if session else "")
+    return Problem(Kind.MISSING, f"{name} is not there", f"build it: ./noxw {session}" if session else "")
 
 
 def altered_list(name: str) -> Problem:
     """Return the problem of a list of variants that says something else than the wheels that it is for."""
     text = f"{name} is not the list that follows from the wheels, which says what installers take on which machine"
-    return Problem(Kind.ALTERED, text, f"make it again: ./noxw -s {BUILD_SESSIONS[AUTO]}")
+    return Problem(Kind.ALTERED, text, f"make it again: ./noxw {BUILD_SESSIONS[AUTO]}")
 
 
 def check_unlisted(

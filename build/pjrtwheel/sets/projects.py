@@ -8,4 +8,4 @@ BINDINGS = "jaxlib"
 AUTO = "jaxlib-auto"
 SELECTOR = "jaxlib-select"
 PURE_PYTHON = (AUTO, SELECTOR)  # their wheels hold no library
-BUILD_SESSIONS = {AUTO: "build_auto", SELECTOR: "build_select"}  # of nox; those of all else are `build_BACKEND`
+BUILD_SESSIONS = {AUTO: "auto", SELECTOR: "select"}  # names that noxw takes; those of all else are `build_BACKEND`

@@ -104,7 +104,7 @@ def test_variants_are_left_out_and_named(tmp_path: Path, capsys: pytest.CaptureF
     assert sorted(path.name for path in dist.iterdir()) == sorted([cpu, cuda, "release.json"])
     assert capsys.readouterr().err == (
         f"jaxlib-auto 1.0 of {tmp_path / 'a'} is left out, for it was made for that folder alone; "
-        f"make it anew: ./noxw -s build_auto -- --dist {dist}\n"
+        f"make it anew: ./noxw auto --dist {dist}\n"
     )
 
 

@@ -47,11 +47,3 @@ def test_the_commands_of_the_page_print_what_it_says(
         else:
             subprocess.run(command, shell=True, check=True)  # noqa: S602 - the page's own line
         assert capfd.readouterr().out == printed
-
-
-def test_the_page_names_every_session_by_its_name(root: Path) -> None:
-    """A session that was renamed is renamed here, and on the page that is linked for building again."""
-    text = "".join((root / page).read_text("utf-8") for page in (PAGE, "docs/release/reproduce.md"))
-    named = set(re.findall(r"\./noxw -s (\w+)", text))
-    assert named == {"attest", "reproduce", "verify_release"}
-    assert all(f'"{name}": (' in (root / "noxfile.py").read_text("utf-8") for name in named)

@@ -457,8 +457,8 @@ BY_BACKENDS = "  fix: build them (./noxw -s build_BACKEND), or bring them: ./nox
 @pytest.mark.parametrize(
     ("tag", "fixes"),
     [
-        (TAG, ["  fix: build it: ./noxw -s build_auto", BY_BACKENDS]),
-        ("select-v0.1.0", ["  fix: build it: ./noxw -s build_select"]),
+        (TAG, ["  fix: build it: ./noxw auto", BY_BACKENDS]),
+        ("select-v0.1.0", ["  fix: build it: ./noxw select"]),
     ],
 )
 def test_what_is_missing_is_built_by_its_own_session(

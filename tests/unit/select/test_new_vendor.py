@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""A vendor for automatic selection: two new modules, and the facts that `nox -s update_facts` writes."""
+"""A vendor for automatic selection: two new modules, and the facts that `./noxw facts` writes."""
 
 from __future__ import annotations
 

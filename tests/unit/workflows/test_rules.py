@@ -205,7 +205,7 @@ def test_what_was_built_is_checked_and_nothing_else() -> None:
 
 def test_a_tag_is_looked_at_again_before_anything_is_sent() -> None:
     """It may have moved while somebody was asked."""
-    assert find_run("release.publish", "ls-remote") < find_run("release.publish", "noxw -s environment_build")
+    assert find_run("release.publish", "ls-remote") < find_run("release.publish", "noxw table --help")
 
 
 def test_pages_are_built_and_deployed_under_one_lock() -> None:
@@ -240,7 +240,7 @@ def test_a_release_is_built_again_only_if_it_was_made_here() -> None:
 
 def test_a_release_has_jaxlib_auto_before_it_is_tested() -> None:
     """After its wheels were joined, for these alone; what is uploaded has been tested with it."""
-    parts = ["-s merge", "-s build_auto -- --release ${{ matrix.release }}", "-s tests", "actions/upload-artifact"]
+    parts = ["-s merge", "noxw auto --release ${{ matrix.release }}", "-s tests", "actions/upload-artifact"]
     order = [find_run("ci.releases", part) for part in parts]
     assert order == sorted(order)
 

@@ -111,7 +111,11 @@ def test_artifacts_are_found_by_the_jobs_that_need_them(jobs: Jobs) -> None:
 
 def test_the_selector_that_is_published_is_tested() -> None:
     """Between the step that builds it and the one that uploads it, which is not reached if the test fails."""
-    steps = ["build_select index", "tests -- tests/integration/test_select_wheel.py", "path: dist/jaxlib_select-*.whl"]
+    steps = [
+        "noxw select\n      - run: ./noxw index",
+        "tests -- tests/integration/test_select_wheel.py",
+        "path: dist/jaxlib_select-*.whl",
+    ]
     assert [job_text("index").count(step) for step in steps] == [1, 1, 1]
     assert sorted(steps, key=job_text("index").index) == steps
     assert line_with("PJRTWHEEL_DIST: ", "index") == line_with("PJRTWHEEL_DIST: ", "releases")

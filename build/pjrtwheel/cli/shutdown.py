@@ -1,0 +1,31 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""`shutdown`: end the Bazel servers of one checkout.
+
+A server ends by itself after some idle time; continuous integration wants it gone at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from pjrtwheel.cli import add_options, check_repository
+
+
+def configure_parser(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_options(parser, "--root")
+
+
+def execute(args: argparse.Namespace) -> int:
+    """Ask each server to end."""
+    from pjrtwheel.bazel.clean import ask_servers_to_end
+    from pjrtwheel.bazel.workspace import prepare_workspace
+    from pjrtwheel.fetch.cache import cache_root
+
+    check_repository(args.root)
+    for server in ask_servers_to_end(prepare_workspace(args.root, cache_root(os.environ)).outputs):
+        print(f"ended Bazel server {server}", file=sys.stderr)
+    return 0
