@@ -17,7 +17,7 @@ import pytest
 from pjrtwheel import cli
 from pjrtwheel.backend import find_backend
 from pjrtwheel.dist_folder.merge import read_folder
-from pjrtwheel.docs.schemas import RELEASE_SCHEMA
+from pjrtwheel.docs.generated import RELEASE_SCHEMA
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.environment.venv import create_venv, unpack_into
 from pjrtwheel.errors import ProofError, UsageError

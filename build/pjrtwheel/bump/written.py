@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.docs.readme import RELEASES, render_generated
+from pjrtwheel.docs.generated import RELEASES, render_generated
 from pjrtwheel.elf import read_image
 from pjrtwheel.errors import count
 from pjrtwheel.fetch import WheelCache, download_wheel, unpack_wheel

@@ -8,9 +8,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pjrtwheel.docs.readme import render_generated
-from pjrtwheel.docs.schemas import render_schemas
-from pjrtwheel.docs.wheels import write_measures
+from pjrtwheel.docs.generated import render_generated
+from pjrtwheel.docs.measures import write_measures
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.program import CommandParser, program
@@ -43,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if args.action == "measure":
         write_measures(args.root, args.wheels)
     elif args.action == "update":
-        for path, text in (render_generated(args.root) | render_schemas()).items():
+        for path, text in render_generated(args.root).items():
             write_atomically(args.root / path, text)
     else:
         return _make_site(args.root, args.action)

@@ -1,16 +1,28 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured of wheels, and upstream's and ours side by side in sum."""
+"""What is measured of wheels, upstream's and ours, and kept in `docs/wheels.json`; both side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
-from pjrtwheel.backend import Backend
+from packaging.utils import canonicalize_name
+
+from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.errors import UsageError
+from pjrtwheel.files import write_atomically
 from pjrtwheel.sets.projects import BINDINGS
-from pjrtwheel.wheel.names import fits
+from pjrtwheel.tables import TableError, read_json, write_json
+from pjrtwheel.verify.inspection import Inspection, inspect_wheel
+from pjrtwheel.verify.lookup import make_finder
+from pjrtwheel.verify.reported import count_useless
+from pjrtwheel.wheel.names import find_plain_wheels, fits, parse_name
 
+DATA = "docs/wheels.json"
 _PYTHON = "cp312"
 _ARCHITECTURE = "x86_64"
 
@@ -55,36 +67,39 @@ class Measure:
 
 
 @dataclass(frozen=True, slots=True)
-class Total:
-    """Wheels that belong together, in sum; sizes in bytes.
+class _Document:
+    """What `docs/wheels.json` holds."""
+
+    wheels: tuple[Measure, ...]
+    schema: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Wheels:
+    """Wheels that belong together.
 
     Attributes:
-        distributions: Their projects.
-        wheels: How many wheels a release has of them.
-        release: Their size, all of them.
-        download: The size of those that one environment downloads.
-        installed: What these take there.
-        unneeded: What no loader reads of that.
-        rpath_elements: Elements of all search paths.
-        rpath_useless: How many of them are of no use.
-        exports: Symbols that the plugin defines; nothing without one.
-        license_files: How many there are.
-        sboms: Whether each wheel has a bill of materials.
-        locked: Whether each has the lock of a set.
+        files: Those of all Pythons.
+        own: Those of one environment.
     """
 
-    distributions: tuple[str, ...]
-    wheels: int
-    release: int
-    download: int
-    installed: int
-    unneeded: int
-    rpath_elements: int
-    rpath_useless: int
-    exports: int | None
-    license_files: int
-    sboms: bool
-    locked: bool
+    files: tuple[Measure, ...]
+    own: tuple[Measure, ...]
+
+    @property
+    def release(self) -> int:
+        """Bytes of all of them."""
+        return sum(row.size for row in self.files)
+
+    @property
+    def download(self) -> int:
+        """Bytes that one environment downloads."""
+        return sum(row.size for row in self.own)
+
+    @property
+    def installed(self) -> int:
+        """Bytes that these take there."""
+        return sum(row.installed_size for row in self.own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +107,52 @@ class Pair:
     """Upstream's wheels for a backend, or the bindings, and ours; nothing where there are none."""
 
     name: str
-    upstream: Total | None
-    ours: Total | None
+    upstream: Wheels | None
+    ours: Wheels | None
+
+
+def write_measures(root: Path, paths: Iterable[Path]) -> None:
+    """Measure wheels, and those of folders, without opening any plugin; raise a `UsageError` where there are none."""
+    wheels = [wheel for path in paths for wheel in (find_plain_wheels(path) if path.is_dir() else [path])]
+    if not wheels or not all(wheel.is_file() for wheel in wheels):
+        raise UsageError("no such wheels", remedy="name folders of upstream's wheels and of ours")
+    exports = {backend.library: backend.exports for backend in load_backends(root).values()}
+    with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
+        find_tool = make_finder(root, {}, Path(scratch))
+        measures = [_measure(inspect_wheel(wheel, find_tool=find_tool, exports=exports)) for wheel in wheels]
+    document = _Document(tuple(sorted(measures, key=lambda row: row.wheel)))
+    write_atomically(root / DATA, write_json(document, indent=1))
+
+
+def read_measures(root: Path) -> tuple[Measure, ...]:
+    """Return the numbers that are kept; raise a `UsageError` when there are none."""
+    try:
+        return read_json(_Document, (root / DATA).read_text("utf-8")).wheels
+    except (FileNotFoundError, TableError) as error:
+        remedy = "measure wheels: ./noxw docs measure FOLDER..."
+        raise UsageError(f"cannot read {root / DATA}", cause=str(error), remedy=remedy) from error
+
+
+def _measure(inspection: Inspection) -> Measure:
+    libraries = inspection.libraries
+    plugins = [library for library in libraries if library.is_plugin]
+    return Measure(
+        wheel=inspection.wheel,
+        distribution=canonicalize_name(inspection.name),
+        tag=parse_name(inspection.wheel).tag,
+        size=inspection.size,
+        installed_size=inspection.installed_size,
+        libraries=len(libraries),
+        rpath_elements=sum(len(library.search_paths) for library in libraries),
+        rpath_useless=sum(count_useless(library).total() for library in libraries),
+        exports=len(plugins[0].exports) if plugins else None,
+        unneeded_bytes=sum(library.unneeded_bytes for library in libraries),
+        license_files=len(inspection.license_files),
+        sboms=len(inspection.sboms),
+        locked=inspection.lock is not None,
+        gpu_code=inspection.gpu_code().names(),
+        findings=dict(sorted(Counter(finding.code for finding in inspection.findings).items())),
+    )
 
 
 def installed(measures: Iterable[Measure]) -> list[Measure]:
@@ -103,37 +162,21 @@ def installed(measures: Iterable[Measure]) -> list[Measure]:
 
 def pair_up(measures: Iterable[Measure], backends: Iterable[Backend]) -> Iterator[Pair]:
     """Yield upstream's wheels and ours for the bindings and for each backend that has any."""
-    rows = [row for row in measures if row.tag.endswith(_ARCHITECTURE)]
+    rows = sorted((row for row in measures if row.tag.endswith(_ARCHITECTURE)), key=lambda r: (r.distribution, r.wheel))
     groups = [(BINDINGS, {BINDINGS}, BINDINGS)]
     for backend in backends:
         projects = {backend.prebuilt.project} | ({backend.kernels.project} if backend.kernels else set())
         groups.append((backend.name, projects, backend.distribution))
     for name, projects, ours in groups:
-        theirs = _total([row for row in rows if row.distribution in projects and not row.locked])
-        mine = _total([row for row in rows if row.distribution == ours and row.locked])
+        theirs = _put_together(row for row in rows if row.distribution in projects and not row.locked)
+        mine = _put_together(row for row in rows if row.distribution == ours and row.locked)
         if theirs or mine:
             yield Pair(name, theirs, mine)
 
 
-def _total(rows: Sequence[Measure]) -> Total | None:
-    if not rows:
-        return None
-    own = [row for row in rows if _is_installed(row)]
-    exports = [row.exports for row in own if row.exports is not None]
-    return Total(
-        distributions=tuple(sorted({row.distribution for row in rows})),
-        wheels=len(rows),
-        release=sum(row.size for row in rows),
-        download=sum(row.size for row in own),
-        installed=sum(row.installed_size for row in own),
-        unneeded=sum(row.unneeded_bytes for row in own),
-        rpath_elements=sum(row.rpath_elements for row in own),
-        rpath_useless=sum(row.rpath_useless for row in own),
-        exports=sum(exports) if exports else None,
-        license_files=sum(row.license_files for row in own),
-        sboms=all(row.sboms for row in own),
-        locked=all(row.locked for row in own),
-    )
+def _put_together(rows: Iterable[Measure]) -> Wheels | None:
+    files = tuple(rows)
+    return Wheels(files, tuple(filter(_is_installed, files))) if files else None
 
 
 def _is_installed(row: Measure) -> bool:

@@ -16,7 +16,7 @@ import pytest
 
 from pjrtwheel.cli import main
 from pjrtwheel.dist_folder.foreign_proofs import add_proof_files
-from pjrtwheel.docs.schemas import PROOFS_SCHEMA
+from pjrtwheel.docs.generated import PROOFS_SCHEMA
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.prove.proof_file import read_proof_file, write_proof_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries

@@ -24,7 +24,7 @@ import pjrtwheel.errors
 from jaxlib_select import cli as select_cli
 from jaxlib_select.facts import Select
 from pjrtwheel.backend import Backend
-from pjrtwheel.docs.schemas import RELEASE_SCHEMA
+from pjrtwheel.docs.generated import RELEASE_SCHEMA
 from pjrtwheel.probe.plugin import ProbeSettings
 from pjrtwheel.products.index.release_pages.accelerators import Accelerators
 from pjrtwheel.program import INTERRUPTED

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.backend import Backend, load_backends
-from pjrtwheel.docs.measures import Measure, Pair, installed, pair_up
-from pjrtwheel.docs.wheels import DATA, read_measures
+from pjrtwheel.docs.measures import DATA, Measure, Pair, installed, pair_up, read_measures
 from pjrtwheel.products.index.release_pages.releases import ListedRelease, Wheel
 from pjrtwheel.wheel.names import parse_name
 

@@ -1,0 +1,167 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is generated below `docs/`: JSON Schemas, the table of releases, and the picture of the README."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import jsonschema  # type: ignore[import-untyped]
+import pytest
+
+from jaxlib_select.errors import MachineError
+from jaxlib_select.machine.file import from_json, to_json
+from jaxlib_select.machine.model import Amd, Devices, Intel, Machine, Nvidia, NvidiaGpu
+from pjrtwheel.backend import find_backend, load_backends
+from pjrtwheel.docs.generated import (
+    MACHINE_SCHEMA,
+    RELEASE_SCHEMA,
+    RELEASES,
+    render_generated,
+    render_picture,
+    render_releases,
+)
+from pjrtwheel.docs.measures import Measure, read_measures
+from pjrtwheel.errors import UsageError
+from pjrtwheel.json_schema import describe_attributes
+from pjrtwheel.record.entries import Entry, Record
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import Compilation, ProgramResult, Proof, PythonProof, TargetProof
+from pjrtwheel.release.model import Override, Pin, Release
+from release_under_test import release_under_test
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def validator(root: Path, path: str) -> Any:
+    """Return what holds documents to a schema of the repository."""
+    return jsonschema.Draft202012Validator(json.loads((root / path).read_text("utf-8")))
+
+
+def test_generated_files_are_up_to_date(root: Path) -> None:
+    """After a change in releases, dataclasses or docs/wheels.json."""
+    for path, text in render_generated(root).items():
+        assert (root / path).read_text("utf-8") == text, f"{path} is out of date: ./noxw update"
+
+
+def test_a_page_without_marks_is_refused(root: Path, tmp_path: Path) -> None:
+    """Whoever rewrites the page notices that the table is lost."""
+    (tmp_path / RELEASES).parent.mkdir(parents=True)
+    (tmp_path / RELEASES).write_text("# Releases\n")
+    (tmp_path / "plugins").symlink_to(root / "plugins")
+    with pytest.raises(UsageError, match=RELEASES):
+        render_generated(tmp_path)
+
+
+def test_every_known_machine_fits(root: Path) -> None:
+    """As its file is written, and as it is read."""
+    schema = validator(root, MACHINE_SCHEMA)
+    rows = json.loads((root / "tests/data/machines/table.json").read_text("utf-8"))["rows"]
+    assert len(rows) > 100
+    for row in rows:
+        assert schema.is_valid(row["machine"]), row["name"]
+        assert schema.is_valid(to_json(from_json(row["machine"]))), row["name"]
+
+
+@pytest.mark.parametrize(
+    ("document", "fits"),
+    [
+        ({"nvidia": {"cuda": "13.0", "gpus": [{"compute_capability": "9.0"}]}}, True),
+        ({"nvidia": None, "os": None, "new": 1}, True),
+        ({"os": "linux", "nvidia": {"cuda": "newest"}}, False),
+        ({"os": "linux", "nvidia": {"gpus": [{"compute_capability": "90"}]}}, False),
+        ({"os": "linux", "nvidia": {"libcuda": "fine"}}, False),
+        ({"os": "linux", "amd": {"gpus": ["MI300X"]}}, False),
+        ({"os": "linux", "intel": {"pci": "8086:0bd5"}}, False),
+    ],
+)
+def test_the_schema_of_a_machine_says_what_reading_it_would(
+    root: Path, document: dict[str, object], *, fits: bool
+) -> None:
+    """Unknown keys and nulls are ignored; values of another form are not."""
+    assert validator(root, MACHINE_SCHEMA).is_valid(document) is fits
+    with contextlib.nullcontext() if fits else pytest.raises(MachineError):
+        from_json(document)
+
+
+def test_a_record_has_every_key(root: Path) -> None:
+    """Even those of which the dataclass has a default."""
+    entry = json.loads((root / RELEASE_SCHEMA).read_text("utf-8"))["$defs"]["Entry"]
+    assert sorted(entry["required"]) == sorted(entry["properties"])
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(Record, Entry, Proof, PythonProof, ProgramResult, TargetProof, Compilation, Origin),
+        *(Machine, Nvidia, NvidiaGpu, Amd, Intel, Devices),
+    ],
+)
+def test_every_key_is_described(kind: type) -> None:
+    """By the docstring of its dataclass, which the schema repeats."""
+    assert list(describe_attributes(kind)) == [entry.name for entry in fields(kind)]
+
+
+def make_release(version: str, *keys: str, override: str = "") -> Release:
+    """Return a release with these pins."""
+    pins = {key: Pin(key, "p", version, f"{key}.whl", "00", 1) for key in keys}
+    overrides = (Override("cuda12", override, "why"),) if override else ()
+    return replace(release_under_test(), version=version, pins=pins, overrides=overrides, absent=())
+
+
+def test_each_release_has_a_column_and_each_wheel_a_row(root: Path) -> None:
+    """With what one platform or one backend lacks of what the others have."""
+    full = make_release(
+        "2.0",
+        *(f"bindings.{python}.linux_x86_64" for python in ("cp312", "cp310", "cp312t")),
+        *(f"bindings.{python}.linux_aarch64" for python in ("cp310", "cp312", "cp312t")),
+        "bindings.cp312.windows_x86_64",
+        *(f"plugin.cuda12.linux_{architecture}" for architecture in ("x86_64", "aarch64")),
+        *(f"kernels.cuda12.{python}.linux_x86_64" for python in ("cp310", "cp312", "cp312t")),
+        "kernels.cuda12.cp312.linux_aarch64",
+        override="1.0",
+    )
+    bare = make_release("1.0", "bindings.cp312.linux_x86_64")
+    both = "linux_aarch64, linux_x86_64"
+    assert render_releases([full, bare], [find_backend(root, "cuda12")]).splitlines() == [
+        "|  | 2.0 | 1.0 |",
+        "| --- | --- | --- |",
+        f"| `jaxlib` | {both}: 3.10, 3.12, 3.12t; windows_x86_64: 3.12 | linux_x86_64: 3.12 |",
+        f"| `jaxlib-cuda-12` | {both}; with the library of 1.0; no kernels for 3.10, 3.12t | absent |",
+    ]
+
+
+@pytest.fixture
+def measures(root: Path) -> tuple[Measure, ...]:
+    """Return what was measured."""
+    return read_measures(root)
+
+
+@pytest.fixture
+def picture(root: Path, measures: tuple[Measure, ...]) -> ET.Element:
+    """Return the picture, which GitHub shows as an image: it may load nothing."""
+    text = render_picture(measures, load_backends(root).values())
+    assert "href" not in text
+    return ET.fromstring(text)  # noqa: S314 - our own
+
+
+def test_a_box_is_as_wide_as_the_download(picture: ET.Element, measures: tuple[Measure, ...]) -> None:
+    """Boxes too narrow to see are wider. libtpu is no part of JAX, and a third party makes the library of the CPU."""
+    boxes = {}
+    for box in picture.iter(f"{SVG}rect"):
+        if (title := box.find(f"{SVG}title")) is not None and title.text:
+            boxes[title.text.split(":")[0]] = float(box.attrib["width"]) + 1  # and the gap to the next
+    rows = {row.wheel: row for row in measures if row.tag.endswith("x86_64")}
+    absent = {rows[wheel].distribution for wheel in rows.keys() - boxes.keys()}
+    assert absent == {"libtpu", "jaxlib-tpu", "lammps-jax-pjrt-cpu"}
+    scales = {width / rows[wheel].size for wheel, width in boxes.items() if width > 20}
+    assert max(scales) == pytest.approx(min(scales), rel=0.01)
+    sums = [sum(rows[wheel].size for wheel in boxes if rows[wheel].locked is ours) / 1e6 for ours in (False, True)]
+    title = picture.findtext(f"{SVG}title")
+    assert title is not None
+    assert all(f" wheels, {size:.1f} MB" in title for size in sums)

@@ -1,0 +1,66 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""From inspections to the sums that compare wheels."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.docs.__main__ import main
+from pjrtwheel.docs.measures import DATA, pair_up, read_measures, write_measures
+from pjrtwheel.errors import UsageError
+from pjrtwheel.verify.findings import CODES
+
+
+def test_every_code_of_the_data_has_a_meaning(root: Path) -> None:
+    """A code that nobody explains is of no use."""
+    assert {code for row in read_measures(root) for code in row.findings} <= set(CODES)
+
+
+@pytest.mark.parametrize("text", ["x", "[]", "{}", '{"schema": 1, "wheels": [{}]}'])
+def test_malformed_measures_are_refused(tmp_path: Path, text: str) -> None:
+    """Someone may have edited them by hand."""
+    (tmp_path / "docs").mkdir()
+    (tmp_path / DATA).write_text(text)
+    with pytest.raises(UsageError, match=DATA):
+        read_measures(tmp_path)
+
+
+def test_upstream_is_compared_with_ours(root: Path) -> None:
+    """Files of all Pythons count for the release, those of one Python for an environment."""
+    tag = "cp312-cp312-manylinux_2_27_x86_64"
+    row = replace(read_measures(root)[0], distribution="jaxlib", tag=tag, size=2, installed_size=5, locked=False)
+    newer = replace(row, tag=tag.replace("cp312", "cp314"))
+    foreign = replace(row, tag=tag.replace("x86_64", "aarch64"))
+    (pair,) = pair_up([row, newer, foreign, replace(row, locked=True, size=1)], [])
+    assert pair.upstream is not None
+    assert pair.ours is not None
+    assert (pair.name, pair.upstream.release, pair.upstream.download, pair.upstream.installed) == ("jaxlib", 4, 2, 5)
+    assert (pair.ours.release, pair.ours.files) == (1, pair.ours.own)
+
+
+def test_wheels_are_measured(
+    root: Path, tmp_path: Path, make_wheel: Callable[..., Path], make_elf: Callable[..., bytes]
+) -> None:
+    """Of a folder, or one by one; the numbers are kept."""
+    shutil.copytree(root / "plugins/cpu", tmp_path / "plugins/cpu")
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs/conf.py").touch()
+    wheel = make_wheel({"demo/a.so": make_elf()}, name="jaxlib-1.0-cp312-cp312-manylinux_2_27_x86_64.whl")
+    assert main(["measure", str(wheel.parent), "--root", str(tmp_path)]) == 0
+    (row,) = read_measures(tmp_path)
+    assert (row.distribution, row.exports, row.locked, row.findings["symbols"]) == ("jaxlib", 1, False, 1)
+
+
+def test_missing_wheels(tmp_path: Path) -> None:
+    """Neither a missing wheel, nor a folder without any, nor missing data gives a traceback."""
+    for path in (tmp_path / "x.whl", tmp_path):
+        with pytest.raises(UsageError):
+            write_measures(tmp_path, [path])
+    with pytest.raises(UsageError, match=DATA):
+        read_measures(tmp_path)
