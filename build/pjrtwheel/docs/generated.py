@@ -46,11 +46,11 @@ def render_generated(root: Path) -> dict[str, str]:
     return {
         RELEASES: "\n".join([before + _BEGIN, render_releases(releases, backends), _END + after]),
         "docs/images/wheels.svg": render_picture(read_measures(root), backends),
-        **render_schemas(),
+        **_render_schemas(),
     }
 
 
-def render_schemas() -> dict[str, str]:
+def _render_schemas() -> dict[str, str]:
     """Return the text of each schema, by its path in the repository."""
     wheels = "dist/release.json: the finished wheels of a folder, and what was proven of them"
     machine = "The machine file of jaxlib-select: what `detect --json` prints and `--machine FILE` reads"
