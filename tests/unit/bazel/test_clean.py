@@ -44,32 +44,17 @@ def make_checkout(tmp_path: Path) -> Callable[[str], Workspace]:
     return make
 
 
-def test_only_checkouts_that_are_gone_are_orphaned(make_checkout: Callable[[str], Workspace], tmp_path: Path) -> None:
-    """The links of a mirror show it."""
-    gone, here = make_checkout("gone"), make_checkout("here")
+def test_outputs_of_checkouts_that_are_gone_are_removed(
+    make_checkout: Callable[[str], Workspace], tmp_path: Path
+) -> None:
+    """The links of a mirror show it; those of a checkout that is there go on demand, and the space is counted."""
+    gone, cut, here = make_checkout("gone"), make_checkout("cut"), make_checkout("here")
     shutil.rmtree(tmp_path / "gone")
-    assert {entry: is_orphaned(entry) for entry in find_workspaces(tmp_path / "cache")} == {gone: True, here: False}
-
-
-def test_outputs_without_a_mirror_are_orphaned(make_checkout: Callable[[str], Workspace], tmp_path: Path) -> None:
-    """A removal that was cut short is finished by the next one."""
-    workspace = make_checkout("here")
-    shutil.rmtree(workspace.directory)
-    assert [(entry, is_orphaned(entry)) for entry in find_workspaces(tmp_path / "cache")] == [(workspace, True)]
-
-
-def test_read_only_outputs_are_removed(make_checkout: Callable[[str], Workspace], tmp_path: Path) -> None:
-    """Mirror and outputs go, those of a checkout that is there stay, and the space is counted."""
-    gone, here = make_checkout("gone"), make_checkout("here")
-    shutil.rmtree(tmp_path / "gone")
-    assert [remove_workspace(entry, tmp_path / "cache") for entry in (gone, here)] == [4096, None]
-    assert list(find_workspaces(tmp_path / "cache")) == [here]
+    shutil.rmtree(cut.directory)  # a removal that was cut short is finished by the next one
+    found = {entry: is_orphaned(entry) for entry in find_workspaces(tmp_path / "cache")}
+    assert found == {gone: True, cut: True, here: False}
+    assert [remove_workspace(entry, tmp_path / "cache") for entry in (gone, cut, here)] == [4096, 4096, None]
     assert (here.outputs / "7.7.1" / "wheels" / "library.so").is_file()
-
-
-def test_a_checkout_is_removed_on_demand(make_checkout: Callable[[str], Workspace], tmp_path: Path) -> None:
-    """Although it is there."""
-    here = make_checkout("here")
     assert remove_workspace(here, tmp_path / "cache", orphaned=False) == 4096
     assert list(find_workspaces(tmp_path / "cache")) == []
 
@@ -103,9 +88,7 @@ def test_nothing_is_removed_beneath_a_server(tmp_path: Path) -> None:
         process.kill()
 
 
-def test_environments_of_killed_proofs_go_as_well(
-    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_environments_of_killed_proofs_go_as_well(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They hold hundreds of megabytes; that of a proof that runs stays."""
     monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path))
     (tmp_path / "environments" / ".partial-dead").mkdir(parents=True)
@@ -113,7 +96,6 @@ def test_environments_of_killed_proofs_go_as_well(
         (tmp_path / "environments" / ".partial-late").mkdir()
         assert cli.main(["clean", "--root", str(root), "--all"]) == 0
         assert list((tmp_path / "environments").iterdir()) == [living]
-    assert capsys.readouterr().out == "removed the Bazel outputs of 1 checkout, 0.0 GB\n"
 
 
 def test_only_living_servers_of_this_checkout_are_found(tmp_path: Path) -> None:

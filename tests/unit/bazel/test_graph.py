@@ -84,10 +84,3 @@ def test_graph_is_described_as_json(root: Path, capsys: pytest.CaptureFixture[st
 def test_every_backend_is_described_with_the_same_keys(release: Release, backend: Backend) -> None:
     """The rules ask every backend the same questions, so that none of them asks which backend it is."""
     assert list(describe_backend(backend, release)) == list(describe_backend(BACKENDS["cpu"], release))
-
-
-@pytest.mark.parametrize("name", BACKENDS)
-def test_every_backend_has_its_package_in_the_graph(root: Path, name: str) -> None:
-    """Each backend's directory is a package that declares all its targets in one call."""
-    text = (root / "plugins" / name / "BUILD.bazel").read_text("utf-8")
-    assert f'pjrt_backend(name = "{name}")' in text.splitlines()

@@ -28,11 +28,6 @@ def test_workspace_is_a_mirror_of_links_at_a_plain_path(checkout: Path, tmp_path
     assert links == {"WORKSPACE": checkout / "WORKSPACE", "plugins": checkout / "plugins"}
     assert is_safe(workspace.directory.relative_to(tmp_path))
     assert sorted(checkout.rglob("*")) == before
-
-
-def test_mirror_follows_the_checkout(checkout: Path, tmp_path: Path) -> None:
-    """What disappears from the checkout disappears from the mirror, and what is new appears."""
-    prepare_workspace(checkout, tmp_path / "cache")
     (checkout / "WORKSPACE").unlink()
     (checkout / "releases").mkdir()
     workspace = prepare_workspace(checkout, tmp_path / "cache")
