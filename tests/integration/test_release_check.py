@@ -35,8 +35,8 @@ def test_real_wheels_are_what_the_release_promises(
     promised = {name.filename for name in promised_set(release, load_backends(root).values(), REFERENCE)}
     built = read_folder(built_wheels)
     assert built.keys() <= promised
-    missing = [("MISSING", f"{name} is not there") for name in sorted(promised - built.keys())]
-    assert find(root, release, built_wheels) == missing
+    missing = find(root, release, built_wheels)
+    assert [kind for kind, _ in missing] == ["MISSING"] * len(promised - built.keys())
     for name in (*built, RELEASE_FILENAME):
         (tmp_path / name).symlink_to((built_wheels / name).resolve())
     (altered,) = (name for name, entry in built.items() if entry.distribution == "jaxlib-cpu")
@@ -44,4 +44,4 @@ def test_real_wheels_are_what_the_release_promises(
     (tmp_path / altered).unlink()
     (tmp_path / altered).write_bytes(data + b"\0")
     *others, (kind, text) = find(root, release, tmp_path)
-    assert (others, kind, text.partition(" has sha256 ")[0]) == (missing, "ALTERED", altered)
+    assert (others, kind, text.split()[0]) == (missing, "ALTERED", altered)

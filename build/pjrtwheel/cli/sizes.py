@@ -21,7 +21,7 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.dist_folder.merge import read_folder
     from pjrtwheel.errors import UsageError
     from pjrtwheel.release.known import load_release
-    from pjrtwheel.release_check.sizes import SIZES_FILE, measure, write_sizes
+    from pjrtwheel.release_check.policy import SIZES_FILE, measure, write_sizes
     from pjrtwheel.sets.projects import SELECTOR
     from pjrtwheel.workflows.tags import read_tag
 

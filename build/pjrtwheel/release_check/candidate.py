@@ -4,32 +4,68 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
 from pjrtwheel.backend import Backend, load_backends
-from pjrtwheel.errors import ProofError, UsageError, WheelError
+from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import REFERENCE
 from pjrtwheel.products.auto import list_filename, release_document, variant_name
 from pjrtwheel.products.variants import make_variants
-from pjrtwheel.prove.library import require_own_names
 from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries, require_record
+from pjrtwheel.record.origin import ask_git, is_in_history, list_changes
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.release.model import Release
-from pjrtwheel.release_check.checkout import RepositoryState, look_at_checkout
-from pjrtwheel.release_check.policy import Policy, load_policy
-from pjrtwheel.release_check.sizes import Size, load_sizes
-from pjrtwheel.release_check.wheels import WheelFile
+from pjrtwheel.release_check.policy import Policy, Size, load_policy, load_sizes
 from pjrtwheel.sets.projects import AUTO, BINDINGS, PURE_PYTHON, SELECTOR
 from pjrtwheel.sets.promised import promised_set
 from pjrtwheel.tables import TableError, read_json
-from pjrtwheel.wheel.names import find_name, make_name
+from pjrtwheel.wheel.metadata import find_other_name
+from pjrtwheel.wheel.names import find_name, make_name, parse_name
 from pjrtwheel.wheel.read.directory import open_wheel
+from pjrtwheel.wheel.read.unpack import read_metadata
 from pjrtwheel.workflows.tags import list_labelled, selector_version
+
+CHANGELOG = "CHANGELOG.md"
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryState:
+    """What git and the changelog say.
+
+    Attributes:
+        head: The commit that is checked out; empty outside git.
+        tagged: The commit that the tag is on; empty if there is no such tag.
+        changes: Files that differ from the commit, or that it does not have; `None` if git cannot tell.
+        ancestors: Those of some commits that are in the history of the tag, or without one in that of the checkout.
+        changelog: The text of the changelog.
+    """
+
+    head: str
+    tagged: str
+    changes: tuple[str, ...] | None
+    ancestors: frozenset[str]
+    changelog: str
+
+
+@dataclass(frozen=True, slots=True)
+class WheelFile:
+    """A wheel as it lies in a folder.
+
+    Attributes:
+        sha256: Hexadecimal digest of its bytes.
+        size: Their number.
+        fault: What is wrong inside it, such as METADATA of another project; empty if nothing is.
+    """
+
+    sha256: str
+    size: int
+    fault: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +75,7 @@ class Promise:
     Attributes:
         version: Version of its wheels.
         wheels: Their file names.
-        documents: File name → text of what is published with them; nothing in place of a text that is not known.
+        documents: File name → text of what is published with them; `None` in place of a text that is not known.
         locks: The lock ids that follow from the release file; none for wheels without a lock.
         with_plugin: Platforms that a plugin is promised for.
         labelled: What the wheels ask for with a local version label, where that is not their own set.
@@ -172,30 +208,38 @@ def promise_of_selector(root: Path) -> Promise:
     return Promise(version, frozenset({name}), labelled=list_labelled(root), names=(f"{SELECTOR} {version}",))
 
 
+def look_at_checkout(root: Path, tag: str, commits: Iterable[str]) -> RepositoryState:
+    """Ask git about a repository, its tag and some commits."""
+    head = ask_git(root, "rev-parse", "--verify", "--quiet", "HEAD") or ""
+    tagged = ask_git(root, "rev-parse", "--verify", "--quiet", f"refs/tags/{tag}^{{commit}}") or ""
+    known = set(filter(re.compile("[0-9a-f]{40,64}").fullmatch, commits))
+    ancestors = {commit for commit in known if is_in_history(root, commit, tagged or head)}
+    path = root / CHANGELOG
+    text = path.read_text("utf-8") if path.is_file() else ""
+    return RepositoryState(head, tagged, list_changes(root), frozenset(ancestors), text)
+
+
 def read_file(path: Path, entry: Entry | None) -> WheelFile:
     """Hash a wheel; if it is the one that its entry describes, look at its METADATA and its lock as well."""
     digest, fault = hash_file(path), ""
     if entry is not None and digest == entry.sha256 and find_name(path.name):
         try:
-            require_own_names([path])
-            fault = _compare_lock(path, entry)
-        except (ProofError, WheelError) as error:
-            fault = error.what
+            fault = _find_fault(path, entry)
+        except (TableError, WheelError) as error:
+            fault = f"{path.name} is damaged: {str(error).splitlines()[0]}"
     return WheelFile(digest, path.stat().st_size, fault)
 
 
-def _compare_lock(path: Path, entry: Entry) -> str:
-    """Say that the lock inside a wheel is not the one that its entry states; nothing where they agree."""
+def _find_fault(path: Path, entry: Entry) -> str:
+    """Say that a wheel is another one than its file name and its entry state; nothing where they agree."""
+    if other := find_other_name(read_metadata(path).decode("utf-8", "replace"), parse_name(path.name)):
+        return f"METADATA of {path.name} says that it is {other}"
     with open_wheel(path) as archive:
-        locks = [archive.read(name) for name in archive.namelist() if name.endswith(f"/{LOCK_FILENAME}")]
-    try:
-        found = [read_json(ReleaseLock, lock).lock_id for lock in locks]
-    except TableError as error:
-        return f"the lock in {path.name} is damaged: {error}"
+        texts = [archive.read(name) for name in archive.namelist() if name.endswith(f"/{LOCK_FILENAME}")]
+    found = {read_json(ReleaseLock, text).lock_id for text in texts}
     if not found and entry.distribution not in PURE_PYTHON:  # these have none, as nothing loads them
-        found = [""]
-    other = [lock for lock in found if lock != entry.lock_id]
-    if not other:
+        found = {""}
+    if not found - {entry.lock_id}:
         return ""
-    carried, stated = (f"lock {lock[:8]}" if lock else "no lock" for lock in (other[0], entry.lock_id))
+    carried, stated = (f"lock {lock[:8]}" if lock else "no lock" for lock in (max(found), entry.lock_id))
     return f"{path.name} carries {carried}, {RELEASE_FILENAME} says {stated}"

@@ -1,25 +1,36 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Read `releases/policy.toml`: what a release has to prove, and a person's waivers and notes, each with its reason."""
+"""What a release is held to: `releases/policy.toml`, and the sizes of the releases before it.
+
+The policy says what a release has to prove, with waivers and notes of persons, each with its reason. The sizes are in
+`releases/sizes.toml`, which `./noxw sizes` writes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
-from pjrtwheel.errors import PinError
+from packaging.version import Version
+
+from pjrtwheel.errors import PinError, explain
+from pjrtwheel.files import write_atomically
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.proofs import Level
-from pjrtwheel.release_check.problems import Kind, Problem
+from pjrtwheel.release_check.problems import Problem, ProblemKind
+from pjrtwheel.sets.projects import PURE_PYTHON
 from pjrtwheel.tables import TableError, column, metadata, read_toml
 
 POLICY_FILE = "releases/policy.toml"
+SIZES_FILE = "releases/sizes.toml"
+_HEAD = "# Written by `./noxw sizes --tag TAG`; do not edit.\nschema = 1\n"
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _TEXT = r"(?s).*\S.*"
 _LONGEST = timedelta(days=366)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,17 +136,14 @@ def load_policy(root: Path) -> Policy:
     Raises:
         PinError: The file is missing or malformed.
     """
-    path, remedy = root / POLICY_FILE, "build/pjrtwheel/release_check/policy.py documents every key"
-    if not path.is_file():
-        raise PinError(f"no such file: {POLICY_FILE}", cause="it says what a release has to prove", remedy=remedy)
+    return _read(Policy, root, POLICY_FILE, "build/pjrtwheel/release_check/policy.py documents every key")
+
+
+def _read(kind: type[T], root: Path, name: str, remedy: str) -> T:
     try:
-        return read_toml(Policy, path.read_text("utf-8"))
-    except TableError as error:
-        raise PinError(
-            f"malformed file: {POLICY_FILE}",
-            cause=str(error),
-            remedy=remedy,
-        ) from error
+        return read_toml(kind, (root / name).read_text("utf-8"))
+    except (OSError, TableError) as error:
+        raise PinError(f"cannot read {name}", cause=explain(error), remedy=remedy) from error
 
 
 def check_policy(
@@ -148,9 +156,11 @@ def check_policy(
         unknown = [decision.wheel] if decision.wheel not in projects else []
         unknown += [name for name in decision.platforms if name not in platforms]
         if unknown:
-            yield Problem(Kind.POLICY, f"{what} is about what does not exist: {', '.join(unknown)}")
+            yield Problem(ProblemKind.POLICY, f"{what} is about what does not exist: {', '.join(unknown)}")
         until = decision.until if isinstance(decision, Waiver) else ""
-        yield from (Problem(Kind.POLICY, f"{what} {fault}") for fault in _check_dates(decision.date, until, today))
+        yield from (
+            Problem(ProblemKind.POLICY, f"{what} {fault}") for fault in _check_dates(decision.date, until, today)
+        )
 
 
 def holds(waiver: Waiver, today: date) -> bool:
@@ -171,3 +181,96 @@ def _check_dates(decided: str, until: str, today: date) -> Iterator[str]:
         yield f"expired on {until}"
     if last - first > _LONGEST and until:
         yield f"holds for more than a year: from {decided} until {until}"
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """The largest wheel of a project for a platform in one release: those for several Pythons are about as large.
+
+    Attributes:
+        tag: Tag of the release.
+        wheel: Project name.
+        platform: Name of the platform.
+        size: Its length in bytes.
+    """
+
+    tag: str = column(pattern=r"v\d[\w.+]*")
+    wheel: str = column(pattern=r"[a-z0-9-]+")
+    platform: str = column(pattern=r"\w+")
+    size: int = column(minimum=1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    schema: Literal[1]
+    sizes: tuple[Size, ...] = column(key="size", default=())
+
+
+def load_sizes(root: Path) -> tuple[Size, ...]:
+    """Read the sizes of all releases; none where nothing was written down.
+
+    Raises:
+        PinError: The file is malformed.
+    """
+    if not (root / SIZES_FILE).is_file():
+        return ()
+    return _read(_Sizes, root, SIZES_FILE, "restore it from git; it is generated").sizes
+
+
+def measure(tag: str, entries: Iterable[Entry]) -> list[Size]:
+    """Return the sizes of the wheels of a release; those without a library are left out."""
+    largest: dict[tuple[str, str], int] = {}
+    for entry in entries:
+        key = (entry.distribution, entry.platform)
+        if entry.distribution not in PURE_PYTHON:
+            largest[key] = max(entry.size, largest.get(key, 0))
+    return [Size(tag, wheel, platform, size) for (wheel, platform), size in sorted(largest.items())]
+
+
+def write_sizes(root: Path, sizes: Iterable[Size], tag: str) -> None:
+    """Put the sizes of one release in the place of what was known of it; those of others stay."""
+    kept = [size for size in load_sizes(root) if size.tag != tag]
+    write_atomically(root / SIZES_FILE, format_sizes([*kept, *sizes]))
+
+
+def format_sizes(sizes: Iterable[Size]) -> str:
+    """Return the text of the file: in the order of releases."""
+    ordered = sorted(sizes, key=lambda size: (_order(size.tag), size.wheel, size.platform))
+    tables = (
+        f'\n[[size]]\ntag = "{size.tag}"\nwheel = "{size.wheel}"\nplatform = "{size.platform}"\nsize = {size.size}\n'
+        for size in ordered
+    )
+    return _HEAD + "".join(tables)
+
+
+def check_growth(sizes: Iterable[Size], baselines: Sequence[Size], policy: Policy) -> Iterator[Problem]:
+    """Yield each project and platform whose wheel grew by more than is allowed, unless a note says why.
+
+    It is compared with the newest earlier release that has one.
+    """
+    for size in sizes:
+        before = _find_before(size, baselines)
+        noted = any(
+            (note.tag, note.wheel) == (size.tag, size.wheel) and (not note.platforms or size.platform in note.platforms)
+            for note in policy.notes
+        )
+        if before is not None and not noted and size.size > before.size * (1 + policy.growth_percent / 100):
+            growth = 100 * (size.size / before.size - 1)
+            yield Problem(
+                ProblemKind.SIZE,
+                f"{size.wheel} for {size.platform} has {size.size} bytes, {growth:.1f} % more than in {before.tag} "
+                f"({before.size}); {policy.growth_percent:g} % are allowed",
+            )
+
+
+def _find_before(size: Size, baselines: Iterable[Size]) -> Size | None:
+    alike = [
+        known
+        for known in baselines
+        if (known.wheel, known.platform) == (size.wheel, size.platform) and _order(known.tag) < _order(size.tag)
+    ]
+    return max(alike, key=lambda known: _order(known.tag), default=None)
+
+
+def _order(tag: str) -> Version:
+    return Version(tag.removeprefix("v"))

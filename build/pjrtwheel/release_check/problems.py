@@ -13,17 +13,17 @@ from pjrtwheel.errors import count
 SEVERAL = 10  # the exit status if problems are of more than one kind
 
 
-class Kind(Enum):
+class ProblemKind(Enum):
     """What is wrong: the exit status if nothing else is, a heading, and what fixes it."""
 
     TAG = 20, "tag", "take the tag of what is in the repository, and set it on this commit: git tag TAG"
     TREE = 21, "working tree", "commit or remove what differs, then tag that commit"
     CHANGELOG = 22, "changelog", "add an entry to CHANGELOG.md that names the release"
-    MISSING = 23, "missing wheels", "build them (./noxw -s build_BACKEND), or bring them: ./noxw -s merge"
+    MISSING = 23, "missing wheels", "build them (./noxw build_BACKEND), or bring them: ./noxw merge"
     UNLISTED = 24, "wheels that do not belong to the release", "remove them, or give another folder with --dist"
     ALTERED = 25, "altered or renamed wheels", "copy the folder again, or build these again"
     LOCK = 26, "locks", "build all wheels of the set again from this release file"
-    LEVEL = 27, "proofs", "prove them: ./noxw -s smoke_BACKEND; or waive it with a reason in releases/policy.toml"
+    LEVEL = 27, "proofs", "prove them: ./noxw smoke_BACKEND; or waive it with a reason in releases/policy.toml"
     ORIGIN = (
         28,
         "proofs that do not count",
@@ -54,7 +54,7 @@ class Kind(Enum):
 class Problem:
     """One thing that is wrong, as a sentence, and what fixes it if that is not what fixes all of its kind."""
 
-    kind: Kind
+    kind: ProblemKind
     text: str
     remedy: str = ""
 
@@ -62,7 +62,7 @@ class Problem:
 def format_problems(problems: Iterable[Problem]) -> Iterator[str]:
     """Yield the lines of a report: a heading for each kind, its problems, and what fixes them."""
     listed = list(dict.fromkeys(problems))
-    for kind in Kind:
+    for kind in ProblemKind:
         if found := [problem for problem in listed if problem.kind is kind]:
             yield f"{kind.heading} ({count(len(found), 'problem')}, status {kind.status})"
             yield from (f"  {problem.text}" for problem in found)
@@ -77,5 +77,5 @@ def status_of(problems: Iterable[Problem]) -> int:
 
 def describe_statuses() -> str:
     """Return what each exit status means, a line each."""
-    lines = [f"  {kind.status}  {kind.heading}" for kind in Kind]
+    lines = [f"  {kind.status}  {kind.heading}" for kind in ProblemKind]
     return "\n".join(["   0  the release can be published", *lines, f"  {SEVERAL}  several of these"])

@@ -11,9 +11,9 @@ from datetime import datetime
 from pjrtwheel.errors import fit, shorten
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.origin import describe_commit_fault, describe_date_fault
-from pjrtwheel.record.proofs import ORDER, Level, Proof
+from pjrtwheel.record.proofs import ORDER, Level, Proof, highest
 from pjrtwheel.release_check.policy import Demand, Waiver
-from pjrtwheel.release_check.problems import Kind, Problem
+from pjrtwheel.release_check.problems import Problem, ProblemKind
 from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON
 
 
@@ -67,10 +67,10 @@ def judge(entry: Entry, demanded: Level, waivers: Sequence[Waiver], history: His
     On an emulated machine nothing is shown of a device; only a waiver makes its proofs count.
     """
     counting = [proof for proof in entry.proofs() if not list(find_faults(proof, history))]
-    real = highest_shown(proof for proof in counting if not proof.emulated)
+    real = highest(proof.shown_level() for proof in counting if not proof.emulated)
     if _reaches(real, demanded):
         return Verdict(entry, demanded, real)
-    any_machine = highest_shown(counting)
+    any_machine = highest(proof.shown_level() for proof in counting)
     for waiver in waivers:
         shown = any_machine if waiver.emulated else real
         if waiver.covers(entry) and _reaches(shown, waiver.level):
@@ -83,7 +83,7 @@ def check_levels(verdicts: Iterable[Verdict]) -> Iterator[Problem]:
     for verdict in verdicts:
         if not verdict.suffices:
             name, reason = verdict.entry.filename, _explain(verdict)
-            yield Problem(Kind.LEVEL, f"{name}: {verdict.shown}, where {verdict.demanded} is demanded{reason}")
+            yield Problem(ProblemKind.LEVEL, f"{name}: {verdict.shown}, where {verdict.demanded} is demanded{reason}")
 
 
 def list_unneeded(waivers: Iterable[Waiver], verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -102,7 +102,7 @@ def check_origins(entries: Iterable[Entry], history: History) -> Iterator[Proble
             for fault in find_faults(proof, history):
                 found.setdefault(fault, []).append(entry.filename)
     for fault, names in found.items():
-        yield Problem(Kind.ORIGIN, f"{fault}: {fit(dict.fromkeys(names))}")
+        yield Problem(ProblemKind.ORIGIN, f"{fault}: {fit(dict.fromkeys(names))}")
 
 
 def check_built(entries: Iterable[Entry], history: History) -> Iterator[Problem]:
@@ -112,10 +112,11 @@ def check_built(entries: Iterable[Entry], history: History) -> Iterator[Problem]
         if fault := describe_commit_fault(entry.built, history.commits):
             found.setdefault(f"built {fault}", []).append(entry.filename)
     for fault, names in found.items():
-        yield Problem(Kind.BUILT, f"{fault}: {fit(names)}")
+        yield Problem(ProblemKind.BUILT, f"{fault}: {fit(names)}")
     commits = sorted({entry.built.commit for entry in entries if entry.built.commit})
-    if len(commits) > 1:
-        yield Problem(Kind.BUILT, f"built from {len(commits)} commits: {fit([commit[:12] for commit in commits])}")
+    if commits[1:]:
+        shown = fit(commit[:12] for commit in commits)
+        yield Problem(ProblemKind.BUILT, f"built from {len(commits)} commits: {shown}")
 
 
 def find_faults(proof: Proof, history: History) -> Iterator[str]:
@@ -128,18 +129,13 @@ def find_faults(proof: Proof, history: History) -> Iterator[str]:
         yield fault
 
 
-def highest_shown(proofs: Iterable[Proof]) -> Level:
-    """Return the highest level that proofs show; `static` for none."""
-    return max((proof.shown_level() for proof in proofs), key=ORDER.index, default=Level.STATIC)
-
-
 def _reaches(shown: Level, demanded: Level) -> bool:
     return ORDER.index(shown) >= ORDER.index(demanded)
 
 
 def _explain(verdict: Verdict) -> str:
     """Return, in brackets, why no more was shown; nothing if more was, in a proof that does not count."""
-    if highest_shown(verdict.entry.proofs()) is not verdict.shown:
+    if highest(proof.shown_level() for proof in verdict.entry.proofs()) is not verdict.shown:
         return ""
     pythons = [python for proof in verdict.entry.proofs() for python in proof.pythons]
     reasons = dict.fromkeys(reason for python in pythons for reason in (*python.missed, python.reason) if reason)

@@ -37,7 +37,7 @@ from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import Override, Pin, Release, XlaSource
 from pjrtwheel.release.planned import Input
 from pjrtwheel.release_check.policy import Policy
-from pjrtwheel.release_check.problems import SEVERAL, Kind
+from pjrtwheel.release_check.problems import SEVERAL, ProblemKind
 from pjrtwheel.tables import hints_of, key_of
 
 PROGRAMS = ("build", "ci", "jaxlib", "plugins", "selector", ".github", "noxw", "noxfile.py")
@@ -90,7 +90,7 @@ def test_exit_statuses(root: Path) -> None:
     tables = [set(re.findall(r"^\| (\d+) \|", part, re.MULTILINE)) for part in (tooling, check, select)]
     own = {str(SEVERAL), str(INTERRUPTED)}
     assert tables[0] == statuses(pjrtwheel.errors) | own
-    assert tables[1] == {str(kind.status) for kind in Kind}
+    assert tables[1] == {str(kind.status) for kind in ProblemKind}
     assert tables[2] == statuses(jaxlib_select.errors) | {str(INTERRUPTED)}
 
 

@@ -24,13 +24,11 @@ from pjrtwheel.products.variants import make_variants
 from pjrtwheel.publish.destinations import Destination, DestinationKind
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.known import load_release
-from pjrtwheel.release_check import problems
 from pjrtwheel.release_check.check import check_release
-from pjrtwheel.release_check.problems import SEVERAL, Problem
+from pjrtwheel.release_check.problems import SEVERAL, Problem, ProblemKind, status_of
 from release_entries import origin_of, proof_of
 from tagged_repository import ALONE, BINDINGS, PLUGIN, SELECTOR, TAG, VERSION, TaggedRepository, make_tagged_repository
 
-KIND = problems.Kind
 Change = Callable[[TaggedRepository], object]
 
 
@@ -44,6 +42,12 @@ def find(small: TaggedRepository, tag: str = TAG, destination: Destination | Non
     """Return kind and text of every problem."""
     outcome = check_release(small.root, tag, small.dist, destination)
     return [(problem.kind.name, problem.text) for problem in outcome.problems]
+
+
+def assert_found(found: list[tuple[str, str]], *expected: tuple[str, str]) -> None:
+    """Compare problems with kinds, and with values that they have to name."""
+    assert [kind for kind, _ in found] == [kind for kind, _ in expected]
+    assert [(text, part) for (_, text), (_, part) in zip(found, expected, strict=True) if part not in text] == []
 
 
 def write_list(small: TaggedRepository) -> Path:
@@ -83,11 +87,6 @@ def test_the_line_names_waivers_and_the_destination(
     assert alike(page, capsys.readouterr().out.strip())
 
 
-def rename(small: TaggedRepository, name: str, other: str) -> None:
-    """Give a file of the folder another name."""
-    (small.dist / name).rename(small.dist / other)
-
-
 def lose(small: TaggedRepository, name: str) -> None:
     """Remove a wheel and its entry."""
     (small.dist / name).unlink()
@@ -112,105 +111,63 @@ def hide_untracked(small: TaggedRepository, path: str) -> None:
     small.write(path, "")
 
 
-def build_from_source(small: TaggedRepository, name: str) -> None:
-    """Make a wheel one of another set of the same release."""
-    small.add_wheel(name, Level.DEVICE, lock=small.lock("source"), provider="source")
-
-
+SOROBAN = f"jaxlib_soroban-{VERSION}-cp312-abi3-manylinux_2_27_x86_64.whl"
+OTHER = "other-1-py3-none-any.whl"
 CHANGES: dict[str, tuple[Change, list[tuple[str, str]]]] = {
-    "a missing file": (
-        lambda small: (small.dist / PLUGIN).unlink(),
-        [("MISSING", f"{PLUGIN} is not there")],
-    ),
-    "a file that was never built": (
-        lambda small: lose(small, PLUGIN),
-        [("MISSING", f"{PLUGIN} is not there")],
-    ),
-    "a file that is not listed": (
-        lambda small: small.forget(PLUGIN),
-        [("MISSING", f"{PLUGIN} is there, but release.json does not describe it")],
-    ),
-    "a file too many": (
-        lambda small: small.add_wheel(f"jaxlib_soroban-{VERSION}-cp312-abi3-manylinux_2_27_x86_64.whl"),
-        [("UNLISTED", f"jaxlib_soroban-{VERSION}-cp312-abi3-manylinux_2_27_x86_64.whl is not promised by the release")],
-    ),
-    "an unlisted file": (
-        lambda small: (small.dist / "other-1-py3-none-any.whl").write_bytes(b"zip"),
-        [("UNLISTED", "other-1-py3-none-any.whl is not described by release.json")],
-    ),
+    "a missing file": (lambda small: (small.dist / PLUGIN).unlink(), [("MISSING", PLUGIN)]),
+    "a file that was never built": (lambda small: lose(small, PLUGIN), [("MISSING", PLUGIN)]),
+    "a file that is not listed": (lambda small: small.forget(PLUGIN), [("MISSING", PLUGIN)]),
+    "a file too many": (lambda small: small.add_wheel(SOROBAN), [("UNLISTED", SOROBAN)]),
+    "an unlisted file": (lambda small: (small.dist / OTHER).write_bytes(b"zip"), [("UNLISTED", OTHER)]),
     "a renamed file": (
-        lambda small: rename(small, PLUGIN, "other-1-py3-none-any.whl"),
-        [
-            ("ALTERED", f"{PLUGIN} was renamed to other-1-py3-none-any.whl"),
-            ("UNLISTED", "other-1-py3-none-any.whl is not described by release.json"),
-        ],
+        lambda small: (small.dist / PLUGIN).rename(small.dist / OTHER),
+        [("ALTERED", f"{PLUGIN} was renamed to {OTHER}"), ("UNLISTED", OTHER)],
     ),
     "a file under the name of another": (
         lambda small: replace_with(small, PLUGIN, BINDINGS),
-        [("ALTERED", f"METADATA of {PLUGIN} says that it is ")],
+        [("ALTERED", PLUGIN)],
     ),
     "an entry of another file": (
         lambda small: small.change(BINDINGS, tags=("cp313-cp313-manylinux_2_27_x86_64",)),
-        [("ALTERED", f"release.json describes {BINDINGS} as another wheel than its name says")],
+        [("ALTERED", BINDINGS)],
     ),
-    "an entry of another size": (
-        lambda small: small.change(BINDINGS, size=1),
-        [("ALTERED", "bytes, release.json says 1")],
-    ),
-    "an altered file": (
-        lambda small: (small.dist / PLUGIN).write_bytes(b"zip"),
-        [("ALTERED", f"{PLUGIN} has sha256 ")],
-    ),
+    "an entry of another size": (lambda small: small.change(BINDINGS, size=1), [("ALTERED", "1 bytes")]),
+    "an altered file": (lambda small: (small.dist / PLUGIN).write_bytes(b"zip"), [("ALTERED", "3 bytes")]),
     "another lock": (
         lambda small: small.add_wheel(
             PLUGIN, Level.DEVICE, lock=replace(small.lock(), lock_id="ff" * 16), provider="prebuilt"
         ),
-        [("LOCK", f"{PLUGIN}: lock ffffffff does not follow from the release file")],
+        [("LOCK", f"{PLUGIN}: lock ffffffff")],
     ),
     "a lock that is not the one inside": (
         lambda small: small.change(PLUGIN, lock_id="ff" * 16),
-        [
-            ("ALTERED", f"{PLUGIN} carries lock "),
-            ("LOCK", f"{PLUGIN}: lock ffffffff does not follow from the release file"),
-        ],
+        [("ALTERED", f"{PLUGIN} carries lock "), ("LOCK", f"{PLUGIN}: lock ffffffff")],
     ),
     "two locks": (
-        lambda small: build_from_source(small, ALONE),
+        lambda small: small.add_wheel(ALONE, Level.DEVICE, lock=small.lock("source"), provider="source"),
         [("LOCK", f"{BINDINGS} and 1 more: lock "), ("LOCK", f"{ALONE}: lock ")],
     ),
     "no lock": (
         lambda small: small.add_wheel(PLUGIN, Level.DEVICE, provider="prebuilt"),
-        [("LOCK", f"{PLUGIN}: lock none does not follow from the release file")],
-    ),
-    "a dirty tree": (
-        lambda small: small.write("CHANGELOG.md", "JAX 1.2.3\n"),
-        [("TREE", "not as in the commit: CHANGELOG.md")],
-    ),
-    "an untracked file": (
-        lambda small: small.write("plugins/abacus/new.py", ""),
-        [("TREE", "not as in the commit: plugins/abacus/new.py")],
+        [("LOCK", f"{PLUGIN}: lock none")],
     ),
     "no lock inside": (
         lambda small: small.change(small.add_wheel(PLUGIN, Level.DEVICE).filename, lock_id=small.lock().lock_id),
-        [("ALTERED", f"{PLUGIN} carries no lock, release.json says lock ")],
+        [("ALTERED", f"{PLUGIN} carries no lock")],
     ),
+    "a dirty tree": (lambda small: small.write("CHANGELOG.md", "JAX 1.2.3\n"), [("TREE", "CHANGELOG.md")]),
+    "an untracked file": (lambda small: small.write("plugins/new.py", ""), [("TREE", "plugins/new.py")]),
     "an untracked file that git hides": (
         lambda small: hide_untracked(small, "plugins/new.py"),
-        [("TREE", "not as in the commit: plugins/new.py")],
+        [("TREE", "plugins/new.py")],
     ),
     "an index that git cannot read": (
         lambda small: (small.root / ".git/index").write_bytes(b"damaged"),
-        [("TREE", "git cannot tell what differs from the commit")],
+        [("TREE", "")],
     ),
-    "no tag": (lambda small: small.git("tag", "--delete", TAG), [("TAG", f"there is no tag {TAG!r}")]),
-    "a proof of less": (
-        lambda small: prove(small, PLUGIN, Level.AOT),
-        [("LEVEL", f"{PLUGIN}: aot, where device is demanded")],
-    ),
-    "no proof": (
-        lambda small: prove(small, ALONE, Level.STATIC),
-        [("LEVEL", f"{ALONE}: static, where load is demanded (no interpreter)")],
-    ),
+    "no tag": (lambda small: small.git("tag", "--delete", TAG), [("TAG", TAG)]),
+    "a proof of less": (lambda small: prove(small, PLUGIN, Level.AOT), [("LEVEL", f"{PLUGIN}: aot, where device")]),
+    "no proof": (lambda small: prove(small, ALONE, Level.STATIC), [("LEVEL", f"{ALONE}: static, where load")]),
 }
 
 
@@ -218,32 +175,24 @@ CHANGES: dict[str, tuple[Change, list[tuple[str, str]]]] = {
 def test_each_fault_is_found(small: TaggedRepository, change: Change, expected: list[tuple[str, str]]) -> None:
     """By itself, and nothing else is said to be wrong."""
     change(small)
-    found = find(small)
-    assert [kind for kind, _ in found] == [kind for kind, _ in expected]
-    for (_, text), (_, part) in zip(found, expected, strict=True):
-        assert part in text
+    assert_found(find(small), *expected)
 
 
 def test_of_a_wrong_tag_nothing_else_is_judged(small: TaggedRepository, capsys: pytest.CaptureFixture[str]) -> None:
     """All else would be about another release than the one that is there, and have another status."""
     (small.dist / PLUGIN).unlink()
-    assert find(small, "v1.2.3+split.2") == [
-        (
-            "TAG",
-            "unexpected tag: 'v1.2.3+split.2'; 1.2.3.toml is of set 1.2.3+split.1, number 1; its tag is v1.2.3+split.1",
-        )
-    ]
-    (kind, text), *others = find(small, "v9.9.9")
-    assert (kind, text[:22], others) == ("TAG", "unknown tag: 'v9.9.9';", [])
+    for tag in ("v1.2.3+split.2", "v9.9.9"):
+        ((kind, text),) = find(small, tag)
+        assert (kind, tag in text) == ("TAG", True)
     command = ["release_check", "--tag", "v1.2.3", "--root", str(small.root), "--dist", str(small.dist)]
-    assert (main(command), capsys.readouterr().err.count("status")) == (KIND.TAG.status, 1)
+    assert (main(command), capsys.readouterr().err.count("status")) == (ProblemKind.TAG.status, 1)
 
 
 def test_a_tag_on_another_commit_is_found(small: TaggedRepository) -> None:
     """What is checked out would be published under the name of something else."""
     tagged = small.git("rev-parse", "HEAD")
     head = small.commit(tag="other")
-    assert find(small) == [("TREE", f"tag {TAG} is on {tagged[:12]}, while {head[:12]} is checked out")]
+    assert_found(find(small), ("TREE", f"{tagged[:12]}, while {head[:12]}"))
 
 
 def test_outside_git_nothing_can_be_known(small: TaggedRepository) -> None:
@@ -258,8 +207,7 @@ def test_a_changelog_without_the_release_is_found(small: TaggedRepository) -> No
     commit = small.commit()
     for name, entry in small.entries().items():
         small.change(name, proof=replace(entry.proof, origin=replace(entry.proof.origin, commit=commit)))
-    names = f"{TAG} or {VERSION} or 1.2.3"
-    assert find(small) == [("CHANGELOG", f"no entry of CHANGELOG.md names {names}")]
+    assert [kind for kind, _ in find(small)] == ["CHANGELOG"]
 
 
 def test_a_second_set_needs_an_entry_of_its_own(small: TaggedRepository) -> None:
@@ -269,7 +217,7 @@ def test_a_second_set_needs_an_entry_of_its_own(small: TaggedRepository) -> None
     release = load_release(small.root, "1.2.3")
     tag = f"v{release.set_version}"
     small.commit(tag=tag)
-    assert ("CHANGELOG", f"no entry of CHANGELOG.md names {tag} or 1.2.3+split.2") in find(small, tag)
+    assert "CHANGELOG" in {kind for kind, _ in find(small, tag)}
     small.write("CHANGELOG.md", "- JAX 1.2.3+split.2: beads are round.\n")
     small.commit(tag=tag)
     assert "CHANGELOG" not in {kind for kind, _ in find(small, tag)}
@@ -278,12 +226,12 @@ def test_a_second_set_needs_an_entry_of_its_own(small: TaggedRepository) -> None
 @pytest.mark.parametrize(
     ("commit", "origin", "fault"),
     [
-        ("own", {"date": "2999-01-01T00:00:00Z"}, "dated in the future, 2999-01-01T00:00:00Z"),
-        ("own", {"date": "yesterday"}, "has no date, but 'yesterday'"),
-        ("own", {"dirty": True}, "proven with uncommitted changes at "),
-        ("0" * 40, {}, "proven at commit 000000000000, which the release does not come from"),
-        ("--all", {}, "proven at commit --all, which the release does not come from"),
-        (None, {}, "proven outside git, from no commit"),
+        ("own", {"date": "2999-01-01T00:00:00Z"}, "2999-01-01T00:00:00Z"),
+        ("own", {"date": "yesterday"}, "'yesterday'"),
+        ("own", {"dirty": True}, "uncommitted"),
+        ("0" * 40, {}, "0" * 12),
+        ("--all", {}, "--all"),
+        (None, {}, "no commit"),
     ],
 )
 def test_a_proof_from_elsewhere_does_not_count(
@@ -292,22 +240,16 @@ def test_a_proof_from_elsewhere_does_not_count(
     """It is a problem by itself, and the wheel has shown nothing."""
     at = small.git("rev-parse", "HEAD") if commit == "own" else commit
     small.change(PLUGIN, proof=proof_of(Level.DEVICE, at, **origin))
-    level, (kind, text) = find(small)
-    assert level == ("LEVEL", f"{PLUGIN}: static, where device is demanded")
-    assert (kind, text.startswith(fault), text.endswith(f": {PLUGIN}")) == ("ORIGIN", True, True)
+    assert_found(find(small), ("LEVEL", f"{PLUGIN}: static"), ("ORIGIN", fault))
 
 
 @pytest.mark.parametrize(
     ("commit", "dirty", "faults"),
     [
-        (None, None, ["built outside git, from no commit: "]),
-        (
-            "0" * 40,
-            False,
-            ["built at commit 000000000000, which the release does not come from: ", "built from 2 commits"],
-        ),
-        ("own", True, ["built with uncommitted changes at "]),
-        ("earlier", False, ["built from 2 commits: "]),
+        (None, None, ["no commit"]),
+        ("0" * 40, False, ["0" * 12, "2 commits"]),
+        ("own", True, ["uncommitted"]),
+        ("earlier", False, ["2 commits"]),
     ],
 )
 def test_all_wheels_have_to_be_built_from_one_commit_of_the_release(
@@ -321,20 +263,14 @@ def test_all_wheels_have_to_be_built_from_one_commit_of_the_release(
     assert find(small) == []
     at = {"own": head, "earlier": earlier}.get(commit, commit) if commit else None
     small.change(PLUGIN, built=replace(origin_of(at), dirty=dirty))
-    found = find(small)
-    assert [kind for kind, _ in found] == ["BUILT"] * len(faults)
-    for (_, text), fault in zip(found, faults, strict=True):
-        assert text.startswith(fault)
+    assert_found(find(small), *(("BUILT", fault) for fault in faults))
 
 
 def test_a_level_that_nothing_shows_does_not_count(small: TaggedRepository) -> None:
     """Only what ran does."""
     proof = small.entries()[PLUGIN].proof
     small.change(PLUGIN, proof=replace(proof, pythons=()))
-    assert find(small) == [
-        ("LEVEL", f"{PLUGIN}: static, where device is demanded"),
-        ("ORIGIN", f"claims device, but its programs show static: {PLUGIN}"),
-    ]
+    assert_found(find(small), ("LEVEL", f"{PLUGIN}: static"), ("ORIGIN", PLUGIN))
 
 
 def test_a_fault_of_many_proofs_is_a_line_that_can_be_read(small: TaggedRepository) -> None:
@@ -362,12 +298,13 @@ def test_all_wheels_of_the_automatic_choice_have_to_be_there(small: TaggedReposi
     """If any is, with the list of them; a stale one is a problem."""
     lock = small.lock()
     small.add_wheel(f"jaxlib_auto-{VERSION}-py3-none-any-stale.whl", lock=lock)
-    assert find(small) == [
-        ("MISSING", f"jaxlib_auto-{VERSION}-variants.json is not there"),
-        ("MISSING", f"jaxlib_auto-{VERSION}-py3-none-any-null.whl is not there"),
-        ("MISSING", f"jaxlib_auto-{VERSION}-py3-none-any.whl is not there"),
-        ("UNLISTED", f"jaxlib_auto-{VERSION}-py3-none-any-stale.whl is not promised by the release"),
-    ]
+    assert_found(
+        find(small),
+        ("MISSING", f"jaxlib_auto-{VERSION}-variants.json"),
+        ("MISSING", f"jaxlib_auto-{VERSION}-py3-none-any-null.whl"),
+        ("MISSING", f"jaxlib_auto-{VERSION}-py3-none-any.whl"),
+        ("UNLISTED", f"jaxlib_auto-{VERSION}-py3-none-any-stale.whl"),
+    )
     lose(small, f"jaxlib_auto-{VERSION}-py3-none-any-stale.whl")
     for label in ("", "-null"):  # without a lock inside, as they are made
         small.change(small.add_wheel(f"jaxlib_auto-{VERSION}-py3-none-any{label}.whl").filename, lock_id=lock.lock_id)
@@ -382,8 +319,7 @@ def test_the_list_of_variants_has_to_follow_from_the_wheels(small: TaggedReposit
         small.add_wheel(f"jaxlib_auto-{VERSION}-py3-none-any{label}.whl", lock=small.lock())
     path = write_list(small)
     path.write_text(path.read_text("utf-8")[:-1] if text is None else text, "utf-8")
-    why = "is not the list that follows from the wheels, which says what installers take on which machine"
-    assert find(small) == [("ALTERED", f"{path.name} {why}")]
+    assert_found(find(small), ("ALTERED", path.name))
 
 
 def test_the_destination_is_asked(small: TaggedRepository) -> None:
@@ -401,19 +337,15 @@ def test_a_destination_is_held_to_what_is_published_there(small: TaggedRepositor
     documents = ("variants.json", "sbom.cdx.json", "provenance.intoto.jsonl", "release.json", "SHA256SUMS")
     place = Destination(DestinationKind.FOLDER, "small", "takes few files", file_count=8 + len(documents))
     assert find(small, destination=place) == []
-    assert find(small, destination=replace(place, variants=True)) == [
-        ("DESTINATION", "small takes 13 files of one release, this one has 15")
-    ]
-    assert find(small, destination=replace(place, documents=False, file_count=3)) == [
-        ("DESTINATION", "small takes 3 files of one release, this one has 8")
-    ]
+    assert_found(find(small, destination=replace(place, variants=True)), ("DESTINATION", "has 15"))
+    assert_found(find(small, destination=replace(place, documents=False, file_count=3)), ("DESTINATION", "has 8"))
 
 
 def test_the_selector_has_a_release_of_its_own(small: TaggedRepository) -> None:
     """One wheel, and no demand on it that its destination cannot meet."""
     tag = "select-v0.1.0"
     small.git("tag", tag)
-    assert find(small, tag) == [("MISSING", f"{SELECTOR} is not there")]
+    assert_found(find(small, tag), ("MISSING", SELECTOR))
     small.add_wheel(SELECTOR)
     assert find(small, tag) == []
     assert [kind for kind, _ in find(small, "select-v0.2.0")] == ["TAG"]
@@ -428,9 +360,7 @@ def test_what_the_selector_asks_for_has_to_be_where_it_is_published(small: Tagge
     small.commit(tag=tag)
     small.add_wheel(SELECTOR)
     public = Destination(DestinationKind.UPLOAD_API, "public", "takes no labels", labels=False)
-    assert find(small, tag, public) == [
-        ("DESTINATION", f"it asks for jaxlib-a=={VERSION}, and public takes no local version labels")
-    ]
+    assert_found(find(small, tag, public), ("DESTINATION", f"jaxlib-a=={VERSION}"))
     assert find(small, tag) == []
 
 
@@ -439,13 +369,9 @@ def test_problems_are_grouped_and_have_a_status(small: TaggedRepository, capsys:
     command = ["release_check", "--tag", TAG, "--root", str(small.root), "--dist", str(small.dist)]
     (small.dist / PLUGIN).unlink()
     (small.dist / ALONE).unlink()
-    assert main(command) == KIND.MISSING.status
-    assert capsys.readouterr().err.splitlines() == [
-        f"missing wheels (2 problems, status {KIND.MISSING.status})",
-        f"  {ALONE} is not there",
-        f"  {PLUGIN} is not there",
-        BY_BACKENDS,
-    ]
+    assert main(command) == ProblemKind.MISSING.status
+    heading, *lines = capsys.readouterr().err.splitlines()
+    assert (f"status {ProblemKind.MISSING.status}" in heading, len(lines)) == (True, 3)
     small.write("CHANGELOG.md", "JAX 1.2.3\n")
     assert main(command) == SEVERAL
     assert capsys.readouterr().out == ""
@@ -474,13 +400,13 @@ def test_what_is_missing_is_built_by_its_own_session(
 
 def test_every_status_is_documented_and_used_once(capsys: pytest.CaptureFixture[str]) -> None:
     """In the command's help."""
-    statuses = [kind.status for kind in KIND]
+    statuses = [kind.status for kind in ProblemKind]
     assert len({*statuses, SEVERAL, 0}) == len(statuses) + 2
     with pytest.raises(SystemExit):
         main(["release_check", "--help"])
     shown = capsys.readouterr().out
-    assert all(f"{kind.status}  {kind.heading}\n" in shown for kind in KIND)
-    assert problems.status_of([Problem(KIND.TAG, "a"), Problem(KIND.TAG, "b")]) == KIND.TAG.status
+    assert all(f"{kind.status}  {kind.heading}\n" in shown for kind in ProblemKind)
+    assert status_of([Problem(ProblemKind.TAG, "a"), Problem(ProblemKind.TAG, "b")]) == ProblemKind.TAG.status
 
 
 def test_a_folder_that_cannot_be_read_is_an_error(small: TaggedRepository) -> None:

@@ -16,7 +16,7 @@ from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release_check.policy import POLICY_FILE, Demand, Note, Policy, Waiver, check_policy, load_policy
-from pjrtwheel.release_check.problems import Kind, Problem
+from pjrtwheel.release_check.problems import ProblemKind
 from pjrtwheel.release_check.proofs import History, Verdict, check_levels, choose_demand, judge, list_unneeded
 from release_entries import entry_of, proof_of
 
@@ -66,7 +66,8 @@ def test_a_waiver_lowers_the_demand_and_no_further() -> None:
     assert judge(aot, Level.DEVICE, [WAIVER], HISTORY) == Verdict(aot, Level.DEVICE, Level.AOT, WAIVER)
     refused = judge(load, Level.DEVICE, [WAIVER], HISTORY)
     assert refused == Verdict(load, Level.DEVICE, Level.LOAD)
-    assert list(check_levels([refused])) == [Problem(Kind.LEVEL, f"{PLUGIN}: load, where device is demanded")]
+    (problem,) = check_levels([refused])
+    assert (problem.kind, PLUGIN in problem.text) == (ProblemKind.LEVEL, True)
 
 
 def test_an_emulated_machine_shows_nothing_of_a_device() -> None:
@@ -99,47 +100,39 @@ def test_a_waiver_that_nothing_needs_is_named() -> None:
     """One that is about no wheel of this release may be needed by another one."""
     entry = proven(PLUGIN, shown(Level.DEVICE))
     verdicts = [judge(entry, Level.DEVICE, [WAIVER], HISTORY)]
-    assert list(list_unneeded([WAIVER, replace(WAIVER, wheel="jaxlib")], verdicts)) == [
-        "the waiver for jaxlib-abacus is not needed any more: remove it from releases/policy.toml"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("waiver", "fault"),
-    [
-        (replace(WAIVER, until="2026-11-21"), "expired on 2026-11-21"),
-        (replace(WAIVER, date="2026-11-23", until="2026-11-24"), "is dated in the future: 2026-11-23"),
-        (replace(WAIVER, until="2027-11-24"), "holds for more than a year: from 2026-11-22 until 2027-11-24"),
-        (replace(WAIVER, until="2026-02-30"), "has a date that is none: day is out of range for month"),
-        (replace(WAIVER, platforms=("linux_riscv64",)), "is about what does not exist: linux_riscv64"),
-        (replace(WAIVER, wheel="jaxlib-soroban"), "is about what does not exist: jaxlib-soroban"),
-    ],
-)
-def test_a_waiver_that_cannot_hold_is_a_problem(waiver: Waiver, fault: str) -> None:
-    """Whether or not a wheel needs it."""
-    policy = Policy(1, 2, DEMAND, (WAIVER, waiver))
-    found = list(check_policy(policy, {"jaxlib", "jaxlib-abacus"}, {"linux_x86_64"}, TODAY))
-    assert found == [Problem(Kind.POLICY, f"{waiver.describe()} {fault}")]
+    (line,) = list_unneeded([WAIVER, replace(WAIVER, wheel="jaxlib")], verdicts)
+    assert WAIVER.describe() in line
 
 
 NOTE = Note("v1", "jaxlib", "beads", "2026-11-22", ("linux_x86_64",))
 
 
 @pytest.mark.parametrize(
-    ("note", "fault"),
+    ("decision", "named"),
     [
-        (replace(NOTE, wheel="jaxlib-soroban"), "is about what does not exist: jaxlib-soroban"),
-        (replace(NOTE, platforms=("linux_riscv64",)), "is about what does not exist: linux_riscv64"),
-        (replace(NOTE, date="2026-11-23"), "is dated in the future: 2026-11-23"),
-        (replace(NOTE, date="2026-02-30"), "has a date that is none: day is out of range for month"),
+        (replace(WAIVER, until="2026-11-21"), "2026-11-21"),
+        (replace(WAIVER, date="2026-11-23", until="2026-11-24"), "2026-11-23"),
+        (replace(WAIVER, until="2027-11-24"), "until 2027-11-24"),
+        (replace(WAIVER, until="2026-02-30"), "day is out of range for month"),
+        (replace(WAIVER, platforms=("linux_riscv64",)), "linux_riscv64"),
+        (replace(WAIVER, wheel="jaxlib-soroban"), "jaxlib-soroban"),
+        (replace(NOTE, wheel="jaxlib-soroban"), "jaxlib-soroban"),
+        (replace(NOTE, platforms=("linux_riscv64",)), "linux_riscv64"),
+        (replace(NOTE, date="2026-11-23"), "2026-11-23"),
+        (replace(NOTE, date="2026-02-30"), "day is out of range for month"),
     ],
 )
-def test_a_note_that_cannot_be_meant_is_a_problem(note: Note, fault: str) -> None:
-    """It would hide nothing, or was not written when it says."""
-    policy = Policy(1, 2, DEMAND, notes=(NOTE, note))
-    assert list(check_policy(policy, {"jaxlib"}, {"linux_x86_64"}, TODAY)) == [
-        Problem(Kind.POLICY, f"{note.describe()} {fault}")
-    ]
+def test_a_decision_that_cannot_hold_is_a_problem(decision: Waiver | Note, named: str) -> None:
+    """Whether or not a wheel needs it."""
+    waivers = (WAIVER, decision) if isinstance(decision, Waiver) else (WAIVER,)
+    notes = (NOTE, decision) if isinstance(decision, Note) else (NOTE,)
+    policy = Policy(1, 2, DEMAND, waivers, notes)
+    (problem,) = check_policy(policy, {"jaxlib", "jaxlib-abacus"}, {"linux_x86_64"}, TODAY)
+    assert (problem.kind, decision.describe() in problem.text, named in problem.text) == (
+        ProblemKind.POLICY,
+        True,
+        True,
+    )
 
 
 @pytest.mark.parametrize(
