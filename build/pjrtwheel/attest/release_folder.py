@@ -31,8 +31,8 @@ from pjrtwheel.wheel.read.unpack import read_metadata
 
 SUMS_FILENAME = "SHA256SUMS"
 _LINE = re.compile(r"([0-9a-f]{64}) [ *]([\w.+!-]+)")  # a name without a folder, as all of a release have
-_REMEDY = "do not install it: get it again, or make it again (./noxw -s attest -- --tag TAG)"
-_EXPECTED = "give a folder as ./noxw -s attest -- --tag TAG writes it, or as it was downloaded"
+_REMEDY = "do not install it: get it again, or make it again (./noxw attest --tag TAG)"
+_EXPECTED = "give a folder as ./noxw attest --tag TAG writes it, or as it was downloaded"
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,7 +65,7 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
             remedy=f"build it first: ./noxw {session}, or give the folder of its wheels with --dist",
         )
     if missing := [entry.filename for entry in entries if not (dist / entry.filename).is_file()]:
-        remedy = f"./noxw -s release_check -- --tag {tag} says how to get what is missing"
+        remedy = f"./noxw release_check --tag {tag} says how to get what is missing"
         raise AttestError(f"{dist} lacks {fit(missing)}", cause=f"its {RELEASE_FILENAME} lists it", remedy=remedy)
     check_sets(entries, f"the release {tag}")
     present = {path.name for path in dist.iterdir() if path.is_file()}

@@ -65,5 +65,5 @@ def _check_bytes(path: Path, proven: Sequence[ProvenWheel], entries: Mapping[str
             raise ProofError(
                 f"the proofs in {str(path)!r} are not of the wheels in {dist}; nothing was changed",
                 cause=f"they are of {wheel.wheel} with sha256 {wheel.sha256[:12]}, {there}",
-                remedy="prove the wheels of this folder: ./noxw -s smoke_BACKEND -- --dist FOLDER --proofs FILE",
+                remedy="prove the wheels of this folder: ./noxw smoke_BACKEND --dist FOLDER --proofs FILE",
             )

@@ -127,7 +127,7 @@ class _Plugins:
         if not found:
             raise UsageError(
                 f"no wheel of {what} for {self.platform.name} in {self.dist}",
-                remedy=f"build it with: ./noxw -s build_{self.backend.name}, or name another folder with --dist",
+                remedy=f"build it with: ./noxw build_{self.backend.name}, or name another folder with --dist",
             )
         if len(found) > 1:
             raise UsageError(
@@ -143,7 +143,7 @@ class _Plugins:
             raise UsageError(
                 f"no wheel of jaxlib {version} for {self.platform.name} in {self.dist}",
                 remedy=f"say where it is with --set FOLDER|URL|{version}, or build it: "
-                f"./noxw -s build_{self.backend.name}",
+                f"./noxw build_{self.backend.name}",
             )
         return offer
 
@@ -155,7 +155,7 @@ class _Plugins:
                 f"{self.dist} has no wheel of {self.backend.distribution} for {self.platform.name} "
                 f"of a set of {offer.where}",
                 cause=f"it has those of {fit(sorted(self.by_version, key=Version)) or 'none'}",
-                remedy=f"build it with: ./noxw -s build_{self.backend.name} -- --set {offer.where}",
+                remedy=f"build it with: ./noxw build_{self.backend.name} --set {offer.where}",
             )
         return Offer(offer.where, kept)
 

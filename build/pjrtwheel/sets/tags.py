@@ -103,6 +103,6 @@ def tag_of_wheels(wheels: Iterable[WheelName]) -> str:
         raise WheelError(
             f"the folder has wheels of {fit([*tags, *sorted(others)]) or 'no release'}",
             cause="what is published together is one release",
-            remedy="make the folder of one tag: ./noxw -s attest -- --tag TAG",
+            remedy="make the folder of one tag: ./noxw attest --tag TAG",
         )
     return tags[0]

@@ -83,7 +83,7 @@ def test_the_line_names_waivers_and_the_destination(
         prove(small, name, level)
     command = ["release_check", "--tag", TAG, "--root", str(small.root), "--dist", str(small.dist), "--to", "github"]
     assert main(command) == 0, capsys.readouterr().err
-    page = shown(root / "docs/release/check.md", "./noxw -s release_check -- --tag")
+    page = shown(root / "docs/release/check.md", "./noxw release_check --tag")
     assert alike(page, capsys.readouterr().out.strip())
 
 
@@ -377,7 +377,7 @@ def test_problems_are_grouped_and_have_a_status(small: TaggedRepository, capsys:
     assert capsys.readouterr().out == ""
 
 
-BY_BACKENDS = "  fix: build them (./noxw -s build_BACKEND), or bring them: ./noxw -s merge"
+BY_BACKENDS = "  fix: build them (./noxw build_BACKEND), or bring them: ./noxw merge"
 
 
 @pytest.mark.parametrize(

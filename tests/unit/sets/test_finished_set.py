@@ -138,14 +138,14 @@ def test_what_is_missing_is_named(bench: Bench) -> None:
         bench.find()
     assert str(caught.value).splitlines() == [
         f"no wheel of jaxlib-cuda-13 1.3 for linux_x86_64 in {bench.dist}",
-        "build it with: ./noxw -s build_cuda13, or name another folder with --dist",
+        "build it with: ./noxw build_cuda13, or name another folder with --dist",
     ]
     bench.put(bench.dist, "1.3+acme.9", plugin=True)
     with pytest.raises(UsageError) as caught:
         bench.find()
     assert str(caught.value).splitlines() == [
         f"no wheel of jaxlib 1.3+acme.9 for linux_x86_64 in {bench.dist}",
-        "say where it is with --set FOLDER|URL|1.3+acme.9, or build it: ./noxw -s build_cuda13",
+        "say where it is with --set FOLDER|URL|1.3+acme.9, or build it: ./noxw build_cuda13",
     ]
     bench.put(bench.away, "1.3+other.1", "cp312")
     with pytest.raises(UsageError) as caught:
@@ -153,7 +153,7 @@ def test_what_is_missing_is_named(bench: Bench) -> None:
     assert str(caught.value).splitlines() == [
         f"{bench.dist} has no wheel of jaxlib-cuda-13 for linux_x86_64 of a set of {bench.away}",
         "it has those of 1.3+acme.9",
-        f"build it with: ./noxw -s build_cuda13 -- --set {bench.away}",
+        f"build it with: ./noxw build_cuda13 --set {bench.away}",
     ]
 
 
