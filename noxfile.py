@@ -187,7 +187,7 @@ def bench(session: nox.Session) -> None:
 @nox.session(default=False)
 def debian(session: nox.Session) -> None:
     """Run a command in a Debian root: [--suite S] [--architecture A] [--package P]... [--write DIR]... COMMAND."""
-    command = ("python", str(ROOT / "ci/debian_root.py"), *session.posargs)
+    command = ("python", str(ROOT / "ci/debian.py"), *session.posargs)
     _run(session, "build", *command, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
 
 

@@ -24,7 +24,7 @@ def wrapper(root: Path, tmp_path: Path) -> Path:
     tooling.mkdir(parents=True)
     for name in ("noxw", "noxfile.py", "pyproject.toml", "build/nox_requirements.txt"):
         shutil.copy(root / name, copy / name)
-    for name in ("cli", "errors.py", "program.py"):
+    for name in ("bundle", "cli", "errors.py", "program.py"):
         (tooling / name).symlink_to(root / "build/pjrtwheel" / name)
     (tooling / "__main__.py").write_text(ECHO)
     shutil.copytree(root / "build/locks", copy / "build/locks")
