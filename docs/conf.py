@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""How Sphinx makes the documentation site of this folder: `nox -s docs` runs it.
+"""How Sphinx makes the documentation site of this folder: `./noxw docs` runs it.
 
 Sphinx with MyST and furo, because it is kept, ends with an error for what readers would find broken (a link, an anchor,
 a page that no menu lists), and gives plain files that search and work from a disk: nothing is loaded from the network.

@@ -54,7 +54,7 @@ def bundle(root: Path, release: Release, tmp_path_factory: pytest.TempPathFactor
     options = ["--backend", "cpu", str(folder)]
     made = subprocess.run([*command, *options], env=environ, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr
-    page = shown(root / "docs/release/offline-bundle.md", "./noxw -s bundle -- --backend cpu")
+    page = shown(root / "docs/release/offline-bundle.md", "./noxw bundle --backend cpu")
     assert alike(page.replace("/media/disk/bundle", str(folder)), made.stdout.strip()), made.stdout
     return folder
 

@@ -196,11 +196,11 @@ $ {command}
 @pytest.mark.parametrize(
     ("setup", "command", "shown"),
     [
-        ("clone", "./noxw -s table", "...jaxlib_cpu..."),
+        ("clone", "./noxw table", "...jaxlib_cpu..."),
         ("h100", "jaxlib-select detect", "...\nnvidia  NVIDIA H100 (compute capability 9.0); CUDA 13.0\n..."),
         ("node", "python -m jaxlib_cpu", "jaxlib-cpu fits here: JAX uses it for its platform 'cpu'\n..."),
         ("two_gpus", "jaxlib-select detect", "...\nnvidia  NVIDIA H100 (...), GTX 1080 Ti (...); CUDA 13.0\n..."),
-        ("received", "./noxw -s verify_release -- v1.2.3+split.1 --documents-only", "v1.2.3+split.1: ..."),
+        ("received", "./noxw verify_release v1.2.3+split.1 --documents-only", "v1.2.3+split.1: ..."),
     ],
 )
 def test_each_folder_is_what_it_says(

@@ -58,7 +58,7 @@ def test_a_dry_run_prints_the_plan_of_the_guide(
     publish: Publish, server: UploadServer, folder: Path, root: Path
 ) -> None:
     """Only sizes and names are others; nothing is sent."""
-    page = shown(root / "docs/release/publish.md", "./noxw -s publish -- company")
+    page = shown(root / "docs/release/publish.md", "./noxw publish company")
     printed = publish(folder, "--dry-run")
     assert (printed.status, server.uploads) == (0, [])
     assert alike(page.replace(" MB", " kB").replace("jaxlib_cpu", "jaxlib_abacus"), printed.out.strip()), printed.out
