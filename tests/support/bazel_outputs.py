@@ -7,8 +7,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from pjrtwheel.bazel.clean import remove_workspace
-from pjrtwheel.bazel.workspace import prepare_workspace
+from pjrtwheel.bazel.workspace import prepare_workspace, remove_workspace
 from pjrtwheel.fetch.cache import cache_root
 
 

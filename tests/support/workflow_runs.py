@@ -20,7 +20,7 @@ import pytest
 
 from check_disk import GIGABYTE
 from gh_program import TOKEN, StandIn
-from pjrtwheel.bazel.clean import ask_servers_to_end
+from pjrtwheel.bazel.workspace import ask_servers_to_end
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.release.known import load_release
 from pjrtwheel.workflows.tags import selector_version

@@ -20,8 +20,7 @@ from typing import Any
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.attest.statement import Build, Statement, build_of
 from pjrtwheel.backend import load_backends, pick_backend
-from pjrtwheel.bazel.clean import remove_workspace
-from pjrtwheel.bazel.workspace import prepare_workspace
+from pjrtwheel.bazel.workspace import prepare_workspace, remove_workspace
 from pjrtwheel.errors import ReproduceError, UsageError, WheelError, fit, list_choices, shorten
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import copy_atomically, hash_file

@@ -18,8 +18,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Remove the outputs, and say how much space became free; environments of proofs that were killed go as well."""
-    from pjrtwheel.bazel.clean import find_workspaces, remove_workspace
-    from pjrtwheel.bazel.workspace import prepare_workspace
+    from pjrtwheel.bazel.workspace import find_workspaces, prepare_workspace, remove_workspace
     from pjrtwheel.environment.venv import scratch_place
     from pjrtwheel.errors import count
     from pjrtwheel.fetch.cache import cache_root

@@ -21,8 +21,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Ask each server to end."""
-    from pjrtwheel.bazel.clean import ask_servers_to_end
-    from pjrtwheel.bazel.workspace import prepare_workspace
+    from pjrtwheel.bazel.workspace import ask_servers_to_end, prepare_workspace
     from pjrtwheel.fetch.cache import cache_root
 
     check_repository(args.root)

@@ -60,24 +60,6 @@ def _download_command(pin: Pin, requirements: Path, directory: Path, python: str
     )
 
 
-def explain_failure(pin: Pin, output: str) -> FetchError:
-    """Turn what pip said of one pinned wheel into one error with its probable cause."""
-    what = f"cannot download {pin.filename}"
-    if "DO NOT MATCH THE HASHES" in output:
-        return FetchError(
-            what,
-            cause=f"no file of {pin.project} {pin.version} on the index has the pinned sha256 {pin.sha256}",
-            remedy=f"do not use that index, or check the pin {pin.key!r} of the release file",
-        )
-    if "No matching distribution found" in output and BUNDLE_VARIABLE not in os.environ:
-        return FetchError(
-            what,
-            cause=f"the package index of this machine's pip configuration has no {pin.project} {pin.version} for it",
-            remedy=f"see what it has: python3 -m pip index versions {pin.project}",
-        )
-    return explain_output(what, output)
-
-
 def explain_output(what: str, output: str) -> FetchError:
     """Turn what pip said into one error with its probable cause, whatever it was to download or install."""
     if "No module named pip" in output:
@@ -125,7 +107,7 @@ def download_wheel(pin: Pin, directory: Path, *, index: str = "", url: str = "")
     options = (f"--index-url={index}",) if index else ()
     status, output = run_pip((*_download_command(pin, requirements, directory), *options), directory)
     if status != 0:
-        raise explain_failure(pin, output)
+        raise explain_output(f"cannot download {pin.filename}, pinned as {pin.key}", output)
     found = directory / pin.filename
     if not found.is_file():
         names = sorted(path.name for path in directory.glob("*.whl"))

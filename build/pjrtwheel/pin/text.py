@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -22,11 +24,9 @@ def find_xla(text: str, release: str) -> XlaSource | None:
     Raises:
         PinError: The text is malformed.
     """
-    try:
+    with _malformed(XLA_FILE):
         table = read_toml(dict[str, Any], text)
         return read(XlaSource, table[release], f'"{release}"') if release in table else None
-    except TableError as error:
-        raise PinError(f"malformed file: {XLA_FILE}", cause=str(error), remedy="correct it, or restore it") from error
 
 
 def find_overrides(text: str, release: str) -> tuple[Override, ...]:
@@ -35,13 +35,17 @@ def find_overrides(text: str, release: str) -> tuple[Override, ...]:
     Raises:
         PinError: The text is malformed.
     """
-    try:
+    with _malformed(OVERRIDES_FILE):
         tables = read_toml(dict[str, dict[str, dict[str, Any]]], text).get(release, {})
         return tuple(read(Override, table, f'"{release}".{name}', backend=name) for name, table in tables.items())
+
+
+@contextmanager
+def _malformed(path: str) -> Generator[None]:
+    try:
+        yield
     except TableError as error:
-        raise PinError(
-            f"malformed file: {OVERRIDES_FILE}", cause=str(error), remedy="correct it, or restore it"
-        ) from error
+        raise PinError(f"malformed file: {path}", cause=str(error), remedy="correct it, or restore it") from error
 
 
 def render_release(release: Release) -> str:

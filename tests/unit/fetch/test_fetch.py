@@ -17,7 +17,7 @@ from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch import WheelCache, unpack_wheel
 from pjrtwheel.fetch import __main__ as fetch_command
 from pjrtwheel.fetch.cache import Download, find_downloads
-from pjrtwheel.fetch.index import explain_failure, tag_options
+from pjrtwheel.fetch.index import explain_output, tag_options
 from pjrtwheel.release.known import choose_release
 from pjrtwheel.release.model import Pin, read_release
 
@@ -41,7 +41,7 @@ def serve(content: bytes) -> Bring:
 
 def unreachable(pin: Pin, _directory: Path) -> Path:
     """Fail as a download without a network does."""
-    raise explain_failure(pin, "NewConnectionError: Network is unreachable")
+    raise explain_output(f"cannot download {pin.filename}", "NewConnectionError: Network is unreachable")
 
 
 def test_wheel_is_downloaded_once(tmp_path: Path) -> None:
