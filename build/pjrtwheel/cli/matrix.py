@@ -30,13 +30,12 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Print `workflows.jobs.Jobs`, which documents the keys, as one JSON object."""
+    """Print `workflow_jobs.Jobs`, which documents the keys, as one JSON object."""
     from pjrtwheel.backend import load_backends
     from pjrtwheel.errors import UsageError
     from pjrtwheel.platforms import PLATFORMS
     from pjrtwheel.release.known import list_releases, load_release
-    from pjrtwheel.workflows.jobs import BINDINGS_ALONE, Selection, list_jobs
-    from pjrtwheel.workflows.machines import read_machines
+    from pjrtwheel.workflow_jobs import BINDINGS_ALONE, Selection, list_jobs, read_machines
 
     check_repository(args.root)
     versions = [args.release] if args.release else list_releases(args.root)

@@ -23,10 +23,10 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.release.known import load_release
     from pjrtwheel.release_check.policy import SIZES_FILE, measure, write_sizes
     from pjrtwheel.sets.projects import SELECTOR
-    from pjrtwheel.workflows.tags import read_tag
+    from pjrtwheel.workflow_tags import read_tag
 
     check_repository(args.root)
-    version, dist = read_tag(args.root, args.tag).release, args.dist or args.root / "dist"
+    version, dist = read_tag(args.root, args.tag), args.dist or args.root / "dist"
     if not version:
         raise UsageError(
             f"no sizes are kept of {args.tag}",

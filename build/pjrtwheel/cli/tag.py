@@ -17,10 +17,10 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Print `release=` and `artifact=`; `workflows.tags.Publication` documents them."""
-    from pjrtwheel.workflows.tags import read_tag
+    """Print `release=`, which is empty for the selector, and `artifact=`, the name of what CI uploads."""
+    from pjrtwheel.workflow_tags import read_tag
 
     check_repository(args.root)
-    found = read_tag(args.root, args.tag)
-    print(f"release={found.release}\nartifact={found.artifact}")
+    release = read_tag(args.root, args.tag)
+    print(f"release={release}\nartifact={f'release-{release}' if release else 'select'}")
     return 0

@@ -29,7 +29,7 @@ from pjrtwheel.wheel.metadata import find_other_name
 from pjrtwheel.wheel.names import find_name, make_name, parse_name
 from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.wheel.read.unpack import read_metadata
-from pjrtwheel.workflows.tags import list_labelled, selector_version
+from pjrtwheel.workflow_tags import list_labelled, selector_version
 
 CHANGELOG = "CHANGELOG.md"
 

@@ -32,7 +32,7 @@ from pjrtwheel.release_check.proofs import (
 )
 from pjrtwheel.sets.projects import AUTO, BUILD_SESSIONS
 from pjrtwheel.wheel.names import find_name
-from pjrtwheel.workflows.tags import read_tag
+from pjrtwheel.workflow_tags import read_tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def check_release(root: Path, tag: str, dist: Path, destination: Destination | N
         PinError: The release file, the policy or the sizes are malformed.
     """
     try:
-        version = read_tag(root, tag).release
+        version = read_tag(root, tag)
     except UsageError as error:
         text = "; ".join(filter(None, (error.what, error.cause, error.remedy)))
         return CheckResult((Problem(ProblemKind.TAG, text),))

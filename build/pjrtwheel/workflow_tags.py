@@ -9,7 +9,6 @@ enough.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,24 +20,10 @@ from pjrtwheel.sets.tags import Tag, list_tagged, parse_tag, tag_of
 from pjrtwheel.tables import read_toml
 
 
-@dataclass(frozen=True, slots=True)
-class TaggedRelease:
-    """What is published.
+def read_tag(root: Path, tag: str) -> str:
+    """Return the JAX release that a tag publishes a set of, such as `v0.12.0.1+split.1`.
 
-    Attributes:
-        release: The JAX release to build; empty for all of them, which the selector has facts about.
-    """
-
-    release: str
-
-    @property
-    def artifact(self) -> str:
-        """The name under which CI uploads the wheels."""
-        return f"release-{self.release}" if self.release else "select"
-
-
-def read_tag(root: Path, tag: str) -> TaggedRelease:
-    """Return what a tag publishes, such as `v0.12.0.1+split.1` a set of a release, and `select-v0.1.0` the selector.
+    It is empty for a tag of the selector such as `select-v0.1.0`, which has facts about all releases.
 
     Raises:
         UsageError: It is not the tag of what is in the repository.
@@ -48,10 +33,10 @@ def read_tag(root: Path, tag: str) -> TaggedRelease:
     if said.selector:
         version = selector_version(root)
         _compare(tag, str(Tag(version, selector=True)), f"selector/pyproject.toml has version {version}")
-        return TaggedRelease("")
+        return ""
     release = _find_release(root, tag, said.release)
     _compare(tag, tag_of(release), f"{release.path.name} is of set {release.set_version}, number {release.build}")
-    return TaggedRelease(release.version)
+    return release.version
 
 
 def _find_release(root: Path, tag: str, version: str) -> Release:
