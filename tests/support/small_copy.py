@@ -45,7 +45,9 @@ def _shrink(root: Path, version: str) -> None:
     path.write_text("".join(filter(_is_kept, re.split(r"(?m)^(?=\[)", path.read_text("utf-8")))), "utf-8")
     policy = root / "releases/policy.toml"  # an x86_64 machine cannot open a library for arm64
     policy.write_text(policy.read_text("utf-8").replace('jaxlib_alone = "load"', 'jaxlib_alone = "static"'), "utf-8")
-    for path in [*root.glob("tests/unit/**/*.py"), *root.glob("tests/integration/**/*.py")]:
+    for path in (
+        path for folder in ("unit", "integration", "workflows") for path in root.glob(f"tests/{folder}/**/*.py")
+    ):
         if str(path.relative_to(root)) not in _TESTS:
             path.unlink()
     path = root / "pyproject.toml"

