@@ -7,8 +7,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from jaxlib_select.apply.lock_environment import make_lock_environment
-from jaxlib_select.apply.pylock import Evidence, Group, Table
+from jaxlib_select.apply.pylock import Evidence, Group, Table, make_lock_environment
 
 HERE = make_lock_environment("linux", "x86_64", (3, 12, 1))
 

@@ -117,11 +117,8 @@ def make_python(tmp_path: Path) -> Callable[..., Path]:
 
     def make(version: tuple[int, int, int] = (3, 12, 1), platform: tuple[str, str] = ("linux", "x86_64")) -> Path:
         python = tmp_path / "python"
-        environment = json.dumps([str(python), version, [], str(tmp_path)])
-        target = json.dumps([*platform, *version[:2]])
-        python.write_text(
-            f"#!/bin/sh\ncase \"$2\" in *sys.path*) echo '{environment}' ;; *) echo '{target}' ;; esac\n", "utf-8"
-        )
+        environment = json.dumps([str(python), version, [], str(tmp_path), platform])
+        python.write_text(f"#!/bin/sh\necho '{environment}'\n", "utf-8")
         python.chmod(0o755)
         return python
 

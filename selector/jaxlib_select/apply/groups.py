@@ -8,8 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from jaxlib_select.apply.lock_environment import LockEnvironment
-from jaxlib_select.apply.pylock import SCHEMA, Evidence
+from jaxlib_select.apply.pylock import SCHEMA, Evidence, LockEnvironment
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Choice, Policy, PolicySource
 from jaxlib_select.choose.resolve import choose, resolve, split_package

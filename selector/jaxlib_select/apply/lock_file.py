@@ -16,8 +16,7 @@ from jaxlib_select import tables
 from jaxlib_select.apply.formats import PYLOCK, body_digest, format_of, read_requirements
 from jaxlib_select.apply.installer import show
 from jaxlib_select.apply.locations import unpack_arguments
-from jaxlib_select.apply.lock_environment import LockEnvironment
-from jaxlib_select.apply.pylock import LOCK_VERSION, SCHEMA, TOOL, Evidence, Group, digest, packages_of
+from jaxlib_select.apply.pylock import LOCK_VERSION, SCHEMA, TOOL, Evidence, Group, LockEnvironment, digest, packages_of
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import LockError
 from jaxlib_select.tables import column

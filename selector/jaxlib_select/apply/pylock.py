@@ -17,7 +17,11 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from jaxlib_select import tables
-from jaxlib_select.apply.lock_environment import LockEnvironment
+from jaxlib_select.choose.rules import describe_platform
+from jaxlib_select.errors import UsageError
+from jaxlib_select.installed.environment import Environment
+from jaxlib_select.machine.host import Host, arch
+from jaxlib_select.machine.model import Machine
 from jaxlib_select.names import normalize
 from jaxlib_select.tables import column
 
@@ -180,3 +184,51 @@ def build_tag(name: str) -> tuple[int, str]:
         return (0, "")
     digits = re.match(r"\d+", parts[2])
     return (int(digits.group()) if digits else 0, parts[2])
+
+
+@dataclass(frozen=True)
+class LockEnvironment:
+    """One platform and one minor version of Python.
+
+    Attributes:
+        platform: As `Machine.platform` spells it, such as `linux_x86_64`.
+        python: Such as `3.12`.
+        marker: The platform as an environment marker (PEP 508); empty where nobody asked the interpreter.
+    """
+
+    platform: str
+    python: str
+    marker: str = ""
+
+    def differences(self, other: LockEnvironment) -> list[str]:
+        """Return why what holds for this one does not hold for another one; empty if it does."""
+        found = [] if self.platform == other.platform else [f"it holds for {self.platform}, not for {other.platform}"]
+        found += [] if self.python == other.python else [f"it holds for Python {self.python}, not for {other.python}"]
+        return found
+
+
+def make_lock_environment(sys_platform: str, processor: str, python: tuple[int, ...]) -> LockEnvironment:
+    """Return what an interpreter runs on, from what it says about itself.
+
+    >>> make_lock_environment("win32", "AMD64", (3, 12)).platform
+    'windows_x86_64'
+    """
+    system = {"win32": "windows"}.get(sys_platform, sys_platform)
+    platform = Machine(os=system, arch=arch(Host(system=system, machine=processor))).platform
+    marker = f"sys_platform == '{sys_platform}' and platform_machine == '{processor}'"
+    return LockEnvironment(platform, ".".join(map(str, python[:2])), marker)
+
+
+def lock_environment_of(environment: Environment) -> LockEnvironment:
+    """Return what the interpreter of an environment runs on, as it said itself."""
+    return make_lock_environment(*environment.host, environment.version)
+
+
+def check_machine(wanted: LockEnvironment, machine: Machine, remedy: str) -> None:
+    """Raise a `UsageError` where wheels would be resolved for another platform than the machine's."""
+    if machine.platform != wanted.platform:
+        raise UsageError(
+            f"the machine is {describe_platform(machine)}, but the wheels would be for {wanted.platform}",
+            cause="uv and pip find those of the platform they run on",
+            remedy=remedy,
+        )

@@ -12,11 +12,17 @@ from pathlib import Path
 from jaxlib_select.apply.install_lock import apply_lock, choose_group, versions_of
 from jaxlib_select.apply.installer import find_installer, run_installer, show
 from jaxlib_select.apply.locations import sources_in
-from jaxlib_select.apply.lock_environment import read_lock_environment
 from jaxlib_select.apply.lock_file import read_lock, write_again
 from jaxlib_select.apply.plan import accelerator_families, other_backends
-from jaxlib_select.cli.arguments import add_machine, machine_from
-from jaxlib_select.cli.environments import add_installer, add_python, environment_from, options_from
+from jaxlib_select.apply.pylock import lock_environment_of
+from jaxlib_select.cli.arguments import (
+    add_installer,
+    add_machine,
+    add_python,
+    environment_from,
+    machine_from,
+    options_from,
+)
 from jaxlib_select.cli.install import check_result
 from jaxlib_select.doctor.examine import facts_for
 from jaxlib_select.errors import LockError, UsageError
@@ -47,7 +53,7 @@ def execute(args: argparse.Namespace) -> int:
         )
     group = choose_group(lock, args.group)
     environment = environment_from(args)
-    misfits = lock.environment.differences(read_lock_environment(environment.python))
+    misfits = lock.environment.differences(lock_environment_of(environment))
     if misfits:
         raise UsageError(
             f"{lock.path} does not fit {environment.python}",

@@ -14,8 +14,14 @@ import os
 import sys
 from dataclasses import replace
 
-from jaxlib_select.cli.arguments import add_machine, machine_from
-from jaxlib_select.cli.environments import add_installer, add_python, environment_from, options_from
+from jaxlib_select.cli.arguments import (
+    add_installer,
+    add_machine,
+    add_python,
+    environment_from,
+    machine_from,
+    options_from,
+)
 from jaxlib_select.cli.terminal import describe_terminal, dress
 from jaxlib_select.doctor.confirm import ask_jax, compare
 from jaxlib_select.doctor.examine import examine_here

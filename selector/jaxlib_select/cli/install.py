@@ -11,27 +11,25 @@ import sys
 from collections.abc import Sequence
 
 from jaxlib_select.apply.installer import find_installer, run_installer, show, turned_around
-from jaxlib_select.apply.lock_environment import check_machine, read_lock_environment
 from jaxlib_select.apply.plan import accelerator_families, make_plan
+from jaxlib_select.apply.pylock import check_machine, lock_environment_of
 from jaxlib_select.apply.resolution import find_order
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.cli.arguments import (
     add_backend,
-    add_machine,
-    add_release,
-    machine_from,
-    packages_from,
-    policy_from,
-)
-from jaxlib_select.cli.environments import (
     add_installer,
+    add_machine,
     add_python,
+    add_release,
     check_python,
     environment_from,
     facts_of,
     index_warnings,
+    machine_from,
     options_from,
+    packages_from,
+    policy_from,
 )
 from jaxlib_select.doctor.examine import examine_here, facts_for
 from jaxlib_select.doctor.report import NOTE
@@ -62,7 +60,7 @@ def execute(args: argparse.Namespace) -> int:
     check_python(decisions, environment)
     if args.machine:
         command = show(["jaxlib-select", "resolve", packages[0], "--machine", args.machine])
-        check_machine(read_lock_environment(environment.python), machine, f"install there; what: {command}")
+        check_machine(lock_environment_of(environment), machine, f"install there; what: {command}")
     options = options_from(args)
     if not args.dry_run or turned_around(options) != options:  # a dry run asks the index only where it has a choice
         options = find_order(decisions, installer, options)

@@ -22,34 +22,31 @@ from jaxlib_select.apply.formats import (
     UV,
     format_of,
     write_requirements,
+    write_toml,
     write_uv_snippet,
 )
 from jaxlib_select.apply.groups import Choices, make_choices
 from jaxlib_select.apply.installer import Installer, find_installer, only_from
 from jaxlib_select.apply.locations import make_relative, pack_arguments, with_sources
-from jaxlib_select.apply.lock_environment import LockEnvironment, check_machine, read_lock_environment
 from jaxlib_select.apply.lock_file import find_differences, read_lock, write_text
-from jaxlib_select.apply.pylock import Group, build_document
+from jaxlib_select.apply.pylock import Group, LockEnvironment, build_document, check_machine, lock_environment_of
 from jaxlib_select.apply.resolution import find_order, pip_remark, resolve_group
-from jaxlib_select.apply.toml_writer import write_toml
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Policy, from_arguments
 from jaxlib_select.choose.resolve import resolve, split_package
 from jaxlib_select.cli.arguments import (
     add_backend,
-    add_machine,
-    add_release,
-    machine_from,
-    packages_from,
-    policy_from,
-)
-from jaxlib_select.cli.environments import (
     add_installer,
+    add_machine,
     add_python,
+    add_release,
     check_python,
     environment_from,
     index_warnings,
+    machine_from,
     options_from,
+    packages_from,
+    policy_from,
 )
 from jaxlib_select.errors import InstallError, LockError, UsageError
 
@@ -120,7 +117,7 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
         return write_uv_snippet(choices.decisions, options_from(args)), args.output
     environment = environment_from(args)
     check_python(choices.decisions, environment)
-    wanted = read_lock_environment(environment.python)
+    wanted = lock_environment_of(environment)
     check_machine(
         wanted,
         choices.machine,

@@ -13,9 +13,8 @@ from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.ranking import Elsewhere, known_names, offers
 from jaxlib_select.choose.resolvers.jax import find_elsewhere
 from jaxlib_select.doctor import examine
-from jaxlib_select.doctor.choice import decide
+from jaxlib_select.doctor.choice import decide, missing_hardware, upstream_name
 from jaxlib_select.doctor.examine import facts_for, installer_of
-from jaxlib_select.doctor.hardware import missing_hardware, upstream_name
 from jaxlib_select.doctor.predict import ALIASES, BUILT_IN
 from jaxlib_select.doctor.remedies import show_decision
 from jaxlib_select.errors import BackendError

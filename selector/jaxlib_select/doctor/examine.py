@@ -13,12 +13,15 @@ from urllib.request import url2pathname
 
 from jaxlib_select.apply.installer import Installer, find_installer, pip_installer
 from jaxlib_select.doctor.ask import ask_plugins
-from jaxlib_select.doctor.choice import Surroundings, decide, is_silent_cpu, judge_choice
-from jaxlib_select.doctor.hardware import (
+from jaxlib_select.doctor.choice import (
+    Surroundings,
+    decide,
     describe_hardware,
     find_libtpu,
     has_nvidia_driver,
     has_nvidia_node,
+    is_silent_cpu,
+    judge_choice,
     missing_hardware,
     unfit_packages,
 )

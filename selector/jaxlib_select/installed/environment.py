@@ -8,6 +8,7 @@ import csv
 import importlib.metadata
 import json
 import os
+import platform
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,11 @@ from jaxlib_select.names import normalize
 
 GROUP = "jax_plugins"
 _PLACES = ("bin/python", "Scripts/python.exe")  # of the interpreter in a virtual environment
-_ASK = "import json, sys; print(json.dumps([sys.executable, list(sys.version_info[:3]), sys.path, sys.prefix]))"
+_ASK = """
+import json, platform, sys
+host = [sys.platform, platform.machine()]
+print(json.dumps([sys.executable, list(sys.version_info[:3]), sys.path, sys.prefix, host]))
+"""
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,7 @@ class Environment:
         distributions: What is installed, by normalized name; the one that Python takes, where there are several.
         duplicates: Names of which there are several in one folder: left by an interrupted installation.
         damaged: Folders of metadata without a name or version.
+        host: What the interpreter says it runs on: `sys.platform` and `platform.machine()`.
     """
 
     python: Path
@@ -66,6 +72,7 @@ class Environment:
     distributions: Mapping[str, Distribution]
     duplicates: tuple[str, ...] = ()
     damaged: tuple[Path, ...] = ()
+    host: tuple[str, str] = ("", "")
 
     def version_of(self, name: str) -> str | None:
         """Return the version of an installed distribution, or nothing."""
@@ -78,7 +85,12 @@ class Environment:
 
 
 def read_environment(
-    paths: Sequence[Path], *, python: Path, version: tuple[int, ...], prefix: Path | None = None
+    paths: Sequence[Path],
+    *,
+    python: Path,
+    version: tuple[int, ...],
+    prefix: Path | None = None,
+    host: tuple[str, str] = ("", ""),
 ) -> Environment:
     """Read the metadata of everything on the search path of an interpreter.
 
@@ -100,13 +112,16 @@ def read_environment(
             here.add(distribution.name)
             found.setdefault(distribution.name, distribution)
     root = prefix if prefix is not None else python.parent.parent
-    return Environment(python, version, folders, root, found, tuple(sorted(set(duplicates))), tuple(sorted(damaged)))
+    doubled = tuple(sorted(set(duplicates)))
+    return Environment(python, version, folders, root, found, doubled, tuple(sorted(damaged)), host)
 
 
 def this_environment() -> Environment:
     """Read the environment this program runs in."""
     paths = [Path(entry) for entry in sys.path if entry]
-    return read_environment(paths, python=Path(sys.executable), version=sys.version_info[:3], prefix=Path(sys.prefix))
+    python, version, prefix = Path(sys.executable), sys.version_info[:3], Path(sys.prefix)
+    host = (sys.platform, platform.machine())
+    return read_environment(paths, python=python, version=version, prefix=prefix, host=host)
 
 
 def other_environment(python: Path) -> Environment:
@@ -158,9 +173,14 @@ def _read_answer(python: Path, result: subprocess.CompletedProcess[str]) -> Envi
         said = (result.stderr.strip().splitlines() or ["it says nothing"])[-1]
         raise UsageError(f"not a usable Python: {python} ended with status {result.returncode}: {said}")
     try:
-        executable, version, paths, prefix = json.loads(result.stdout.splitlines()[-1])
-        folders = [Path(entry) for entry in paths if entry]
-        return read_environment(folders, python=Path(executable), version=tuple(version), prefix=Path(prefix))
+        executable, version, paths, prefix, (system, processor) = json.loads(result.stdout.splitlines()[-1])
+        return read_environment(
+            [Path(entry) for entry in paths if entry],
+            python=Path(executable),
+            version=tuple(version),
+            prefix=Path(prefix),
+            host=(system, processor),
+        )
     except (ValueError, IndexError, TypeError) as error:
         raise UsageError(f"not a Python interpreter: {python} does not answer as one") from error
 

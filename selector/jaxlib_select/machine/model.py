@@ -63,7 +63,7 @@ class Nvidia:
         driver: Version of the kernel module, for messages only.
         cuinit: What `cuInit` returned; nothing when it was not called or did not return.
         gpus: The GPUs that a CUDA program will see, in the driver's order.
-        source: Who said so: `libcuda`, `nvml`, `nvidia-smi`.
+        source: Who said so: `libcuda` or `nvml`.
         libcuda: One of `LIBCUDA`; nothing when nobody looked.
         pci: Vendor and device of each NVIDIA GPU on the bus, whether a driver serves it or not.
     """

@@ -24,7 +24,7 @@ from jaxlib_select.apply.installer import (
 from jaxlib_select.apply.plan import accelerator_families, make_plan, other_backends
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.cli import main
-from jaxlib_select.cli.environments import active_python
+from jaxlib_select.cli.arguments import active_python
 from jaxlib_select.errors import InstallError, UsageError
 from jaxlib_select.facts import load_facts
 from jaxlib_select.installed.environment import Distribution, Environment

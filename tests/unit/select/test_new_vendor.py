@@ -23,7 +23,7 @@ from __future__ import annotations
 from jaxlib_select.machine.detect import Detector
 from jaxlib_select.machine.host import Host
 from jaxlib_select.machine.model import Devices
-from jaxlib_select.machine.system import list_devices
+from jaxlib_select.machine.host import list_devices
 
 
 def look(host: Host) -> tuple[Devices, list[str]]:
@@ -79,7 +79,7 @@ DOCTOR = """
 import sys
 from pathlib import Path
 from jaxlib_select.doctor.choice import Surroundings, is_silent_cpu
-from jaxlib_select.doctor.hardware import describe_hardware
+from jaxlib_select.doctor.choice import describe_hardware
 from jaxlib_select.doctor.predict import Prediction
 from jaxlib_select.facts import load_facts
 from jaxlib_select.machine.file import parse_machine

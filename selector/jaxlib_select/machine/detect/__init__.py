@@ -13,8 +13,7 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 
-from jaxlib_select.machine import system
-from jaxlib_select.machine.host import Host, this_host
+from jaxlib_select.machine.host import Host, arch, container, is_tegra, is_wsl, this_host
 from jaxlib_select.machine.model import Machine
 from jaxlib_select.sentences import printable
 
@@ -52,11 +51,11 @@ def detect(host: Host | None = None) -> Machine:
     notes: list[str] = []
     detectors = _find_detectors(notes)
     found = {
-        "arch": _guard(_plainly(system.arch), host, notes),
-        "wsl": _guard(_plainly(system.is_wsl), host, notes),
-        "tegra": _guard(_plainly(system.is_tegra), host, notes),
+        "arch": _guard(_plainly(arch), host, notes),
+        "wsl": _guard(_plainly(is_wsl), host, notes),
+        "tegra": _guard(_plainly(is_tegra), host, notes),
         **{entry.key: _guard(entry.look, host, notes) for entry in detectors if host.system in entry.systems},
-        "container": _guard(_plainly(system.container), host, notes),
+        "container": _guard(_plainly(container), host, notes),
     }
     known = {key: value for key, value in found.items() if value is not None and key in _attributes()}
     others = {key: value for key, value in found.items() if value is not None and key not in _attributes()}

@@ -7,9 +7,8 @@ from __future__ import annotations
 import re
 
 from jaxlib_select.machine.detect import Detector
-from jaxlib_select.machine.host import Host
+from jaxlib_select.machine.host import Host, find_library
 from jaxlib_select.machine.model import Amd
-from jaxlib_select.machine.system import find_library
 
 _NODES = "/sys/class/kfd/kfd/topology/nodes"
 _VERSION = re.compile(r"\d+(\.\d+){1,2}")

@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 from jaxlib_select.machine.detect import Detector
-from jaxlib_select.machine.host import Host
+from jaxlib_select.machine.host import Host, list_devices
 from jaxlib_select.machine.model import Devices
-from jaxlib_select.machine.system import list_devices
 
 _VENDOR = "1ae0"
 

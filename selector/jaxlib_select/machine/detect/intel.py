@@ -5,9 +5,8 @@
 from __future__ import annotations
 
 from jaxlib_select.machine.detect import Detector
-from jaxlib_select.machine.host import Host
+from jaxlib_select.machine.host import Host, find_library, list_devices
 from jaxlib_select.machine.model import Intel
-from jaxlib_select.machine.system import find_library, list_devices
 
 _VENDOR = "8086"
 _DISPLAY = ("03",)

@@ -1,17 +1,15 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""NVIDIA GPUs: libcuda decides, NVML and nvidia-smi say what is there if it does not work, files are hints."""
+"""NVIDIA GPUs: libcuda decides, NVML says what is there if it does not work, files are hints."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import replace
 
-from jaxlib_select.machine import nvidia_smi
 from jaxlib_select.machine.detect import Detector
-from jaxlib_select.machine.host import Host
+from jaxlib_select.machine.host import Host, find_library, list_devices
 from jaxlib_select.machine.model import NO_DEVICE, Nvidia
-from jaxlib_select.machine.system import find_library, list_devices
 
 _VENDOR = "10de"
 _DISPLAY = ("03",)
@@ -56,12 +54,10 @@ def _find(host: Host, library: str) -> str | None:
 
 
 def _enrich(host: Host, found: Nvidia) -> tuple[Nvidia, list[str]]:
-    """Say which GPUs there are although libcuda does not work: NVML knows, else nvidia-smi; and what was odd."""
+    """Say which GPUs there are although libcuda does not work, as NVML knows; and what was odd."""
     if found.gpus:
         return found, []
     other, notes = _ask_nvml(host)
-    if other is None and not notes:  # where NVML does not work, nvidia-smi, which is made from it, does not either
-        other, notes = nvidia_smi.list_gpus(host, host.timeout * _SHARE)
     if other is None:
         return found, notes
     cuda, driver = found.cuda or other.cuda, other.driver or found.driver

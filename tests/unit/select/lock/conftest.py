@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from jaxlib_select.apply.formats import write_toml
 from jaxlib_select.apply.pylock import build_document
-from jaxlib_select.apply.toml_writer import write_toml
 from lock_files import GROUPS, HERE, evidence
 
 

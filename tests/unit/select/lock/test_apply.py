@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,11 +13,11 @@ import pytest
 
 from jaxlib_select.apply.install_lock import apply_lock, choose_group
 from jaxlib_select.apply.installer import pip_installer, uv_installer
-from jaxlib_select.apply.lock_environment import read_lock_environment
 from jaxlib_select.apply.lock_file import read_lock
+from jaxlib_select.apply.pylock import lock_environment_of
 from jaxlib_select.cli import main
 from jaxlib_select.errors import InstallError, LockError
-from jaxlib_select.installed.environment import Distribution, Environment
+from jaxlib_select.installed.environment import Distribution, Environment, this_environment
 from lock_files import HERE
 
 PYTHON = Path("/venv/bin/python")
@@ -30,7 +29,7 @@ def test_a_lock_edited_by_hand_is_not_applied(
     """Unless the user insists."""
     (tmp_path / "uv").touch(0o755)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    here = read_lock_environment(Path(sys.executable))
+    here = lock_environment_of(this_environment())
     path = make_lock(
         (f'platform = "{HERE.platform}"', f'platform = "{here.platform}"'),
         (f'\npython = "{HERE.python}"', f'\npython = "{here.python}"'),
@@ -93,12 +92,12 @@ def old_pip(
 
     With it comes the folder for temporary files, which is empty.
     """
-    here = read_lock_environment(Path(sys.executable))
+    here = lock_environment_of(this_environment())
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
     monkeypatch.setattr("jaxlib_select.cli.apply.environment_from", lambda _: environment("23.2.1"))
-    monkeypatch.setattr("jaxlib_select.cli.apply.read_lock_environment", lambda _: here)
+    monkeypatch.setattr("jaxlib_select.cli.apply.lock_environment_of", lambda _: here)
     monkeypatch.setattr("jaxlib_select.cli.apply.find_installer", lambda *_, **__: pip_installer(PYTHON))
 
     def put(folder: Path) -> tuple[Path, Path]:

@@ -10,12 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.apply.formats import write_requirements
+from jaxlib_select.apply.formats import write_requirements, write_toml
 from jaxlib_select.apply.groups import make_choices
-from jaxlib_select.apply.lock_environment import LockEnvironment, check_machine, make_lock_environment
 from jaxlib_select.apply.lock_file import find_differences, read_lock
-from jaxlib_select.apply.pylock import Group, build_document
-from jaxlib_select.apply.toml_writer import write_toml
+from jaxlib_select.apply.pylock import Group, LockEnvironment, build_document, check_machine, make_lock_environment
 from jaxlib_select.choose.decision import Candidate, Decision
 from jaxlib_select.choose.policy import Policy
 from jaxlib_select.choose.resolvers.jax import _bounds

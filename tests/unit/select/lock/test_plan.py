@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from jaxlib_select.apply.formats import write_toml
 from jaxlib_select.apply.groups import make_choices
 from jaxlib_select.apply.locations import local_file, make_relative, pack_arguments, unpack_arguments
 from jaxlib_select.apply.lock_file import read_lock, write_again
 from jaxlib_select.apply.pylock import build_document
 from jaxlib_select.apply.resolution import pip_remark, read_report
-from jaxlib_select.apply.toml_writer import write_toml
 from jaxlib_select.choose.policy import Policy, read_policy
 from jaxlib_select.cli import main
 from jaxlib_select.errors import LockError, UsageError

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from packaging.markers import default_environment
 from packaging.pylock import Pylock, PylockSelectError
 
+from jaxlib_select.apply.formats import write_toml
 from jaxlib_select.apply.pylock import Group, drop_superseded, merge_packages, packages_of
-from jaxlib_select.apply.toml_writer import write_toml
 from lock_files import GROUPS, package, wheel
 
 ENVIRONMENT: Any = {
