@@ -18,7 +18,7 @@ from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.bazel.remote import describe_processes, describe_warnings
 from pjrtwheel.bazel.workspace import lock_builds
 from pjrtwheel.disk import describe_need, list_inputs
-from pjrtwheel.dist_folder import Entry, add_wheels, check_space
+from pjrtwheel.dist_folder import add_wheels, check_space
 from pjrtwheel.elf import check_exports, read_image
 from pjrtwheel.errors import BazelError, UsageError, VerifyError, count
 from pjrtwheel.fetch.index import check_bundled
@@ -26,6 +26,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove import prove
+from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.origin import find_origin
 from pjrtwheel.record.proofs import explain_level
 from pjrtwheel.release.checks import check_inputs

@@ -22,7 +22,7 @@ from pjrtwheel.bump.decisions import Decision, decide, decide_failure
 from pjrtwheel.bump.difference import compare_plugins, compare_releases
 from pjrtwheel.bump.next_release import NextRelease, find_next
 from pjrtwheel.bump.written import write_facts, write_tables
-from pjrtwheel.dist_folder.summary import describe_level
+from pjrtwheel.dist_folder.printing import describe_level
 from pjrtwheel.errors import PjrtWheelError, count
 from pjrtwheel.pin import pin_release
 from pjrtwheel.platforms import host_platform

@@ -13,7 +13,7 @@ from pjrtwheel.backend import load_backends, pick_backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.build import build, parse_provider, promised_wheels
 from pjrtwheel.cli import add_options
-from pjrtwheel.dist_folder import print_overview, print_summary
+from pjrtwheel.dist_folder import print_wheels
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
@@ -100,9 +100,7 @@ def execute(args: argparse.Namespace) -> int:
             progress=progress,
             verbose=args.verbose,
         )
-    if args.verbose:
-        print_summary(entries, dist)
-    print_overview(entries, dist, built=promised_wheels(request))
+    print_wheels(entries, dist, built=promised_wheels(request), details=args.verbose)
     print(f"total time: {format_time(progress.clock() - progress.started)}", file=sys.stderr)
     if unknown:  # last, as all that is left to do
         remedy = f"./noxw facts --release {release.version}"

@@ -29,9 +29,8 @@ def execute(args: argparse.Namespace) -> int:
     """Merge, and print one table of what is now in the folder, or of the wheels that the proofs are of."""
     from datetime import UTC, datetime
 
-    from pjrtwheel.dist_folder import print_summary
-    from pjrtwheel.dist_folder.foreign_proofs import add_proof_files
-    from pjrtwheel.dist_folder.merge import merge_folders
+    from pjrtwheel.dist_folder import print_wheels
+    from pjrtwheel.dist_folder.merge import add_proof_files, merge_folders
     from pjrtwheel.errors import UsageError
 
     if bool(args.folders) == bool(args.proofs):  # proofs that are refused change nothing, so they come by themselves
@@ -41,5 +40,5 @@ def execute(args: argparse.Namespace) -> int:
         entries = add_proof_files(args.proofs, args.dist, datetime.now(UTC))
     else:
         entries = merge_folders(args.folders, args.dist)
-    print_summary(entries, args.dist)
+    print_wheels(entries, args.dist, details=True)
     return 0

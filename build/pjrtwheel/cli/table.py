@@ -17,7 +17,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Print the table, with a heading that names the folder."""
     from pjrtwheel.dist_folder.merge import read_folder
-    from pjrtwheel.dist_folder.table import format_table
+    from pjrtwheel.dist_folder.printing import format_table
 
     check_repository(args.root)
     dist = args.dist or args.root / "dist"

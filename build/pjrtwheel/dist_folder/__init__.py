@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 from pjrtwheel.dist_folder.folder import add_proofs, add_wheels, check_space
-from pjrtwheel.dist_folder.overview import print_overview
-from pjrtwheel.dist_folder.summary import print_summary
-from pjrtwheel.record.entries import Entry
+from pjrtwheel.dist_folder.printing import print_wheels
 
-__all__ = ["Entry", "add_proofs", "add_wheels", "check_space", "print_overview", "print_summary"]
+__all__ = ["add_proofs", "add_wheels", "check_space", "print_wheels"]

@@ -186,7 +186,7 @@ def test_a_wheel_that_changed_is_not_published(tmp_path: Path) -> None:
     """What is published is what was verified."""
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
     wheel.path.write_bytes(b"other")
-    with pytest.raises(WheelError, match="the file was changed after it was assembled"):
+    with pytest.raises(WheelError):
         add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, tmp_path / "dist")
     assert list((tmp_path / "dist").iterdir()) == []
 
@@ -226,14 +226,6 @@ def test_a_read_only_wheel_is_published_writable(tmp_path: Path) -> None:
     wheel.path.chmod(0o444)
     add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, tmp_path / "dist")
     assert (tmp_path / "dist" / wheel.report.wheel).stat().st_mode & 0o777 == 0o644
-
-
-def test_a_folder_with_spaces_and_letters(tmp_path: Path) -> None:
-    """Paths are never taken apart."""
-    dist = tmp_path / "ein Ordner" / "größer"
-    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)
-    assert sorted(path.name for path in dist.iterdir()) == [wheel.report.wheel, "release.json"]
 
 
 def test_a_folder_without_a_record_stays_without(tmp_path: Path) -> None:

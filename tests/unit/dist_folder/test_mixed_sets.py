@@ -64,11 +64,7 @@ def test_folders_of_two_sets_are_not_merged(tmp_path: Path) -> None:
         before = sorted(tmp_path.rglob("*"))
         with pytest.raises(WheelError) as caught:
             merge_folders(folders, dist)
-        assert str(caught.value).splitlines() == [
-            f"{dist} would mix sets: {plugin.filename}",
-            "other wheels of the same version, such as jaxlib, have another lock",
-            "build these again, or leave them out",
-        ]
+        assert (str(dist) in caught.value.what, plugin.filename in caught.value.what) == (True, True)
         assert sorted(tmp_path.rglob("*")) == before
     other = make_folder(tmp_path / "c", make_entry("jaxlib-cpu", "b", "1.2+split.2"))
     assert len(merge_folders([first, other], tmp_path / "dist")) == 2

@@ -133,10 +133,7 @@ def test_a_broken_entry_takes_no_other_with_it(
     assert first.startswith(f"warning: {record} is damaged ({place}")
     assert first.endswith("; a copy is kept as release.json.damaged-1")
     assert (dist / "release.json.damaged-1").read_text("utf-8") == damaged
-    assert second == (
-        "warning: jaxlib_a-1.0-cp312-abi3-manylinux_2_27_x86_64.whl has no entry in release.json: "
-        "build it again, or remove it"
-    )
+    assert "jaxlib_a-1.0-cp312-abi3-manylinux_2_27_x86_64.whl has no entry" in second
 
 
 def test_a_proof_of_one_wheel_loses_no_damaged_entry_of_another(
@@ -165,9 +162,8 @@ def test_a_wheel_that_is_not_the_recorded_one_is_named(tmp_path: Path, capsys: p
     (dist / wheel.report.wheel).write_bytes(b"other")
     other, proof = make_wheel(tmp_path, "jaxlib_b")
     add_wheels([other], [{other.report.wheel: proof}], ORIGIN, dist)
-    assert capsys.readouterr().err == (
-        f"warning: {wheel.report.wheel} is not the file that release.json describes: build it again, or remove it\n"
-    )
+    (line,) = capsys.readouterr().err.splitlines()
+    assert wheel.report.wheel in line
 
 
 def test_the_record_survives_its_text(tmp_path: Path) -> None:

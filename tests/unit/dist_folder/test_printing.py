@@ -1,0 +1,139 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is printed of finished wheels: a line for each, all that is known of each, and a table in Markdown."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from pjrtwheel.dist_folder.printing import describe_level, describe_pythons, format_table, print_wheels
+from pjrtwheel.record.entries import Entry, add_proofs_to
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, PythonProof, TargetProof
+from pjrtwheel.wheel.names import parse_name
+from proven_wheels import COMPILED, ORIGIN, RAN, UNTRIED, make_proof, make_small_entry
+
+PASSED = ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, "")
+SKIPPED = ProgramResult("pmap", Outcome.NOT_RUN, Level.DEVICE, 1.0, "one device")
+TAGS = "cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64"
+
+
+def make_entry(filename: str, distribution: str, *pythons: PythonProof, **changes: Any) -> Entry:
+    """Return an entry with what some Pythons showed."""
+    level = Level.DEVICE if any(python.results for python in pythons) else Level.STATIC
+    proof = Proof(level, None, pythons, ORIGIN, (), "cpu")
+    return replace(make_small_entry(filename, distribution), proof=proof, **changes)
+
+
+def lines_of(entries: list[Entry], width: int, **options: Any) -> list[str]:
+    """Return the lines on a terminal of some width."""
+    console = Console(file=io.StringIO(), record=True, width=width)
+    print_wheels(entries, Path("dist"), console=console, **options)
+    return [line.rstrip() for line in console.export_text().splitlines()]
+
+
+ENTRIES = [
+    make_entry(
+        "jaxlib-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl",
+        "jaxlib",
+        PythonProof("cp312", "3.12.1", (PASSED, PASSED, SKIPPED)),
+        size=76_240_000,
+    ),
+    make_entry(
+        "jaxlib-1.2.3-cp314-cp314t-manylinux_2_27_x86_64.whl",
+        "jaxlib",
+        PythonProof("cp314t", "", (), "no interpreter"),
+        size=76_300_000,
+    ),
+    make_entry(
+        f"jaxlib_cpu-1.2.3-{TAGS}.whl",
+        "jaxlib-cpu",
+        *(PythonProof(python, f"3.{python[3:]}.1", (PASSED, SKIPPED)) for python in ("cp312", "cp313")),
+        size=162_600_000,
+    ),
+    make_entry("other-1.2.3-py3-none-any.whl", "other", size=1),
+]
+NAMES = [entry.filename for entry in ENTRIES]
+
+
+def test_eighty_columns() -> None:
+    """One line for each wheel of the build, and one about what else is there."""
+    assert lines_of(ENTRIES, 80, built=NAMES[:3]) == [
+        "wheel                     MB  proof            passed/skipped/failed",
+        "jaxlib cp312            76.2  device with cpu  2/1/0",
+        "jaxlib cp314t           76.3  static           not run",
+        "jaxlib-cpu cp312-abi3  162.6  device           2/2/0",
+        "3 wheels in dist/, with 1 wheel of other builds; details: release.json there",
+    ]
+
+
+@pytest.mark.parametrize("width", [40, 80, 300])
+def test_no_more_columns_than_there_are_and_eighty_at_most(width: int) -> None:
+    """Whatever is said, nothing of it is cut off."""
+    pythons = [replace(UNTRIED, python=f"cp3{minor}", reason=f"reason {minor}") for minor in range(10, 30)]
+    entry = make_entry(NAMES[2], "jaxlib-cpu", *pythons, size=162_600_000)
+    details, table = lines_of([entry], width, details=True), lines_of([entry], width)
+    assert max(map(len, details)) <= width
+    assert max(map(len, table)) <= min(width, 80)
+    said = " ".join(line.strip() for line in details)
+    assert [minor for minor in range(10, 30) if f"not run: reason {minor}" not in said] == []
+
+
+def test_the_short_name_of_a_wheel() -> None:
+    """It has what differs between the wheels of a set, and nothing else."""
+    short = ["jaxlib cp312", "jaxlib cp314t", "jaxlib-cpu cp312-abi3", "other py3"]
+    assert [parse_name(name).short for name in NAMES] == short
+
+
+@pytest.mark.parametrize(
+    ("targets", "cell"),
+    [
+        ({}, "aot"),
+        ({"h100": ["sm_90a"]}, "aot: 1 target (h100)"),
+        (
+            {"h100": ["sm_90a"], "t4": ["sm_75"], "v100": []},
+            "aot: 2 targets (h100, t4), 1 target failed as expected (v100)",
+        ),
+    ],
+)
+def test_the_level_shows_what_was_compiled_for(targets: dict[str, list[str]], cell: str) -> None:
+    """Chips go by their own names, and those that gave no code are counted apart."""
+    listed = tuple(TargetProof(name, "", tuple(code), 1.0, ()) for name, code in targets.items())
+    proof = Proof(Level.AOT, None, (), ORIGIN, listed, "tpu")
+    assert describe_level(replace(make_small_entry("a.whl", "jaxlib-tpu"), proof=proof)) == cell
+
+
+def test_what_bindings_showed_is_said_of_the_plugin_that_they_showed_it_with() -> None:
+    """Each level, and what each Python showed."""
+    entry = replace(make_small_entry(NAMES[0], "jaxlib"), proof=make_proof(Level.STATIC, UNTRIED))
+    assert (describe_level(entry), describe_pythons(entry)) == ("static", "3.12: not run: smoke tests switched off")
+    proofs = [make_proof(Level.DEVICE, RAN), make_proof(Level.AOT, COMPILED, backend="cuda13")]
+    merged = add_proofs_to(entry, proofs)
+    assert describe_level(merged) == "device with cpu; aot with cuda13"
+    assert describe_pythons(merged) == "3.12 with cpu: 1 program passed; 3.12 with cuda13: 1 target passed"
+
+
+def test_pythons_that_showed_the_same_share_their_words() -> None:
+    """In the order in which they were proven."""
+    pythons = [PythonProof(python, "", (PASSED, PASSED)) for python in ("cp312", "cp313")]
+    entry = make_entry("a.whl", "jaxlib-cpu", *pythons, PythonProof("cp314", "", (), "no interpreter"))
+    assert describe_pythons(entry) == "3.12, 3.13: 2 programs passed; 3.14: not run: no interpreter"
+
+
+def test_every_wheel_has_a_row_in_markdown() -> None:
+    """With all that tells one release from another."""
+    entries = [replace(entry, sha256="ab" * 32, lock_id="12345678ffff", size=1_250_000) for entry in ENTRIES[3:0:-1]]
+    levels = ("static", "device", "static")
+    assert format_table(entries).splitlines() == [
+        "| wheel | size | proof | lock | sha256 |",
+        "| --- | --- | --- | --- | --- |",
+        *(
+            f"| `{name}` | 1.2 MB | {level} | 12345678 | `{'ab' * 32}` |"
+            for name, level in zip(NAMES[1:], levels, strict=True)
+        ),
+    ]
