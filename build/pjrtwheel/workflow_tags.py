@@ -52,7 +52,7 @@ def _find_release(root: Path, tag: str, version: str) -> Release:
     raise UsageError(
         f"unknown tag: {tag!r}",
         cause=f"known: {list_choices(choices, tag)}",
-        remedy=f"pin its release with: ./noxw -s pin -- {version}" if is_version(version) else "",
+        remedy=f"pin its release with: ./noxw pin {version}" if is_version(version) else "",
     )
 
 

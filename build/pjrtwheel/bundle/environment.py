@@ -24,7 +24,7 @@ def enter_bundle(environ: "MutableMapping[str, str]") -> None:
         return
     bundle = Path(environ["PJRTWHEEL_BUNDLE"]).absolute()
     if not (bundle / SUMS).is_file():
-        remedy = "fill it with `./noxw -s bundle` on a machine with a network, or unset PJRTWHEEL_BUNDLE"
+        remedy = "fill it with `./noxw bundle` on a machine with a network, or unset PJRTWHEEL_BUNDLE"
         raise SystemExit(f"error: no complete bundle in {bundle}: it has no {SUMS}\n       {remedy}")
     for name in [name for name in environ if name.startswith(_OTHER_SOURCES)]:
         del environ[name]

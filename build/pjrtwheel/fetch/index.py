@@ -18,7 +18,7 @@ from pjrtwheel.errors import FetchError, count
 from pjrtwheel.release.model import Pin
 
 BUNDLE_VARIABLE = "PJRTWHEEL_BUNDLE"
-_FILL_AGAIN = "on a machine with a network, run `./noxw -s bundle` again with what is missing"
+_FILL_AGAIN = "on a machine with a network, run `./noxw bundle` again with what is missing"
 OFFLINE_SIGNS = (
     "Temporary failure in name resolution",
     "Name or service not known",

@@ -26,7 +26,7 @@ def extras_of(backend: Backend, release: Release) -> dict[str, tuple[str, ...]]:
             raise FetchError(
                 f"release {release.version} does not say what {backend.distribution}[{extra}] requires",
                 cause=f"the package index had no {table.upstream} when the release was pinned",
-                remedy=f"pin it again when there is one: ./noxw -s pin -- {release.version}",
+                remedy=f"pin it again when there is one: ./noxw pin {release.version}",
             )
     own = {extra: table for extra, table in backend.extras.items() if not isinstance(table, UpstreamExtra)}
     return {extra: own[extra] if extra in own else taken[extra] for extra in backend.extras}

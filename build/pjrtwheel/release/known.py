@@ -38,9 +38,7 @@ def newest_release(root: Path) -> str:
     """
     known = list_releases(root)
     if not known:
-        raise UsageError(
-            f"no release file in {root / 'releases'}", remedy="pin a release with: ./noxw -s pin -- VERSION"
-        )
+        raise UsageError(f"no release file in {root / 'releases'}", remedy="pin a release with: ./noxw pin VERSION")
     return known[-1]
 
 
@@ -58,7 +56,7 @@ def load_release(root: Path, version: str | None = None) -> Release:
         raise UsageError(
             f"unknown release: {version!r}",
             cause=f"known releases: {', '.join(known) or 'none'}",
-            remedy=f"pin it with: ./noxw -s pin -- {version}" if is_version(version) else "",
+            remedy=f"pin it with: ./noxw pin {version}" if is_version(version) else "",
         )
     release = read_release(path)
     if release.version != version:

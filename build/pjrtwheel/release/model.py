@@ -204,7 +204,7 @@ def parse_release(text: str, path: Path) -> Release:
         raise PinError(
             f"malformed release file: {path}",
             cause=str(error),
-            remedy=f"restore it, or delete it and run: ./noxw -s pin -- {path.stem}",
+            remedy=f"restore it, or delete it and run: ./noxw pin {path.stem}",
         ) from error
 
 

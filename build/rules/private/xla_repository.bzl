@@ -35,7 +35,7 @@ def _archives(attr):
         fail(format_error(3, "\n".join([
             "no rules_ml_toolchain is known for the XLA of release {}".format(attr.release),
             "releases/xla.toml has no toolchain_commit and toolchain_sha256 for it",
-            "add those that JAX's own tree names at that release, and pin it again: ./noxw -s pin -- " + attr.release,
+            "add those that JAX's own tree names at that release, and pin it again: ./noxw pin " + attr.release,
         ])))
     return struct(
         loads = {"@bazel_tools//tools/build_defs/repo:http.bzl": ["http_archive"]},
