@@ -14,9 +14,12 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from variantlib.api import make_variant_dist_info
+from variantlib.models.variant import VariantDescription, VariantProperty
+from variantlib.models.variant_info import ProviderInfo, VariantInfo
+from variantlib.variants_json import VariantsJson
 
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.dist_folder.folder import add_pure_python, withdraw
@@ -33,10 +36,7 @@ from pjrtwheel.wheel.names import VARIANTS_SUFFIX, WheelName, make_name
 from pjrtwheel.wheel.plan import WheelPlan, text_source
 from pjrtwheel.wheel.report import BuiltWheel
 
-if TYPE_CHECKING:
-    from variantlib.models.variant import VariantDescription
-    from variantlib.models.variant_info import VariantInfo
-
+_STEM = AUTO.replace("-", "_")
 _MEMBER = "variant.json"
 # A JSON string or list is a TOML one as well.
 _PYPROJECT = """\
@@ -65,16 +65,6 @@ _PROVIDERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Common:
-    """What all wheels of a release share; the repository has their description and licence."""
-
-    root: Path
-    version: str
-    requires_python: str
-    lock_id: str
-
-
 def build_auto(root: Path, dist: Path, release: Release) -> list[Variant]:
     """Build the wheels for what a folder has of a release, into that folder; the plain one comes first.
 
@@ -86,9 +76,12 @@ def build_auto(root: Path, dist: Path, release: Release) -> list[Variant]:
     version, entries = release.set_version, _listed(dist)
     backends = list(load_backends(root).values())
     variants = make_variants(backends, entries, release)
-    common = _common(root, backends, entries, version)
+    lock_id = _find_lock(backends, entries, version)
     with tempfile.TemporaryDirectory(prefix="auto-") as scratch:
-        built = write_wheels(variants, common, Path(scratch))
+        plain, *labelled = variants
+        built = [_build_plain(root, plain, version, requires_python(backends), lock_id, Path(scratch) / "plain")]
+        model = read_dist_info(built[0].path)
+        built += [_write_variant(entry, version, lock_id, model, Path(scratch) / entry.label) for entry in labelled]
         add_pure_python(built, backends, root, dist)
     write_atomically(dist / list_filename(version), release_document(variants))
     withdraw(_others(built, dist, version), dist)  # last: until now nothing is missing there
@@ -107,36 +100,20 @@ def _listed(dist: Path) -> list[Entry]:
     return entries
 
 
-def _common(root: Path, backends: Sequence[Backend], entries: Sequence[Entry], version: str) -> Common:
+def _find_lock(backends: Iterable[Backend], entries: Iterable[Entry], version: str) -> str:
+    """Return the lock that the wheels of a version share."""
     names = {backend.distribution for backend in backends}
-    listed = [entry for entry in entries if entry.version == version and entry.distribution in names]
-    locks = {entry.lock_id for entry in listed}
+    locks = {entry.lock_id for entry in entries if entry.version == version and entry.distribution in names}
     if not locks:
         raise UsageError(f"no wheel of {version} was built into the folder", remedy="build it, or name another: --dist")
     if len(locks) != 1:
         raise UsageError(f"the wheels of {version} belong to {len(locks)} sets", remedy="build all of them again")
-    return Common(root, version, requires_python(backends), locks.pop())
+    return locks.pop()
 
 
 def _others(built: Sequence[BuiltWheel], dist: Path, version: str) -> set[str]:
     """Return the wheels of an earlier run that this one did not build: uv would still find them."""
-    return {path.name for path in dist.glob(f"{_stem(version)}-*.whl")} - {wheel.report.wheel for wheel in built}
-
-
-def _stem(version: str) -> str:
-    return f"{AUTO.replace('-', '_')}-{version}"
-
-
-def write_wheels(variants: Iterable[Variant], common: Common, folder: Path) -> list[BuiltWheel]:
-    """Write the plain wheel, which comes first, and all others after its model, each into a folder of its own.
-
-    Raises:
-        WheelError: The build failed, or the disk is full.
-    """
-    plain, *labelled = variants
-    first = _build_plain(plain, common, folder / "plain")
-    model = read_dist_info(first.path)
-    return [first, *(_write_variant(variant, common, model, folder / variant.label) for variant in labelled)]
+    return {path.name for path in dist.glob(f"{_STEM}-{version}-*.whl")} - {wheel.report.wheel for wheel in built}
 
 
 def variant_name(variant: Variant, version: str) -> WheelName:
@@ -146,45 +123,45 @@ def variant_name(variant: Variant, version: str) -> WheelName:
 
 def list_filename(version: str) -> str:
     """Return the name of the list of all variants of a release, which lies next to the wheels."""
-    return f"{AUTO.replace('-', '_')}-{version}{VARIANTS_SUFFIX}"
+    return f"{_STEM}-{version}{VARIANTS_SUFFIX}"
 
 
 def release_document(variants: Iterable[Variant]) -> str:
     """Return the list of all variants of a release, which lies next to the wheels; the plain wheel is none of them."""
-    from variantlib.variants_json import VariantsJson  # noqa: PLC0415 - only those who make variants have it
-
     document = VariantsJson(_info())
     document.variants = {variant.label: _describe(variant) for variant in variants if variant.label}
     return f"{document.to_str()}\n"
 
 
-def _build_plain(plain: Variant, common: Common, folder: Path) -> BuiltWheel:
+def _build_plain(
+    root: Path, plain: Variant, version: str, requires_python: str, lock_id: str, folder: Path
+) -> BuiltWheel:
     """Build the wheel that every installer takes, from a project of a few lines."""
     pyproject = _PYPROJECT.format(
         name=AUTO,
-        version=json.dumps(common.version),
-        requires_python=json.dumps(common.requires_python),
+        version=json.dumps(version),
+        requires_python=json.dumps(requires_python),
         dependencies=json.dumps(list(plain.requires)),
     )
     with tempfile.TemporaryDirectory(prefix="auto-") as name:
         (Path(name) / "pyproject.toml").write_text(pyproject, "utf-8")
-        shutil.copy(common.root / "selector" / "auto" / "README.md", name)
-        shutil.copy(common.root / "LICENSE", name)
-        return build_pure_wheel(Path(name), folder, common.lock_id)
+        shutil.copy(root / "selector" / "auto" / "README.md", name)
+        shutil.copy(root / "LICENSE", name)
+        return build_pure_wheel(Path(name), folder, lock_id)
 
 
-def _write_variant(variant: Variant, common: Common, plain: Mapping[str, str], folder: Path) -> BuiltWheel:
+def _write_variant(variant: Variant, version: str, lock_id: str, plain: Mapping[str, str], folder: Path) -> BuiltWheel:
     """Write one variant after the `.dist-info` of the plain wheel."""
-    name = variant_name(variant, common.version)
+    name = variant_name(variant, version)
     metadata = _with_requires(plain["METADATA"], variant.requires)
     files = {
         "METADATA": metadata,
         "WHEEL": wheel_metadata(name, purelib=True),
         "licenses/LICENSE": plain["licenses/LICENSE"],
-        _MEMBER: _variant_document(variant),
+        _MEMBER: f"{make_variant_dist_info(_describe(variant), _info())}\n",
     }
     members = tuple(text_source(f"{name.dist_info}/{path}", text) for path, text in files.items())
-    report = write_wheel(WheelPlan(name, members, metadata, common.lock_id, "none"), folder)
+    report = write_wheel(WheelPlan(name, members, metadata, lock_id, "none"), folder)
     return BuiltWheel(folder / report.wheel, report)
 
 
@@ -199,21 +176,11 @@ def _with_requires(metadata: str, requires: Iterable[str]) -> str:
     return "\n".join([*kept, *(f"Requires-Dist: {need}" for need in requires)]) + blank + body
 
 
-def _variant_document(variant: Variant) -> str:
-    from variantlib.api import make_variant_dist_info  # noqa: PLC0415 - as above
-
-    return f"{make_variant_dist_info(_describe(variant), _info())}\n"
-
-
 def _info() -> VariantInfo:
-    from variantlib.models.variant_info import ProviderInfo, VariantInfo  # noqa: PLC0415 - as above
-
     providers = {name: ProviderInfo(requires=[need], plugin_api=api) for name, (need, api) in _PROVIDERS.items()}
     return VariantInfo(namespace_priorities=list(providers), providers=providers)
 
 
 def _describe(variant: Variant) -> VariantDescription:
-    from variantlib.models.variant import VariantDescription, VariantProperty  # noqa: PLC0415 - as above
-
     properties = [VariantProperty(*text.split("::")) for text in variant.properties]
     return VariantDescription(properties, label=variant.label)

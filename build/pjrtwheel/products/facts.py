@@ -117,12 +117,17 @@ def code_of_set(backends: Iterable[Backend], entries: Iterable[Entry], release: 
             toolkit_of(backend, entry),
         )
         for backend in backends
-        for platform, tag in backend.tags.items()
-        for entry in listed
-        if entry.distribution == backend.distribution
+        for platform, entry in find_wheels(backend, listed)
         if _key(backend.name, platform) in release.pins or entry.provider != "prebuilt"
-        if any(given.endswith(f"-{tag}") for given in entry.tags)
     ]
+
+
+def find_wheels(backend: Backend, entries: Collection[Entry]) -> Iterator[tuple[str, Entry]]:
+    """Yield the wheels of a backend, each with its platform."""
+    for platform, tag in backend.tags.items():
+        for entry in entries:
+            if entry.distribution == backend.distribution and any(given.endswith(f"-{tag}") for given in entry.tags):
+                yield platform, entry
 
 
 def code_of_library(backend: str, platform: str, library: Path, code: Iterable[str]) -> KnownCode:

@@ -19,7 +19,7 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.gpucode import NvidiaTarget
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.products.facts import choose_toolkit, read_select, toolkit_of
+from pjrtwheel.products.facts import choose_toolkit, find_wheels, read_select, toolkit_of
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.release.model import Release
 
@@ -95,7 +95,7 @@ def _of_backend(backend: Backend, select: Select, entries: list[Entry], version:
         return
     extras = ",".join(backend.jaxlib_extras.get(backend.name, ()))
     package = f"{backend.distribution}{f'[{extras}]' if extras else ''}=={version}"
-    for platform, entry in _built(backend, entries):
+    for platform, entry in find_wheels(backend, entries):
         for group in find_groups(select, entry.gpu_code, PLATFORMS[platform].architecture):
             label = "_".join(filter(None, [backend.name, group.suffix])) + _PLATFORM_SUFFIX[platform]
             yield Variant(label, backend.tags[platform], (package, *group.requires), group.properties)
@@ -112,20 +112,13 @@ def _cpu_requires(backends: list[Backend], entries: list[Entry], release: Releas
         f'{backend.distribution}=={release.set_version}; sys_platform == "linux" '
         f'and platform_machine == "{PLATFORMS[platform].architecture}"'
         for backend in backends
-        for platform, _ in _built(backend, entries)
+        for platform, _ in find_wheels(backend, entries)
     ]
     absent = all(release.find_absent(f"plugin.{backend.name}.{name}") for backend in backends for name in backend.tags)
     if not needs and not absent:
         what = f"no wheel of {release.version} for the CPU was built"
         raise UsageError(what, remedy=f"build it first: ./noxw -s build_cpu -- --release {release.version}")
     return (f"jaxlib=={release.set_version}", *needs)
-
-
-def _built(backend: Backend, entries: list[Entry]) -> Iterator[tuple[str, Entry]]:
-    for platform, tag in backend.tags.items():
-        for entry in entries:
-            if entry.distribution == backend.distribution and any(t.endswith(f"-{tag}") for t in entry.tags):
-                yield platform, entry
 
 
 def nvidia_groups(select: Select, code: Iterable[str], architecture: str) -> list[Group]:

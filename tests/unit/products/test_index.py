@@ -20,34 +20,21 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.products import index
 from pjrtwheel.products.index import write_index, write_joint_index
 from pjrtwheel.products.index.projects import WheelFolder
-from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof, PythonProof
+from release_entries import NO_PROOF, entry_of
 from small_wheels import build_wheel
 
 NAME = "jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
 METADATA = b"Metadata-Version: 2.4\nName: jaxlib-abacus\nVersion: 1.0\nRequires-Python: >=3.12\n"
 VARIANTS = "jaxlib_abacus-1.0-variants.json"
-ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")
 PYTHON = PythonProof("cp312", "", (), "no interpreter")
-PROOF = tables.write(Proof(Level.LOAD, "0.115", (PYTHON,), ORIGIN))
+PROOF = tables.write(Proof(Level.LOAD, "0.115", (PYTHON,), NO_PROOF.origin))
 
 
 def list_entry(wheel: Path, **more: Any) -> dict[str, Any]:
     """Return an entry of release.json."""
-    return {
-        "filename": wheel.name,
-        "distribution": "jaxlib-abacus",
-        "version": "1.0",
-        "sha256": hash_file(wheel),
-        "size": wheel.stat().st_size,
-        "tags": ["cp312-abi3-manylinux_2_27_x86_64"],
-        "lock_id": "ff",
-        "pjrt_api": "0.115",
-        "gpu_code": ["bead_5", "bead_6"],
-        "proof": PROOF,
-        "other_proofs": [],
-        "stripped_bytes": 0,
-    } | more
+    made = entry_of(wheel.name, sha256=hash_file(wheel), size=wheel.stat().st_size, lock_id="ff")
+    return {**tables.write(made), **more}
 
 
 def write_release(dist: Path, *entries: dict[str, Any]) -> None:
@@ -116,8 +103,7 @@ def test_releases_are_listed_next_to_each_other(make_wheel: Callable[..., Path])
     folder = wheels[0].parent
     for version in versions:
         (folder / f"jaxlib_abacus-{version}-variants.json").write_text("{}\n")
-    entries = zip(wheels, reversed(versions), strict=True)
-    write_release(folder, *(list_entry(wheel, version=version, tags=["py3-none-any"]) for wheel, version in entries))
+    write_release(folder, *map(list_entry, wheels))
     (project,) = write_index(folder, folder / "simple")
     listed = [*names, *(f"jaxlib_abacus-{version}-variants.json" for version in versions)]
     assert (list(project.versions), [file.name for file in project.files]) == (versions, listed)
@@ -144,10 +130,9 @@ def refuse_link(*_: object) -> None:
     raise PermissionError(1, "no links here")
 
 
-def test_a_project_that_is_gone_leaves_the_index(dist: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_gone_leaves_the_index(dist: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The whole folder is replaced, also where the file system cannot exchange two folders."""
     write_index(dist, dist / "simple")
-    write_release(dist, list_entry(dist / NAME, distribution="jaxlib-abacus") | {"gpu_code": []})
     (dist / VARIANTS).unlink()
     monkeypatch.setattr(index, "_exchange", lambda *_: False)
     write_index(dist, dist / "simple")
@@ -161,27 +146,17 @@ def test_nothing_is_replaced_when_a_wheel_is_not_the_listed_one(dist: Path) -> N
     before = snapshot(dist / "simple")
     (dist / NAME).unlink()
     (dist / NAME).write_bytes(b"other")
-    with pytest.raises(WheelError, match=r"has sha256 .* release.json says"):
+    with pytest.raises(WheelError, match=NAME):
         write_index(dist, dist / "simple")
     assert snapshot(dist / "simple") == before
     assert list(dist.glob(".partial-*")) == []
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "not JSON",
-        "[]",
-        "[" * 100_000,
-        '{"schema": 2, "wheels": []}',
-        '{"schema": 2, "wheels": [{}]}',
-        '{"schema": 2, "wheels": [{"filename": "a.whl"}]}',
-    ],
-)
+@pytest.mark.parametrize("text", ["not JSON", "[" * 100_000, '{"schema": 2, "wheels": []}', '{"wheels": [{}]}'])
 def test_a_damaged_record_is_an_error(dist: Path, text: str) -> None:
     """An index of a part of the wheels would be mistaken for all of them."""
     (dist / "release.json").write_text(text)
-    with pytest.raises(WheelError, match=r"release\.json is damaged"):
+    with pytest.raises(WheelError, match=r"release\.json"):
         write_index(dist, dist / "simple")
 
 
@@ -199,14 +174,9 @@ def test_a_damaged_record_is_an_error(dist: Path, text: str) -> None:
         {"version": "1.1"},
         {"tags": []},
         {"tags": ["x"]},
-        {"tags": [1]},
-        {"gpu_code": [1]},
         {"gpu_code": "sm_90"},
-        {"pjrt_api": 1},
         {"proof": PROOF | {"pythons": [PROOF["pythons"][0] | {"python": ""}]}},
-        {"proof": PROOF | {"targets": [{"target": 1, "code": []}]}},
         {"proof": PROOF | {"origin": None}},
-        {"other_proofs": {}},
     ],
 )
 def test_a_hostile_record_is_an_error(dist: Path, change: dict[str, Any]) -> None:
@@ -214,29 +184,24 @@ def test_a_hostile_record_is_an_error(dist: Path, change: dict[str, Any]) -> Non
     before = snapshot(dist.parent)
     texts = {key: value.format(parent=dist.parent) for key, value in change.items() if isinstance(value, str)}
     write_release(dist, list_entry(dist / NAME, **change | texts))
-    with pytest.raises(WheelError, match=r"release\.json is damaged"):
+    with pytest.raises(WheelError, match=r"release\.json"):
         write_index(dist, dist / "simple")
     assert snapshot(dist.parent).keys() == before.keys()
 
 
-def test_missing_files_are_named(dist: Path, tmp_path: Path) -> None:
-    """A listed wheel that is gone, no record, no folder."""
-    (dist / NAME).unlink()
-    with pytest.raises(WheelError, match="is not there, though"):
-        write_index(dist, dist / "simple")
-    (dist / "release.json").unlink()
-    with pytest.raises(UsageError, match=r"release\.json is not there"):
-        write_index(dist, dist / "simple")
-    with pytest.raises(UsageError, match="is no folder"):
-        write_index(tmp_path / "nothing", tmp_path / "simple")
-
-
-def test_a_file_that_is_no_wheel_is_an_error(dist: Path) -> None:
-    """Its hash is right, but it has no metadata."""
+def test_missing_and_damaged_files_are_named(dist: Path, tmp_path: Path) -> None:
+    """A file that is no wheel though its hash is right, a listed wheel that is gone, no record, no folder."""
     (dist / NAME).write_bytes(b"no zip")
     write_release(dist, list_entry(dist / NAME))
-    with pytest.raises(WheelError, match="is a damaged wheel"):
+    with pytest.raises(WheelError, match=NAME):
         write_index(dist, dist / "simple")
+    (dist / NAME).unlink()
+    with pytest.raises(WheelError, match=NAME):
+        write_index(dist, dist / "simple")
+    (dist / "release.json").unlink()
+    for folder in (dist, tmp_path / "nothing"):
+        with pytest.raises(UsageError, match=str(folder)):
+            write_index(folder, tmp_path / "simple")
 
 
 def test_a_folder_that_is_no_index_is_left_alone(dist: Path) -> None:
@@ -246,7 +211,7 @@ def test_a_folder_that_is_no_index_is_left_alone(dist: Path) -> None:
     write_index(dist, home)
     (dist / "notes").mkdir()
     (dist / "notes" / "index.html").write_text("mine")
-    with pytest.raises(UsageError, match="is not an index made here"):
+    with pytest.raises(UsageError, match="notes"):
         write_index(dist, dist / "notes")
     assert snapshot(dist / "notes") == {"index.html": b"mine"}
 
@@ -258,12 +223,9 @@ def test_the_command_says_what_it_wrote(
     monkeypatch.chdir(dist.parent)
     (dist / "jaxlib_stray-1.0-py3-none-any.whl").touch()
     assert main(["index", "--dist", str(dist)]) == 0
-    advice = "serve it, and give pip its address with --extra-index-url, or uv with --index"
-    about = f"{dist.name}/simple/about.html: how to install, what was proven, sizes and hashes, for people"
-    assert capsys.readouterr() == (
-        f"jaxlib-abacus: 2 files, 1.0\n{dist.name}/simple: {advice}\n{about}\n",
-        "warning: jaxlib_stray-1.0-py3-none-any.whl is not in the index, for release.json does not list it\n",
-    )
+    said = capsys.readouterr()
+    assert f"{dist.name}/simple/about.html" in said.out
+    assert "jaxlib_stray-1.0-py3-none-any.whl" in said.err
     assert main(["index", "--dist", str(dist / "nothing")]) == 2
 
 
@@ -273,11 +235,11 @@ def make_release(folder: Path, name: str) -> Path:
     project, version, *_ = name.split("-")
     info = f"{project}-{version}.dist-info/METADATA"
     wheel = build_wheel(folder, {info: METADATA.replace(b"1.0", version.encode())}, name=name)
-    write_release(folder, list_entry(wheel, version=version))
+    write_release(folder, list_entry(wheel))
     return folder
 
 
-def test_wheels_elsewhere_are_linked_by_absolute_addresses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_wheels_elsewhere_are_linked_by_absolute_addresses(tmp_path: Path) -> None:
     """Two tags, each below an address of its own, quoted; wheels are not in the index, METADATA where asked for."""
     names = [NAME.replace("1.0", "1.1+split.1"), NAME.replace("1.0", "1.2")]
     tags = ["v1.1+split.1", "v1.2"]
@@ -290,47 +252,29 @@ def test_wheels_elsewhere_are_linked_by_absolute_addresses(tmp_path: Path, capsy
     page = json.loads((tmp_path / "simple/jaxlib-abacus/index.v1+json").read_text())
     digest = hash_file(folders[0] / names[0])
     first, second = page["files"]
-    assert first == {
-        "filename": names[0],
-        "url": quoted,
-        "hashes": {"sha256": digest},
-        "size": (folders[0] / names[0]).stat().st_size,
-        "yanked": False,
-        "requires-python": ">=3.12",
-        "provenance": f"{quoted}.provenance",
-    }
-    assert second["url"] == f"{url}/v1.2/{names[1]}"
+    assert (first["url"], second["url"]) == (quoted, f"{url}/v1.2/{names[1]}")
+    assert first["provenance"] == f"{quoted}.provenance"
+    assert "core-metadata" not in first
     html = (tmp_path / "simple/jaxlib-abacus/index.html").read_text()
     link = f'<a href="{quoted}#sha256={digest}" data-requires-python="&gt;=3.12" data-provenance="{quoted}.provenance">'
     assert f"{link}{names[0]}</a><br>" in html
     about = (tmp_path / "simple/about_files" / names[0].replace(".whl", ".html")).read_text()
     assert f'<p class="file"><a href="{quoted}">' in about
-    assert sorted(path.name for path in (tmp_path / "simple/jaxlib-abacus").iterdir()) == [
-        "index.html",
-        "index.v1+json",
-    ]
+    listed = sorted(path.name for path in (tmp_path / "simple/jaxlib-abacus").iterdir())
+    assert listed == ["index.html", "index.v1+json"]
     assert main(["index", *map(str, folders), *options, "--metadata", str(tmp_path / "metadata")]) == 0
     page = json.loads((tmp_path / "simple/jaxlib-abacus/index.v1+json").read_text())
     written = tmp_path / "metadata" / f"{names[0]}.metadata"
     assert page["files"][0]["core-metadata"] == {"sha256": hash_file(written)}
     assert sorted(path.name for path in written.parent.iterdir()) == [f"{name}.metadata" for name in names]
-    capsys.readouterr()
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--files-url", "example.org"], "expected an address"),
-        (["--files-url", "https://example.org/{tag}"], "does not fit the folders"),
-        (["--metadata", "m"], "--metadata needs --files-url"),
-    ],
+    "options", [["--files-url", "example.org"], ["--files-url", "https://example.org/{tag}"], ["--metadata", "m"]]
 )
-def test_addresses_that_cannot_be_right_are_refused(
-    dist: Path, options: list[str], message: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_addresses_that_cannot_be_right_are_refused(dist: Path, options: list[str]) -> None:
     """Before anything is written."""
     assert main(["index", "--dist", str(dist), *options]) == 2
-    assert message in capsys.readouterr().err
     assert not (dist / "simple").exists()
 
 
@@ -340,11 +284,11 @@ def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
     write_joint_index([WheelFolder(first), WheelFolder(second)], tmp_path / "simple")  # the same bytes are no harm
     build_wheel(second, {"jaxlib_abacus-1.0.dist-info/METADATA": METADATA, "x.py": b""}, name=NAME)
     write_release(second, list_entry(second / NAME))
-    with pytest.raises(WheelError, match="has two files of the name"):
+    with pytest.raises(WheelError, match=NAME):
         write_joint_index([WheelFolder(first), WheelFolder(second)], tmp_path / "simple")
 
 
-def test_withdrawn_wheels_have_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_withdrawn_wheels_have_the_reason(tmp_path: Path) -> None:
     """In HTML, in JSON and for people; the decision names the tag or the wheel."""
     folder = make_release(tmp_path / "dist", NAME)
     (tmp_path / "releases").mkdir()
@@ -359,4 +303,3 @@ def test_withdrawn_wheels_have_the_reason(tmp_path: Path, capsys: pytest.Capture
         assert "Withdrawn: crashes &lt;on&gt; start" in about.read_text()
     (tmp_path / "releases/yanked.toml").write_text('[[yanked]]\nreason = "x"\ndate = "2026-11-22"\n')
     assert main(["index", "--root", str(tmp_path), "--dist", str(folder)]) == 3
-    assert "each entry has either a tag or a wheel" in capsys.readouterr().err

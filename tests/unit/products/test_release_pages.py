@@ -27,7 +27,7 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.docs.measures import Measure
 from pjrtwheel.errors import UsageError
 from pjrtwheel.products.index import installer_pages, write_index
-from pjrtwheel.products.index.projects import IndexedFile, Project, WheelSummary, read_projects
+from pjrtwheel.products.index.projects import IndexedFile, Project, WheelSummary
 from pjrtwheel.products.index.release_pages import is_release_page, picker, proof_map, render_pages, sizes
 from pjrtwheel.products.index.release_pages.accelerators import Accelerator, load_accelerators
 from pjrtwheel.products.index.release_pages.releases import ListedRelease, list_releases
@@ -47,7 +47,8 @@ NAME = "jaxlib_abacus-1.2.3+own.1-cp312-abi3-manylinux_2_27_x86_64.whl"
 @pytest.fixture(scope="module")
 def projects(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, ...]:
     """Return the projects of an index with several releases."""
-    return read_projects(make_release_dist(tmp_path_factory.mktemp("dist")))
+    dist = make_release_dist(tmp_path_factory.mktemp("dist"))
+    return write_index(dist, dist / "simple")
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from pjrtwheel import files
@@ -27,6 +27,7 @@ from pjrtwheel.products.index.projects import (
     read_release,
 )
 from pjrtwheel.products.index.release_pages import render_pages
+from pjrtwheel.record.entries import require_record
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX
 
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
@@ -59,20 +60,17 @@ def write_joint_index(
         UsageError: A folder has no `release.json`, or `output` holds something that is no index.
         WheelError: `release.json` or a wheel is damaged, folders contradict each other, or the disk is full.
     """
-    check_place(output)
-    for folder in (source.folder for source in sources):
-        if not folder.is_dir():
-            raise UsageError(f"{folder} is no folder", remedy="build wheels first, or give their folder with --dist")
-    with files.staging_folder(output.parent) as staging, ExitStack() as locks:
+    for source in sources:
+        require_record(source.folder)
+    with _replacing(output) as index, ExitStack() as locks:
         for folder in dict.fromkeys(source.folder.resolve() for source in sources):
             locks.enter_context(files.locked(folder))  # or a build could replace a wheel between its check and its link
         releases = [read_release(source, yanked) for source in sources]
         projects = list_projects(releases, f"an index of {', '.join(str(source.folder) for source in sources)}")
         for source, release in zip(sources, releases, strict=True):
             if not source.url:
-                _link_files(release, source.folder, staging / "index")
-        _write_pages(installer_pages(projects) | render_pages(projects), staging / "index")
-        _replace_folder(staging / "index", output)
+                _link_files(release, source.folder, index)
+        _write_pages(projects, index)
     return projects
 
 
@@ -83,9 +81,16 @@ def write_pages(projects: tuple[Project, ...], output: Path) -> None:
         UsageError: `output` holds something that is no index, or the measures of this repository are malformed.
         WheelError: The disk is full.
     """
+    with _replacing(output) as index:
+        _write_pages(projects, index)
+
+
+@contextmanager
+def _replacing(output: Path) -> Iterator[Path]:
+    """Yield the folder of an index, which takes the place of the one before when all of it is written."""
     check_place(output)
     with files.staging_folder(output.parent) as staging:
-        _write_pages(installer_pages(projects) | render_pages(projects), staging / "index")
+        yield staging / "index"
         _replace_folder(staging / "index", output)
 
 
@@ -121,9 +126,9 @@ def installer_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
     return {path: text.encode() for path, text in written.items()} | metadata
 
 
-def _write_pages(contents: Mapping[str, bytes], folder: Path) -> None:
+def _write_pages(projects: tuple[Project, ...], folder: Path) -> None:
     """Write the pages durably, before the folder gets its name."""
-    for path, data in contents.items():
+    for path, data in (installer_pages(projects) | render_pages(projects)).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         with (folder / path).open("xb") as file:
             file.write(data)

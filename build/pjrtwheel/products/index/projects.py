@@ -13,9 +13,9 @@ from urllib.parse import quote
 from packaging.utils import InvalidName, canonicalize_name
 from packaging.version import InvalidVersion, Version
 
-from pjrtwheel.errors import UsageError, WheelError
+from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, check_sets, read_entries
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, check_sets, read_entries, require_record
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import PROVENANCE_SUFFIX, VARIANTS_SUFFIX
 from pjrtwheel.wheel.read.directory import open_wheel
@@ -113,17 +113,6 @@ class Project:
     entries: tuple[Entry, ...]
 
 
-def read_projects(dist: Path) -> tuple[Project, ...]:
-    """Return the projects of a folder with `release.json`, by name.
-
-    Raises:
-        UsageError: There is no `release.json`.
-        WheelError: It is damaged, or a wheel is missing, damaged or not the one that it describes; or wheels of one
-            version are of different sets.
-    """
-    return list_projects([read_release(WheelFolder(dist))], f"an index of {dist}")
-
-
 def read_release(source: WheelFolder, yanked: Mapping[str, str] | None = None) -> IndexedRelease:
     """Return what a folder offers; `yanked` has the reason for each wheel that was withdrawn, by file name.
 
@@ -181,10 +170,7 @@ def find_unlisted(dist: Path, projects: Iterable[Project]) -> tuple[str, ...]:
 
 def _read_listed(dist: Path) -> list[Entry]:
     """Read `release.json`, all of it or none."""
-    path = dist / RELEASE_FILENAME
-    if not path.is_file():
-        raise UsageError(f"{path} is not there", cause="no wheels were built into this folder", remedy=_BUILD_AGAIN)
-    entries = read_entries(dist)
+    path, entries = require_record(dist), read_entries(dist)
     if not entries or not all(map(_is_plain, entries.values())):
         cause = "it lists no wheel, or one under another name than its own"
         raise WheelError(f"{path} is damaged", cause=cause, remedy=_BUILD_AGAIN)

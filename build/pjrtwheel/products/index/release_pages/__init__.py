@@ -70,24 +70,14 @@ def _install_pages(templates: jinja2.Environment, releases: tuple[ListedRelease,
     # The selector is needed to write pages, and not to publish wheels, nor to read what an index holds.
     from pjrtwheel.products.index.release_pages import picker  # noqa: PLC0415
 
+    templates.filters["quote"] = picker.quote
     template, offer = templates.get_template("install.html"), picker.read_offer()
     for release in releases or (None,):
+        path = MAIN_PAGE if release is None or release.newest else f"{FOLDER}/install{release.suffix}.html"
+        places = {"base": f"{FOLDER}/", "home": MAIN_PAGE} if path == MAIN_PAGE else {}
         table = picker.make_table(offer, release) if release else []
-        plugins = (release.plugins() or release.wheels) if release else ()
-        view: dict[str, Any] = {
-            "systems": table,
-            "index": picker.INDEX,
-            "placeholder": picker.PYTHON,
-            # What to install of a release about which the selector knows nothing: each plugin by its name.
-            "names": [picker.quote(f"{name}=={release.version}") for name in dict.fromkeys(w.project for w in plugins)]
-            if release and not table
-            else [],
-        }
-        if release is None or release.newest:
-            places = {"base": f"{FOLDER}/", "home": MAIN_PAGE}
-            yield MAIN_PAGE, template.render(page="install", release=release, **view, **places)
-        else:
-            yield f"{FOLDER}/install{release.suffix}.html", template.render(page="install", release=release, **view)
+        texts = {"systems": table, "index": picker.INDEX, "python": picker.PYTHON}
+        yield path, template.render(page="install", release=release, **texts, **places)
 
 
 def _pages_of(templates: jinja2.Environment, release: ListedRelease) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ from jaxlib_select.machine.file import from_json
 from jaxlib_select.machine.model import Machine as MachineFile
 from jaxlib_select.tables import unknown_keys
 from pjrtwheel import tables
-from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import UsageError
 
 Machine = Mapping[str, Any]
@@ -58,7 +58,7 @@ class Accelerators:
 
     Attributes:
         accelerators: In the order of the list.
-        order: Where they are in it: smaller numbers come first, and of equal ones the backend with the higher `rank`.
+        order: Where they are in it: smaller numbers come first.
     """
 
     accelerators: tuple[Accelerator, ...]
@@ -71,20 +71,10 @@ def load_accelerators(root: Path) -> tuple[Accelerator, ...]:
     Raises:
         UsageError: A file is not TOML, or of another form, or a machine in it has what the selector does not know.
     """
-    ranks: dict[Path, int] = {}
-    for backend in load_backends(root).values():
-        for path in _files_of(backend):
-            ranks[path] = max(ranks.get(path, 0), int((backend.select or {}).get("rank", 0)))
-    found = [(_read(path), rank) for path, rank in ranks.items()]
-    ordered = sorted(found, key=lambda entry: (entry[0].order, -entry[1]))
-    return tuple(accelerator for listed, _ in ordered for accelerator in listed.accelerators)
-
-
-def _files_of(backend: Backend) -> list[Path]:
-    """Return the files of a backend's own directory and of those that it shares."""
-    plugins = backend.path.parent.parent
-    paths = (plugins / name / _FILENAME for name in (backend.name, *backend.shared))
-    return [path for path in paths if path.is_file()]
+    backends = load_backends(root).values()
+    paths = {root / "plugins" / name / _FILENAME for entry in backends for name in (entry.name, *entry.shared)}
+    found = sorted((_read(path) for path in sorted(paths) if path.is_file()), key=lambda entry: entry.order)
+    return tuple(accelerator for listed in found for accelerator in listed.accelerators)
 
 
 def _read(path: Path) -> Accelerators:

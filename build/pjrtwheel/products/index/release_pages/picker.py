@@ -8,7 +8,7 @@ the pages are written. The page shows the table, and holds it as JSON for the sc
 
 from __future__ import annotations
 
-import copy
+import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -106,7 +106,7 @@ class Package:
 
     Attributes:
         title: The requirement.
-        commands: Installer and environment, such as `uv new` → the commands; for any Python.
+        commands: Installer and environment, such as `uv new` → the commands, for any Python.
         checks: Environment → the command that says whether it works.
         answers: The machines that get it.
     """
@@ -114,7 +114,7 @@ class Package:
     title: str
     commands: Mapping[str, str]
     checks: Mapping[str, str]
-    answers: tuple[Answer, ...]
+    answers: list[Answer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,61 +147,46 @@ def _is_known(release: ListedRelease) -> bool:
 def _table_of(offer: Offer, release: ListedRelease, system: System) -> SystemTable:
     """Decide for a system; machines that get the same commands are together, in the order of the first of each."""
     shell, rivals = offer.shells[system.shell], find_rivals(release)
-    packages: dict[tuple[str, ...], tuple[Decision, dict[str, str], list[Answer]]] = {}
-    for accelerator, choice, named, decision in _decide(offer, release, system):
+    packages: dict[str, Package] = {}
+    for accelerator, choice, decision in _decide(offer, release, system):
         commands = {
             f"{installer} {environment}": fill_commands(listed, environment, shell, decision, rivals)
             for installer, listed in offer.commands.items()
             for environment in ENVIRONMENTS
         }
-        _, _, answers = packages.setdefault(tuple(commands.values()), (decision, commands, []))
-        notes = (*_missing(release, system, decision), *decision.warnings)
-        answers.append(_answer(accelerator, choice, decision, notes, named=named))
-    return SystemTable(
-        system.label,
-        tuple(map(name_python, release.pythons_of(system.platform))),
-        tuple(
-            Package(decision.requirements[-1], commands, _checks(release, shell, decision), tuple(answers))
-            for decision, commands, answers in packages.values()
-        ),
-    )
+        package = Package(decision.requirements[-1], commands, _checks(release, shell, decision), [])
+        answers = packages.setdefault("\n".join(commands.values()), package).answers
+        chosen = next(candidate for candidate in decision.candidates if candidate.chosen)
+        others = [candidate for candidate in decision.candidates if not (candidate.chosen or candidate.absent)]
+        answers.append(
+            Answer(
+                accelerator.label,
+                named=accelerator not in offer.accelerators,
+                question=accelerator.question,
+                choice=choice.label,
+                backend=chosen.backend,
+                reason=chosen.reason,
+                notes=(*_missing(release, system, decision), *decision.warnings),
+                others=tuple((candidate.backend, candidate.reason) for candidate in others),
+            )
+        )
+    pythons = tuple(map(name_python, release.pythons_of(system.platform)))
+    return SystemTable(system.label, pythons, tuple(packages.values()))
 
 
-def _decide(
-    offer: Offer, release: ListedRelease, system: System
-) -> Iterator[tuple[Accelerator, Choice, bool, Decision]]:
+def _decide(offer: Offer, release: ListedRelease, system: System) -> Iterator[tuple[Accelerator, Choice, Decision]]:
     """Yield what the selector decides for each accelerator on a system, and for each package that is asked for."""
-    asked = f"jax=={release.jax}"
-    nothing = Choice("", {})
+    asked, nothing = f"jax=={release.jax}", Choice("", {})
     for accelerator in offer.accelerators:
         for choice in accelerator.choices or (nothing,):
             machine = join_machines(system.machine, accelerator.machine, choice.machine)
-            yield accelerator, choice, False, resolve(asked, from_json(machine))
+            yield accelerator, choice, resolve(asked, from_json(machine))
     for backend in load_facts(release.jax).backends:
         for name, extras in backend.variants.items():
             package = f"{backend.distribution}[{','.join(extras)}]" if extras else backend.distribution
-            try:
+            with contextlib.suppress(SelectError):  # where there is none for this system
                 decision = resolve(asked, from_json(system.machine), read_policy([name], {}, None))
-            except SelectError:  # there is none for this system
-                continue
-            yield Accelerator(f"{name}: {package}", {}), nothing, True, decision
-
-
-def _answer(
-    accelerator: Accelerator, choice: Choice, decision: Decision, notes: tuple[str, ...], *, named: bool
-) -> Answer:
-    (chosen,) = (candidate for candidate in decision.candidates if candidate.chosen)
-    others = [candidate for candidate in decision.candidates if not (candidate.chosen or candidate.absent)]
-    return Answer(
-        accelerator.label,
-        named,
-        accelerator.question,
-        choice.label,
-        chosen.backend,
-        chosen.reason,
-        notes,
-        tuple((candidate.backend, candidate.reason) for candidate in others),
-    )
+                yield Accelerator(f"{name}: {package}", {}), nothing, decision
 
 
 def _missing(release: ListedRelease, system: System, decision: Decision) -> Iterator[str]:
@@ -225,9 +210,7 @@ def join_machines(*parts: Machine) -> dict[str, Any]:
     joined: dict[str, Any] = {}
     for part in parts:
         for key, value in part.items():
-            before = joined.get(key)
-            both = isinstance(value, dict) and isinstance(before, dict)
-            joined[key] = join_machines(before, value) if both and before is not None else copy.deepcopy(value)
+            joined[key] = join_machines(joined.get(key, {}), value) if isinstance(value, dict) else value
     return joined
 
 

@@ -4,9 +4,8 @@
 
 from __future__ import annotations
 
-import itertools
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pjrtwheel.abis import name_python
@@ -106,27 +105,43 @@ def _group(wheels: Iterable[Wheel]) -> list[list[Wheel]]:
 
 
 def _map_of(wheels: Sequence[Wheel]) -> Map:
-    rows = [*_target_rows(wheels), *_device_rows(wheels)] or [Row("any device", "", tuple(map(_plain_cell, wheels)))]
+    chips = _name_chips(wheels)
+    # The strongest proof of a wheel comes first; of several that say something about a chip it counts.
+    cells = [dict(reversed(list(_cells_of(wheel, chips)))) for wheel in wheels]
+    devices = dict.fromkeys(named for found in cells for named in found if named not in chips.values())
+    rows = []
+    for named in [*chips.values(), *devices] or [("any device", "")]:
+        row = (found.get(named, _plain_cell(wheel)) for wheel, found in zip(wheels, cells, strict=True))
+        rows.append(Row(*named, tuple(row)))
     columns = tuple((wheel.project, wheel.system) for wheel in wheels)
     return Map(", ".join(dict.fromkeys(wheel.project for wheel in wheels)), "Device", columns, tuple(rows))
 
 
-def _target_rows(wheels: Sequence[Wheel]) -> list[Row]:
-    """Return a row for each chip that some wheel was compiled for, by generation; those without code are oldest."""
-    found = [target for wheel in wheels for _, target in _targets_of(wheel)]
-    rows = []
-    for name in sorted({target.name for target in found}):
-        own = [target for target in found if target.name == name]
-        codes = dict.fromkeys(itertools.chain.from_iterable(target.code for target in own))
-        cells = tuple(_target_cell(wheel, name) for wheel in wheels)
-        rows.append(Row(own[-1].summary or name, ", ".join(codes), cells))
-    return sorted(rows, key=lambda row: [int(number) for number in re.findall(r"\d+", row.detail)])
+def _name_chips(wheels: Iterable[Wheel]) -> dict[str, tuple[str, str]]:
+    """Return what to call each chip that programs were compiled for, by generation; those without code are oldest."""
+    targets = [target for wheel in wheels for _, target in _targets_of(wheel)]
+    chips = {}
+    for name in sorted({target.name for target in targets}):
+        own = [target for target in targets if target.name == name]
+        codes = dict.fromkeys(code for target in own for code in target.code)
+        chips[name] = (own[-1].summary or name, ", ".join(codes))
+    return dict(sorted(chips.items(), key=lambda chip: [int(number) for number in re.findall(r"\d+", chip[1][1])]))
 
 
-def _target_cell(wheel: Wheel, name: str) -> Cell:
-    proof, target = next((found for found in _targets_of(wheel) if found[1].name == name), (None, None))
-    if proof is None or target is None:
-        return _plain_cell(wheel)
+def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tuple[tuple[str, str], Cell]]:
+    """Yield what was shown for a chip, or on a device, by what that is called."""
+    for proof, target in _targets_of(wheel):
+        yield chips[target.name], _target_cell(proof, target)
+    for proof in wheel.entry.proofs():
+        if proof.level is Level.DEVICE and proof.machine is not None:
+            chip, processor = proof.machine.chip, proof.machine.processor
+            named = (processor, "") if chip in {"", proof.backend} else (chip, proof.machine.driver)
+            results = [result for python in proof.pythons for result in python.results]
+            passed = {result.program for result in results if result.outcome is Outcome.PASSED}
+            yield named, Cell(Level.DEVICE.value, count(len(passed), "program"), proof=proof)
+
+
+def _target_cell(proof: Proof, target: TargetProof) -> Cell:
     passed, all_of = len(target.programs(Outcome.PASSED)), len({entry.program for entry in target.compilations})
     if not passed:
         return Cell(FAILED_AS_EXPECTED, "as expected", proof=proof, target=target)
@@ -139,25 +154,3 @@ def _plain_cell(wheel: Wheel) -> Cell:
     """Return what holds for a wheel whatever the chip."""
     weaker = min(wheel.entry.proof.level, Level.LOAD, key=ORDER.index)
     return Cell(weaker.value, page=wheel.page)
-
-
-def _device_rows(wheels: Sequence[Wheel]) -> Iterator[Row]:
-    """Yield a row for each device that programs ran on."""
-    found: dict[tuple[str, str], dict[str, Proof]] = {}
-    for wheel in wheels:
-        for proof in wheel.entry.proofs():
-            if proof.level is Level.DEVICE and proof.machine is not None:
-                chip, processor = proof.machine.chip, proof.machine.processor
-                named = (processor, "") if chip in {"", proof.backend} else (chip, proof.machine.driver)
-                found.setdefault(named, {})[wheel.entry.filename] = proof
-    for (label, detail), proofs in found.items():
-        cells = (_device_cell(wheel, proofs.get(wheel.entry.filename)) for wheel in wheels)
-        yield Row(label, detail, tuple(cells))
-
-
-def _device_cell(wheel: Wheel, proof: Proof | None) -> Cell:
-    if proof is None:
-        return _plain_cell(wheel)
-    results = [result for python in proof.pythons for result in python.results]
-    passed = {result.program for result in results if result.outcome is Outcome.PASSED}
-    return Cell(Level.DEVICE.value, count(len(passed), "program"), proof=proof)
