@@ -7,6 +7,10 @@ A Python is named by its ABI tag: `cp314` has the GIL, `cp314t` is free-threaded
 
 from __future__ import annotations
 
+import re
+
+# A module that one CPython alone imports (PEP 3149), such as `_solver.cpython-312-x86_64-linux-gnu.so`.
+VERSIONED = re.compile(r"(?P<stem>[^.]+)\.cpython-(?P<python>\d+t?)-(?P<architecture>\w+)-linux-gnu\.so")
 # The stable ABI of Pythons with the GIL (PEP 384).
 STABLE_ABI = "abi3"
 # What the extension is compiled for in addition: oldest Python → ABI tag. Free-threaded Pythons have a stable ABI from

@@ -177,3 +177,15 @@ def count(number: int, noun: str) -> str:
     ('1 target', '2 targets')
     """
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def describe_size(size: int) -> str:
+    """Return a number of bytes as people read it.
+
+    >>> describe_size(99_800_000), describe_size(4_321), describe_size(12)
+    ('99.8 MB', '4.3 kB', '12 bytes')
+    """
+    for unit, name in ((1_000_000, "MB"), (1_000, "kB")):
+        if size >= unit:
+            return f"{size / unit:.1f} {name}"
+    return f"{size} bytes"

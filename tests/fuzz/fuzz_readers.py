@@ -16,12 +16,14 @@ from pathlib import Path
 
 from jaxlib_select.errors import SelectError
 from jaxlib_select.machine.file import parse_machine, to_json
+from pjrtwheel.binaries import read_library
 from pjrtwheel.elf import plan_repair, read_chunks, read_image
 from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.prove.proof_file import read_proof_file, write_proof_file
 from pjrtwheel.record.proofs import Level, ProofMachine
-from pjrtwheel.verify import documents, elf, formats, library, macho, pe
+from pjrtwheel.verify import documents
 from pjrtwheel.verify.contents import read_contents
+from pjrtwheel.verify.libraries import Allowed, check_floors, check_libraries
 from pjrtwheel.wheel.metadata import add_extras, read_field
 from pjrtwheel.wheel.read.unpack import unpack_wheel
 from pjrtwheel.wheel.record import parse_record
@@ -71,9 +73,9 @@ def all_readers(scratch: Path) -> dict[str, Reader]:
         "report": Reader(_read_report, (_report_sample(),), tooling, 180),
         "machine": Reader(_read_machine, machines, (SelectError,), 200),
         "elf": Reader(_read_elf, elves, tooling, 60),
-        "library": Reader(lambda data: _read_library(data, scratch), elves, tooling, 30),
-        "mach-o": Reader(lambda data: _read_macho(data, scratch), _macho_samples(), tooling, 15),
-        "pe": Reader(lambda data: _read_pe(data, scratch), _pe_samples(), tooling, 15),
+        "library": Reader(lambda data: _read_library(data, scratch, "demo.so"), elves, tooling, 30),
+        "mach-o": Reader(lambda data: _read_library(data, scratch, "demo.dylib"), _macho_samples(), tooling, 15),
+        "pe": Reader(lambda data: _read_library(data, scratch, "demo.pyd"), _pe_samples(), tooling, 15),
         "unpack": Reader(lambda data: _unpack(data, scratch), wheels, tooling, 40),
         "verify": Reader(lambda data: _verify(data, scratch), wheels, tooling, 20),
         "verify-texts": Reader(lambda data: _verify_texts(data, scratch), texts["all"], tooling, 20),
@@ -111,24 +113,11 @@ def _read_elf(data: bytes) -> object:
     return sum(map(len, read_chunks(file, plan.pieces, 1 << 16))), plan.changes
 
 
-def _read_library(data: bytes, scratch: Path) -> object:
-    path = scratch / "demo.so"
+def _read_library(data: bytes, scratch: Path, member: str) -> object:
+    path = scratch / member
     path.write_bytes(data)
-    found = formats.read_library(path, "demo.so")
-    return [*elf.check_library(found, "EM_X86_64"), *library.check_exports(found, ["GetPjrtApi"])]
-
-
-def _read_macho(data: bytes, scratch: Path) -> object:
-    path = scratch / "demo.dylib"
-    path.write_bytes(data)
-    found = macho.read_library(path, "demo.dylib")
-    return [*macho.check_library(found, "arm64"), *macho.compare_system(found, "macosx_11_0_arm64")]
-
-
-def _read_pe(data: bytes, scratch: Path) -> object:
-    path = scratch / "demo.pyd"
-    path.write_bytes(data)
-    return [*pe.check_library(pe.read_library(path, "demo.pyd"), "AMD64")]
+    libraries = [read_library(path, member)]
+    return [*check_libraries(libraries, None, Allowed()), *check_floors(libraries, ["macosx_11_0_arm64"])]
 
 
 def _unpack(data: bytes, scratch: Path) -> object:
@@ -141,11 +130,8 @@ def _verify(data: bytes, scratch: Path) -> object:
     (scratch / _WHEEL).write_bytes(data)
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
         contents = read_contents(scratch / _WHEEL, Path(folder))
-    checks = (
-        *(documents.check_names, documents.check_record, documents.check_wheel_file),
-        *(documents.check_metadata, documents.check_licenses),
-    )
-    return [*(list(check(contents)) for check in checks), *documents.check_requirements(contents, ("numpy",))]
+    found = [*documents.check_documents(contents), *documents.check_wheel_file(contents)]
+    return [*found, *documents.check_requirements(contents, ("numpy",))]
 
 
 def _verify_texts(data: bytes, scratch: Path) -> object:

@@ -16,6 +16,7 @@ import pytest
 
 from pjrtwheel.abis import FREE_THREADED, STABLE_ABI, extension_suffix
 from pjrtwheel.backend import Backend, find_backend
+from pjrtwheel.binaries import read_library
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.gpucode import read_gpu_code
 from pjrtwheel.release.extras import extras_of
@@ -23,7 +24,6 @@ from pjrtwheel.release.lock import LOCK_FILENAME, make_lock
 from pjrtwheel.release.model import Release
 from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.documents import find_document
-from pjrtwheel.verify.formats import read_library
 from pjrtwheel.wheel.plugin import generate_modules
 
 pytestmark = pytest.mark.integration

@@ -81,23 +81,22 @@ def execute(args: argparse.Namespace) -> int:
 
 def _print_comparison(found: Sequence[Inspection], args: argparse.Namespace) -> None:
     from pjrtwheel.verify.compare import compare_inspections
-    from pjrtwheel.verify.one_screen import render_comparison
+    from pjrtwheel.verify.printer import print_comparison
 
     comparison = compare_inspections(*found)
     if args.json:
         print(json.dumps(comparison.to_json(), indent=2, sort_keys=True))
     else:
         console, width = _make_console()
-        render_comparison(comparison, console, width, whole=args.verbose)
+        print_comparison(comparison, console, width, whole=args.verbose)
 
 
 def _print_wheels(found: Sequence[Inspection], args: argparse.Namespace) -> None:
-    from pjrtwheel.verify.one_screen import render_summary
-    from pjrtwheel.verify.terminal import render_inspection
+    from pjrtwheel.verify.printer import print_summary, print_wheel
 
     console, width = _make_console()
     for entry in found:
-        (render_inspection if args.verbose else render_summary)(entry, console, width)
+        (print_wheel if args.verbose else print_summary)(entry, console, width)
 
 
 def _make_console() -> tuple[Console, int | None]:

@@ -18,8 +18,8 @@ from pjrtwheel.files import write_atomically
 from pjrtwheel.sets.projects import BINDINGS
 from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.verify.inspection import Inspection, inspect_wheel
+from pjrtwheel.verify.libraries import find_useless
 from pjrtwheel.verify.lookup import make_finder
-from pjrtwheel.verify.reported import count_useless
 from pjrtwheel.wheel.names import find_plain_wheels, fits, parse_name
 
 DATA = "docs/wheels.json"
@@ -144,7 +144,7 @@ def _measure(inspection: Inspection) -> Measure:
         installed_size=inspection.installed_size,
         libraries=len(libraries),
         rpath_elements=sum(len(library.search_paths) for library in libraries),
-        rpath_useless=sum(count_useless(library).total() for library in libraries),
+        rpath_useless=sum(len(elements) for library in libraries for elements in find_useless(library).values()),
         exports=len(plugins[0].exports) if plugins else None,
         unneeded_bytes=sum(library.unneeded_bytes for library in libraries),
         license_files=len(inspection.license_files),

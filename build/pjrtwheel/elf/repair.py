@@ -14,7 +14,7 @@ from pjrtwheel.elf.layout import FileHeader, Segment
 from pjrtwheel.elf.pieces import Edit, Piece, Span, cut, total_size
 from pjrtwheel.elf.search_path import ANYWHERE, LibraryPlace, repair_search_paths
 from pjrtwheel.elf.strip import strip
-from pjrtwheel.errors import ElfError, shorten
+from pjrtwheel.errors import ElfError, describe_size, shorten
 
 _Segments = tuple[Segment, ...]
 
@@ -116,15 +116,3 @@ def check_exports(image: ElfImage, allowed: Sequence[str]) -> None:
             cause="it was linked without a version script, and could collide with other libraries of the process",
             remedy="link it with a version script, or add them to exports in backend.toml",
         )
-
-
-def describe_size(size: int) -> str:
-    """Return a number of bytes as people read it.
-
-    >>> describe_size(99_800_000), describe_size(4_321), describe_size(12)
-    ('99.8 MB', '4.3 kB', '12 bytes')
-    """
-    for unit, name in ((1_000_000, "MB"), (1_000, "kB")):
-        if size >= unit:
-            return f"{size / unit:.1f} {name}"
-    return f"{size} bytes"

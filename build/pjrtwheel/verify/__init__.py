@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
 
@@ -21,10 +22,10 @@ from pjrtwheel.files import write_atomically
 from pjrtwheel.progress import LINES, Progress, Step
 from pjrtwheel.release.lock import LOCK_FILENAME
 from pjrtwheel.verify import accelerator, checkers, documents
-from pjrtwheel.verify.contents import WheelContents, read_contents
-from pjrtwheel.verify.findings import Finding, describe_error, name_problems
-from pjrtwheel.verify.formats import check_libraries, read_libraries, read_library
-from pjrtwheel.verify.library import Library
+from pjrtwheel.verify.contents import WheelContents, read_contents, read_libraries
+from pjrtwheel.verify.documents import check_documents
+from pjrtwheel.verify.findings import REPORTED, Finding, Problem, describe_error
+from pjrtwheel.verify.libraries import Allowed, check_floors, check_libraries, check_system, is_tolerated
 from pjrtwheel.wheel.names import FILENAME_FORM, find_name, parse_name, split_label
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
@@ -115,49 +116,45 @@ def _without_label(wheel: Path, scratch: Path) -> Path:
 
 def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backend]) -> Iterator[Finding]:
     backend = accelerator.find_backend(wheel.name.distribution, backends)
-    found, broken = read_libraries(wheel.libraries, read_library)
+    libraries, broken = read_libraries(wheel)
     yield from broken
-    yield from _check_texts(wheel, report, backend)
-    plugins = {canonicalize_name(entry.distribution) for entry in backends}
-    yield from name_problems("set", documents.check_set(wheel, plugins))
-    yield from _check_libraries(wheel, found, backend, backends)
-    packages = accelerator.expected_packages(wheel, backend) if backend else ()
-    if not wheel.is_metadata_only():
-        yield from name_problems("check-wheel-contents", checkers.check_contents(wheel.path, packages))
-    yield from name_problems("twine", checkers.check_twine(wheel.path))
-
-
-def _check_texts(wheel: WheelContents, report: Report | None, backend: Backend | None) -> Iterator[Finding]:
-    for name, check in (
-        ("member-name", documents.check_names),
-        ("record", documents.check_record),
-        ("wheel", documents.check_wheel_file),
-        ("metadata", documents.check_metadata),
-        ("license-file", documents.check_licenses),
-    ):
-        yield from name_problems(name, check(wheel))
-    if wheel.libraries or backend is not None:  # nothing of others is in the rest, and it goes with every jaxlib
-        yield from name_problems("sbom", documents.check_sbom(wheel))
-        yield from name_problems("lock", documents.check_lock(wheel.texts))
-    if report is not None:
-        yield from name_problems("requirements", documents.check_requirements(wheel, report.requires))
-    yield from name_problems("gpu-list", documents.check_gpu_code(wheel, report.gpu_code if report else None))
-    if backend is not None:
-        yield from name_problems("plugin", accelerator.check_plugin(wheel, backend))
-        yield from name_problems("kernels", accelerator.check_presence(wheel))
-
-
-def _check_libraries(
-    wheel: WheelContents, found: Sequence[Library], backend: Backend | None, backends: Sequence[Backend]
-) -> Iterator[Finding]:
+    allowed = Allowed({entry.library: entry.exports for entry in backends})
+    if backend:
+        allowed = replace(allowed, search_paths=backend.search_paths, external=backend.external)
+    ours = bool(wheel.libraries) or backend is not None  # nothing of others is in the rest, and it goes with any jaxlib
+    by_member = {library.member: library for library in libraries}
+    for finding in (*check_documents(wheel), *check_libraries(libraries, wheel.name.platform, allowed)):
+        ignored = finding.code in REPORTED or (finding.code in {"sbom", "lock"} and not ours)
+        if not ignored and not is_tolerated(finding, by_member, allowed):
+            yield finding
     platform = wheel.name.platform
-    kept, external = (backend.search_paths, backend.external) if backend else ((), ())
-    yield from check_libraries(wheel, found, platform, search_paths=kept, external=external)
-    yield from name_problems("elf", accelerator.check_symbols(found, backends))
-    architecture = platform.architecture if platform else ""
-    yield from name_problems("kernels", accelerator.check_kernels(wheel.libraries, backend, architecture))
-    yield from name_problems("abi", accelerator.check_abis(wheel))
+    if wheel.libraries and platform is None:
+        yield Finding("architecture", "", "the platform tag is that of no system and processor we have wheels for")
+    elif wheel.libraries and platform:
+        yield from (entry for entry in check_floors(libraries, wheel.platform_tags) if entry.code not in REPORTED)
+        yield from check_system(wheel, libraries, platform, allowed.external)
+    for code, problems in _check_promises(wheel, report, backend, backends):
+        yield from (Finding(code, member, text) for member, text in problems)
+
+
+def _check_promises(
+    wheel: WheelContents, report: Report | None, backend: Backend | None, backends: Sequence[Backend]
+) -> Iterator[tuple[str, Iterable[Problem]]]:
+    """Yield what is promised of our wheels alone, and what the community's checkers say, by code."""
+    yield "wheel", documents.check_wheel_file(wheel)
+    if report is not None:
+        yield "requirements", documents.check_requirements(wheel, report.requires)
+    yield "gpu-list", documents.check_gpu_code(wheel, report.gpu_code if report else None)
+    yield "set", documents.check_set(wheel, {canonicalize_name(entry.distribution) for entry in backends})
+    if backend is not None:
+        yield "plugin", accelerator.check_plugin(wheel, backend)
+        yield "kernels", accelerator.check_presence(wheel)
+    yield "kernels", accelerator.check_kernels(wheel, backend)
+    yield "abi", accelerator.check_abis(wheel)
     stable = {tag.interpreter for tag in wheel.name.tags if tag.abi == STABLE_ABI}
-    if stable:  # the oldest Python has the smallest ABI
-        oldest = min(stable, key=python_version)
-        yield from name_problems("abi3audit", checkers.check_stable_abi(wheel.libraries, oldest))
+    if stable and wheel.libraries:  # the oldest Python has the smallest ABI
+        yield "abi3audit", checkers.check_stable_abi(wheel.libraries, min(stable, key=python_version))
+    if not wheel.is_metadata_only():
+        packages = accelerator.expected_packages(wheel, backend) if backend else ()
+        yield "check-wheel-contents", checkers.check_contents(wheel.path, packages)
+    yield "twine", checkers.check_twine(wheel.path)

@@ -1,43 +1,27 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hold the wheel of an accelerator to its backend file: the plugin library, the kernels, and what they export."""
+"""Hold the wheel of an accelerator to its backend file: the plugin library, and the kernels."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from packaging.utils import canonicalize_name
 
-from pjrtwheel.abis import FREE_THREADED, STABLE_ABI, extension_suffix
+from pjrtwheel.abis import FREE_THREADED, STABLE_ABI, VERSIONED, extension_suffix
 from pjrtwheel.backend import Backend
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.documents import find_document
 from pjrtwheel.verify.findings import Problem
-from pjrtwheel.verify.library import Library, check_exports
 from pjrtwheel.wheel.metadata import PROVENANCE_FILENAME, find_requirement
-
-# Endings of modules for a stable ABI, and how the function begins that CPython calls in them (PEP 489, PEP 793).
-_STABLE_HOOKS = {".abi3.so": "PyInit_", ".abi3t.so": "PyModExport_"}
-# A module that one CPython alone imports (PEP 3149), such as `_solver.cpython-312-x86_64-linux-gnu.so`.
-_VERSIONED = re.compile(r"(?P<stem>[^.]+)\.cpython-(?P<python>\d+t?)-(?P<architecture>\w+)-linux-gnu\.so")
 
 
 def find_backend(distribution: str, backends: Iterable[Backend]) -> Backend | None:
     """Return the backend whose wheel is of this distribution."""
     return next((backend for backend in backends if canonicalize_name(backend.distribution) == distribution), None)
-
-
-def is_versioned(filename: str) -> bool:
-    """Whether a library is a module for one CPython, which no promise of a stable ABI is about.
-
-    >>> is_versioned("_solver.cpython-312-x86_64-linux-gnu.so"), is_versioned("_pjrt.abi3.so")
-    (True, False)
-    """
-    return _VERSIONED.fullmatch(filename) is not None
 
 
 def expected_packages(wheel: WheelContents, backend: Backend) -> tuple[str, ...]:
@@ -83,9 +67,10 @@ def check_presence(wheel: WheelContents) -> Iterator[Problem]:
     except TableError as error:
         yield path, str(error)
         return
-    architecture = wheel.name.platform.architecture if wheel.name.platform else ""
-    names = (member.rpartition("/")[2] for member in wheel.libraries.keys() - _twins(wheel.libraries, architecture))
-    present = {f"cp{match['python']}" for name in names if (match := _VERSIONED.fullmatch(name))}
+    names = (
+        member.rpartition("/")[2] for member in wheel.libraries.keys() - _twins(wheel.libraries, wheel.architecture)
+    )
+    present = {f"cp{match['python']}" for name in names if (match := VERSIONED.fullmatch(name))}
     if stated != present:
         yield path, f"names kernels for {_list(stated)}, the wheel has some for {_list(present)}"
 
@@ -94,26 +79,12 @@ def _list(pythons: Iterable[str]) -> str:
     return ", ".join(sorted(pythons)) or "no Python"
 
 
-def check_symbols(libraries: Iterable[Library], backends: Iterable[Backend]) -> Iterator[Problem]:
-    """Plugin libraries and stable-ABI modules export what they may, other modules their initializer."""
-    allowed = {f"{backend.package}/{backend.library}": backend.exports for backend in backends}
-    for library in libraries:
-        name = PurePosixPath(library.member).name
-        if library.member in allowed:
-            yield from check_exports(library, allowed[library.member])
-        elif suffix := next(filter(name.endswith, _STABLE_HOOKS), ""):
-            yield from check_exports(library, (_STABLE_HOOKS[suffix] + name.removesuffix(suffix),))
-        elif (match := _VERSIONED.fullmatch(name)) and f"PyInit_{match['stem']}" not in library.exports:
-            yield library.member, f"does not export 'PyInit_{match['stem']}'"
-
-
 def check_abis(wheel: WheelContents) -> Iterator[Problem]:
     """A module for the stable ABI has a twin for every other ABI that the wheel's name claims."""
     claimed = sorted({tag.abi for tag in wheel.name.tags} - {STABLE_ABI})
-    architecture = wheel.name.platform.architecture if wheel.name.platform else ""
     for stem in _stable_modules(wheel.libraries):
         for abi in claimed:
-            twin = stem + extension_suffix(abi, architecture)
+            twin = stem + extension_suffix(abi, wheel.architecture)
             if twin not in wheel.libraries:
                 yield twin, f"is missing, although the wheel claims the ABI {abi}"
 
@@ -130,15 +101,16 @@ def _twins(members: Iterable[str], architecture: str) -> set[str]:
     return {stem + extension_suffix(abi, architecture) for stem in stems for abi in FREE_THREADED.values()}
 
 
-def check_kernels(members: Collection[str], backend: Backend | None, architecture: str) -> Iterator[Problem]:
+def check_kernels(wheel: WheelContents, backend: Backend | None) -> Iterator[Problem]:
     """Modules of one CPython are where JAX looks for them, the same for each Python."""
+    architecture = wheel.architecture
     modules: dict[str, set[str]] = {}
-    twins = _twins(members, architecture)
-    for member in members:
+    twins = _twins(wheel.libraries, architecture)
+    for member in wheel.libraries:
         folder, _, name = member.rpartition("/")
         if member in twins:
             continue
-        if match := _VERSIONED.fullmatch(name):
+        if match := VERSIONED.fullmatch(name):
             problem = _misplaced(folder, match, backend, architecture)
             if problem:
                 yield member, problem

@@ -18,9 +18,8 @@ from contextvars import ContextVar
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from pjrtwheel.abis import python_version
+from pjrtwheel.abis import VERSIONED, python_version
 from pjrtwheel.errors import VerifyError
-from pjrtwheel.verify.accelerator import is_versioned
 from pjrtwheel.verify.findings import Problem
 
 # Of each thread: called with the name of a checker that is started. The checks between here and there know no screen.
@@ -129,7 +128,9 @@ def check_stable_abi(libraries: Mapping[str, Path], python: str) -> Iterator[Pro
     Modules that only one CPython imports are no part of that promise. The libraries are given as they were unpacked,
     by name: abi3audit would unpack a whole wheel once more.
     """
-    promised = {str(path): member for member, path in libraries.items() if not is_versioned(PurePosixPath(member).name)}
+    promised = {
+        str(path): member for member, path in libraries.items() if not VERSIONED.fullmatch(PurePosixPath(member).name)
+    }
     if not promised:
         return
     oldest = ("--assume-minimum-abi3", ".".join(map(str, python_version(python))))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,16 +19,17 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal
 
-from pjrtwheel.elf.repair import describe_size
+from pjrtwheel.binaries import Library
+from pjrtwheel.errors import describe_size
 from pjrtwheel.tables import write
-from pjrtwheel.verify.library import Library
-from pjrtwheel.verify.model import Inspection
-from pjrtwheel.verify.pythons import fold_names
+from pjrtwheel.verify.inspection import Inspection
 from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.wheel.record import Member
 
 # Subject → what there is of it; the order of values counts for none.
 _Facts = Mapping[str, Sequence[str]]
+# A module that one CPython alone imports (PEP 3149), such as `_solver.cpython-312-x86_64-linux-gnu.so`.
+_MODULE = re.compile(r"(?P<before>.*\.cpython-)(?P<python>\d+t?)(?P<after>-.*)")
 # What the directory of a zip file says of a member, and how a difference in it is called.
 _ENTRIES = {"dates": "date_time", "permissions": "external_attr", "methods": "compress_type"}
 
@@ -211,7 +213,7 @@ def _describe_wheel(inspection: Inspection) -> _Facts:
         "needs": [f"{family} {version}" for family, version in inspection.floors().items()],
         "GPU code": inspection.gpu_code().names(),
         "files": list(files),
-        "findings": [_summarize_findings(code, number) for code, number in _count_findings(inspection).items()],
+        "findings": count_findings(inspection),
         "attributes": [
             f"{name} {json.dumps(value)}"
             for plugin in inspection.plugins.values()
@@ -220,12 +222,10 @@ def _describe_wheel(inspection: Inspection) -> _Facts:
     }
 
 
-def _count_findings(inspection: Inspection) -> Counter[str]:
-    return Counter(finding.code for finding in inspection.findings)
-
-
-def _summarize_findings(code: str, number: int) -> str:
-    return code if number == 1 else f"{code} ({number})"
+def count_findings(inspection: Inspection) -> list[str]:
+    """Return the codes of what was found, each once, with their numbers."""
+    codes = Counter(finding.code for finding in inspection.findings)
+    return [code if number == 1 else f"{code} ({number})" for code, number in codes.items()]
 
 
 def _by_name(libraries: Iterable[Library]) -> dict[str, dict[str, Library]]:
@@ -298,3 +298,47 @@ def _join(values: Mapping[str, Iterable[str]], shared: Sequence[str]) -> list[st
         joined += [f"{label}: {value}" for value in had[label] if value not in common]
         joined += [f"{label}: not {value}" for value in common if value not in had[label]]
     return joined
+
+
+def fold_names(names: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Put names together that differ in the version of CPython alone, under one as a shell would take it apart.
+
+    A name for all that is a file's own as well, as in a hostile wheel, would hide that file: those that it would stand
+    for keep theirs.
+
+    >>> fold_names(["a.cpython-312-x.so", "b.so", "a.cpython-313-x.so"])
+    {'a.cpython-{312,313}-x.so': {'312': 'a.cpython-312-x.so', '313': 'a.cpython-313-x.so'}, 'b.so': {'': 'b.so'}}
+    """
+    known = dict.fromkeys(names)
+    groups: dict[tuple[str, str], dict[str, str]] = {}
+    for name in known:
+        match = _MODULE.fullmatch(name)
+        stem, python = ((match["before"], match["after"]), match["python"]) if match else ((name, ""), "")
+        groups.setdefault(stem, {})[python] = name
+    labels = {stem: _label(*stem, group) for stem, group in groups.items()}
+    claims = Counter([*known, *(label for stem, label in labels.items() if len(groups[stem]) > 1)])
+    folded: dict[str, dict[str, str]] = {}
+    for stem, group in groups.items():
+        alone = {name: {python: name} for python, name in group.items()}
+        folded |= {labels[stem]: group} if claims[labels[stem]] == 1 else alone
+    return folded
+
+
+def fold_values(values: Mapping[str, str]) -> tuple[str, ...]:
+    """Return what holds for several Pythons: one line if it is the same for all, else one for each value.
+
+    >>> fold_values({"312": "a", "313": "a"}), fold_values({"312": "a", "313": "b", "314": "a"})
+    (('a',), ('312, 314: a', '313: b'))
+    """
+    pythons: dict[str, list[str]] = {}
+    for python, value in values.items():
+        pythons.setdefault(value, []).append(python)
+    if len(pythons) == 1:
+        return tuple(pythons)
+    return tuple(f"{', '.join(several)}: {value}" for value, several in pythons.items())
+
+
+def _label(before: str, after: str, pythons: Iterable[str]) -> str:
+    """Return a name for all, with several versions as a shell's brace expansion has them."""
+    several = sorted(pythons)
+    return f"{before}{{{','.join(several)}}}{after}" if len(several) > 1 else f"{before}{several[0]}{after}"

@@ -10,11 +10,14 @@ import email.policy
 import hashlib
 import io
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.errors import WheelError
+from pjrtwheel.binaries import Library, read_library
+from pjrtwheel.errors import ElfError, WheelError
 from pjrtwheel.files import FULL
+from pjrtwheel.verify.findings import Finding, describe_error
 from pjrtwheel.wheel.names import WheelName, parse_name
 from pjrtwheel.wheel.read.directory import DAMAGE
 from pjrtwheel.wheel.record import Member
@@ -40,6 +43,16 @@ class WheelContents:
     compressed: dict[str, int]
     texts: dict[str, str]
     libraries: dict[str, Path]
+
+    @property
+    def platform_tags(self) -> list[str]:
+        """Platform tags of the file name."""
+        return sorted({tag.platform for tag in self.name.tags})
+
+    @property
+    def architecture(self) -> str:
+        """The processor of the platform tag; empty for a tag that is none of ours."""
+        return self.name.platform.architecture if self.name.platform else ""
 
     def headers(self, filename: str) -> email.message.Message:
         """Parse a dist-info file in the form of an e-mail header; empty if it is missing."""
@@ -100,3 +113,17 @@ def _read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path 
             if target is not None:
                 sink.write(chunk)
     return Member(size, digest.hexdigest())
+
+
+def read_libraries(
+    wheel: WheelContents, read: Callable[[Path, str], Library] = read_library
+) -> tuple[list[Library], list[Finding]]:
+    """Return each library of a wheel as `read` describes it, and a finding for each that cannot be read."""
+    found: list[Library] = []
+    damaged: list[Finding] = []
+    for member, path in wheel.libraries.items():
+        try:
+            found.append(read(path, member))
+        except (ElfError, WheelError) as error:
+            damaged.append(Finding("library", member, describe_error(error)))
+    return found, damaged

@@ -11,6 +11,7 @@ import base64
 import contextlib
 import csv
 import io
+import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
@@ -21,13 +22,33 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.tags import parse_tag
 from packaging.utils import canonicalize_name
 
-from pjrtwheel.errors import VerifyError
+from pjrtwheel.errors import VerifyError, shorten
 from pjrtwheel.gpucode import GPU_CODE_FILENAME, GpuCodeList
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify.contents import WheelContents
-from pjrtwheel.verify.findings import Problem
+from pjrtwheel.verify.findings import Finding, Problem
 from pjrtwheel.wheel.record import Member, unhashed_paths
+
+_NAMED_PROJECTS = 5
+_EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)""")
+
+
+def check_documents(wheel: WheelContents) -> Iterator[Finding]:
+    """Yield what is wrong with what a wheel says about itself, whosoever wheel it is."""
+    for code, check in (
+        ("member-name", check_names),
+        ("record", check_record),
+        ("metadata", check_metadata),
+        ("purelib", check_purelib),
+        ("license-file", check_licenses),
+        ("license-field", check_license_fields),
+        ("sbom", check_sbom),
+        ("requires", check_requires),
+        ("requires-any-version", check_versions),
+        ("lock", check_lock),
+    ):
+        yield from (Finding(code, member, text) for member, text in check(wheel))
 
 
 def check_names(wheel: WheelContents) -> Iterator[Problem]:
@@ -113,6 +134,45 @@ def check_licenses(wheel: WheelContents) -> Iterator[Problem]:
             yield f"{wheel.dist_info}/licenses/{name}", "is named by License-File but missing"
 
 
+def check_license_fields(wheel: WheelContents) -> Iterator[Problem]:
+    """The licence is stated as an expression (PEP 639)."""
+    headers = wheel.headers("METADATA")
+    if headers.get("License") is not None and headers.get("License-Expression") is None:
+        yield "", "states its licence in the deprecated field License (PEP 639)"
+    classifiers = [line for line in headers.get_all("Classifier", []) if line.startswith("License ::")]
+    if classifiers:
+        yield "", f"states its licence in a classifier: {classifiers[0]!r} (PEP 639)"
+
+
+def check_purelib(wheel: WheelContents) -> Iterator[Problem]:
+    """A wheel with libraries says that it has some."""
+    if wheel.libraries and wheel.headers("WHEEL").get("Root-Is-Purelib", "").strip().lower() != "false":
+        yield "", "does not say Root-Is-Purelib: false, though it holds libraries"
+
+
+def check_requires(wheel: WheelContents) -> Iterator[Problem]:
+    """Every requirement can be read, comes from an index, and belongs to an extra that there is."""
+    headers = wheel.headers("METADATA")
+    extras = set(map(canonicalize_name, headers.get_all("Provides-Extra", [])))
+    for line in headers.get_all("Requires-Dist", []):
+        try:
+            requirement = Requirement(line)
+        except InvalidRequirement as error:
+            yield "", f"requires {line!r}, which no installer can read: {str(error).splitlines()[0]}"
+            continue
+        if requirement.url:
+            yield "", f"requires {line!r}, which a package index cannot resolve"
+        if set(map(canonicalize_name, _EXTRA.findall(str(requirement.marker or "")))) - extras:
+            yield "", f"requires {line!r} for an extra that it does not provide"
+
+
+def check_versions(wheel: WheelContents) -> Iterator[Problem]:
+    """No requirement is for any version."""
+    names = [need.name for need in _read_requirements(wheel) if not need.url and not need.specifier]
+    if names:
+        yield "", f"accepts every version of {shorten(names, _NAMED_PROJECTS)}"
+
+
 def check_sbom(wheel: WheelContents) -> Iterator[Problem]:
     """There is a CycloneDX document below `.dist-info/sboms/` (PEP 770)."""
     names = [name for name in wheel.members if name.startswith(f"{wheel.dist_info}/sboms/")]
@@ -183,10 +243,19 @@ def find_document(texts: Mapping[str, str], filename: str) -> tuple[str, str] | 
     return next(((path, texts[path]) for path in paths), None)
 
 
-def check_lock(texts: Mapping[str, str]) -> Iterator[Problem]:
-    """A wheel has a lock document."""
-    if find_document(texts, LOCK_FILENAME) is None:
-        yield "", f"holds no {LOCK_FILENAME}"
+def read_lock(wheel: WheelContents) -> dict[str, Any] | None:
+    """Return the release lock of a wheel; nothing when there is none, or when it is no JSON object."""
+    found = find_document(wheel.texts, LOCK_FILENAME)
+    try:
+        return read_json(dict[str, Any], found[1]) if found else None
+    except TableError:
+        return None
+
+
+def check_lock(wheel: WheelContents) -> Iterator[Problem]:
+    """A wheel has a lock document, unless it has metadata alone."""
+    if read_lock(wheel) is None:
+        yield "", f"holds no {LOCK_FILENAME}, so it cannot tell a jaxlib of other inputs from its own"
 
 
 def check_set(wheel: WheelContents, plugins: Collection[str]) -> Iterator[Problem]:

@@ -1,13 +1,12 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What can be wrong with a wheel: `verify` refuses a wheel for it, `inspect` reports it.
+"""What can be wrong with a wheel: `inspect` reports it, and `verify` refuses a wheel for all but `REPORTED`.
 
 A code never changes its meaning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from pjrtwheel.errors import PjrtWheelError
@@ -21,7 +20,7 @@ class Finding:
     """One fault of a wheel.
 
     Attributes:
-        code: Stable name of the kind of fault, such as `rpath-repeated`; see `CODES` and `CHECKS`.
+        code: Stable name of the kind of fault, such as `rpath-repeated`; see `CODES`.
         member: The file it is about; empty for the wheel as a whole.
         text: What was found, without a final period.
     """
@@ -36,26 +35,28 @@ class Finding:
         return f"{place}{self.text} [{self.code}]"
 
 
-def name_problems(code: str, problems: Iterable[Problem]) -> Iterator[Finding]:
-    """Say of what kind problems are."""
-    return (Finding(code, member, text) for member, text in problems)
-
-
 def describe_error(error: PjrtWheelError) -> str:
     """Return what happened and why, on one line."""
     return ": ".join(part for part in (error.what, error.cause) if part)
 
 
-# What `inspect` finds; `verify` says the same where it checks the same.
 CODES = {
+    "abi": "there is no module for an ABI that the wheel's tag promises",
+    "abi3audit": "a library leaves the stable ABI that the wheel's tag promises",
     "alignment": "a library's segments are aligned too little for kernels with pages of 64 KiB (aarch64)",
     "architecture": "a library is for another system or processor than the platform tag, or for several",
+    "auditwheel": "the platform tag is not proven, or a library is needed that not every Linux has",
+    "check-wheel-contents": "what check-wheel-contents says",
+    "delvewheel": "a DLL is needed that neither Windows nor Python brings",
+    "entry-point": "a module or plugin does not export the function by which it is used",
     "executable-stack": "a library asks for an executable stack, which hardened systems refuse",
     "exports": "a library defines symbols that may collide with others: beyond its entry points, or, where those are "
     "unknown, though no library of the wheel is linked to it",
     "glibc": "a library needs a newer glibc than the platform tag promises",
     "gpu-code": "the GPU code of a library could not be read",
+    "gpu-list": "gpu_code.json is malformed, or says something else than the libraries and the report",
     "jaxlib-version": "a plugin requires no exact `jaxlib`, so installers combine it with any",
+    "kernels": "modules of one CPython are missing, or are where JAX does not look for them",
     "library": "a file with the name of a library is none, or is damaged",
     "license-field": "the licence is stated in the deprecated field or a classifier (PEP 639)",
     "license-file": "there is no licence file, or one that is named is missing (PEP 639)",
@@ -63,9 +64,12 @@ CODES = {
     "macos": "a library needs a newer macOS than the platform tag promises, or a library that not every macOS has",
     "member-name": "a file would be unpacked outside of the environment",
     "metadata": "METADATA names another project or version than the file name",
+    "other-lock": "wheels that were checked together carry different locks",
     "platform-floor": "a wheel with libraries has a platform tag that promises no libc version",
+    "plugin": "the plugin library is missing or must not be there, or the wheel that carries it is not required",
     "purelib": "a wheel with libraries does not say `Root-Is-Purelib: false`: some systems put it in the wrong place",
     "record": "RECORD and the files of the wheel differ (PEP 376)",
+    "requirements": "METADATA requires something else than the report says",
     "requires": "a requirement cannot be read or resolved, or is for an extra that there is not",
     "requires-any-version": "a requirement accepts every version, however old",
     "requires-missing": "the package index has no version that fulfils a requirement (looked for with --index only)",
@@ -76,27 +80,27 @@ CODES = {
     "rpath-repeated": "a library searches directories again that it has searched before",
     "runtime": "a library needs DLLs that neither Windows nor Python brings",
     "sbom": "there is no software bill of materials (PEP 770), or a malformed one",
+    "set": "version, requirements and lock name different sets of wheels",
     "signature": "a library is not signed as macOS wants it",
     "symbols": "a library carries symbol tables or debug information that no loader reads",
-}
-
-# What `verify` alone finds, and the checkers whose words it hands on.
-CHECKS = {
-    "abi": "there is no module for an ABI that the wheel's tag promises",
-    "abi3audit": "a library leaves the stable ABI that the wheel's tag promises",
-    "auditwheel": "the platform tag is not proven, or a library is needed that not every Linux has",
-    "check-wheel-contents": "what check-wheel-contents says",
-    "delvewheel": "a DLL is needed that neither Windows nor Python brings",
-    "elf": "a library is for another machine, or searches, exports or is laid out as none of ours may be",
-    "gpu-list": "gpu_code.json is malformed, or says something else than the libraries and the report",
-    "kernels": "modules of one CPython are missing, or are where JAX does not look for them",
-    "mach-o": "a library is for another processor or several, is not signed as it must be, or searches other places",
-    "other-lock": "wheels that were checked together carry different locks",
-    "pe": "a library is for another machine",
-    "plugin": "the plugin library is missing or must not be there, or the wheel that carries it is not required",
-    "requirements": "METADATA requires something else than the report says",
-    "set": "version, requirements and lock name different sets of wheels",
     "twine": "what twine says",
     "wheel": "WHEEL and the file name differ, or it does not say where the wheel goes",
     "zip": "the wheel cannot be read",
 }
+
+# `verify` leaves these to auditwheel, twine and the backend file, or to taste.
+REPORTED = frozenset(
+    {
+        "glibc",
+        "gpu-code",
+        "jaxlib-version",
+        "license-field",
+        "platform-floor",
+        "purelib",
+        "requires",
+        "requires-any-version",
+        "requires-missing",
+        "runtime",
+        "symbols",
+    }
+)

@@ -16,7 +16,6 @@ from pjrtwheel.abis import plugin_tag
 from pjrtwheel.backend import Backend, Kernels, parse_backend
 from pjrtwheel.verify import accelerator
 from pjrtwheel.verify.contents import WheelContents
-from pjrtwheel.verify.library import Library
 from pjrtwheel.wheel.names import parse_name
 
 KERNELS = Kernels("abacus-kernels", "abacus_kernels")
@@ -32,11 +31,6 @@ def wheel(libraries: tuple[str, ...], requires: str = "") -> WheelContents:
     name = parse_name("jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl")
     paths = dict.fromkeys(libraries, Path("lib.so"))
     return WheelContents(Path("w.whl"), name, INFO, {}, {}, {f"{INFO}/METADATA": text}, paths)
-
-
-def library(member: str, *exports: str) -> Library:
-    """Return a library that exports some symbols."""
-    return Library(member, "EM_X86_64", exports=exports)
 
 
 def test_backend_is_found_by_its_distribution() -> None:
@@ -117,31 +111,12 @@ def test_every_abi_of_the_name_has_a_module() -> None:
 
 def test_a_twin_of_the_extension_is_no_kernel() -> None:
     """It neither has to lie where JAX looks for kernels, nor stands for them."""
-    assert list(accelerator.check_kernels((*EXTENSION, *MODULES), BACKEND, "x86_64")) == []
-    assert list(accelerator.check_kernels(EXTENSION[2:], UNBUNDLED, "x86_64")) == [
+    assert list(accelerator.check_kernels(tagged((*EXTENSION, *MODULES)), BACKEND)) == []
+    assert list(accelerator.check_kernels(tagged(EXTENSION[2:]), UNBUNDLED)) == [
         (EXTENSION[2], "is a module of one CPython, which this wheel may not have")
     ]
     without = replace(tagged(EXTENSION), texts={"jaxlib_abacus/provenance.json": provenance_of()})
     assert list(accelerator.check_presence(without)) == []
-
-
-def test_exports_by_kind_of_library() -> None:
-    """The plugin and stable-ABI modules are held to a list, a module of one CPython to its initializer."""
-    libraries = [
-        library("jaxlib_abacus/abacus.so", "GetPjrtApi", "leak"),
-        library("jaxlib_abacus/pjrt/_pjrt.abi3.so", "PyInit__pjrt"),
-        library("jaxlib_abacus/pjrt/_pjrt.abi3t.so", "PyModExport__pjrt"),
-        library("jaxlib_abacus/pjrt/_other.abi3t.so", "PyInit__other"),
-        library(MODULES[0], "PyInit__sums", "__start_pb_defaults"),
-        library(MODULES[1], "PyInit__other"),
-        library("jaxlib_abacus/libcount.so", "anything"),
-    ]
-    assert list(accelerator.check_symbols(libraries, [BACKEND])) == [
-        ("jaxlib_abacus/abacus.so", "exports 1 symbols beyond the allowed ones: leak"),
-        ("jaxlib_abacus/pjrt/_other.abi3t.so", "does not export 'PyModExport__other'"),
-        ("jaxlib_abacus/pjrt/_other.abi3t.so", "exports 1 symbols beyond the allowed ones: PyInit__other"),
-        (MODULES[1], "does not export 'PyInit__sums'"),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -181,20 +156,20 @@ def test_exports_by_kind_of_library() -> None:
 )
 def test_kernels_are_where_jax_looks_for_them(members: tuple[str, ...], problems: list[tuple[str, str]]) -> None:
     """Every module is there for every Python that has one."""
-    assert list(accelerator.check_kernels(members, BACKEND, "x86_64")) == problems
+    assert list(accelerator.check_kernels(wheel(members), BACKEND)) == problems
 
 
 @pytest.mark.parametrize("backend", [None, UNBUNDLED], ids=["no accelerator", "no kernels"])
 def test_modules_of_one_python_have_no_place_elsewhere(backend: Backend | None) -> None:
     """A wheel for every Python holds none, but where the backend file says so."""
-    assert list(accelerator.check_kernels(MODULES[:1], backend, "x86_64")) == [
+    assert list(accelerator.check_kernels(wheel(MODULES[:1]), backend)) == [
         (MODULES[0], "is a module of one CPython, which this wheel may not have")
     ]
 
 
 def test_kernels_for_another_machine() -> None:
     """The suffix names the architecture of the wheel."""
-    problems = list(accelerator.check_kernels(MODULES, BACKEND, "aarch64"))
+    problems = list(accelerator.check_kernels(tagged(MODULES, "manylinux_2_27_aarch64"), BACKEND))
     assert [member for member, _ in problems] == list(MODULES)
 
 

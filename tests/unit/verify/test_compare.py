@@ -17,7 +17,7 @@ from pjrtwheel import cli
 from pjrtwheel.errors import UsageError
 from pjrtwheel.verify.compare import Comparison, Difference, compare_inspections, compare_wheels
 from pjrtwheel.verify.inspection import Inspection, inspect_wheel
-from pjrtwheel.verify.one_screen import render_comparison, render_summary
+from pjrtwheel.verify.printer import print_comparison, print_summary
 from small_wheels import describe_wheel
 
 MakeWheel = Callable[..., Path]
@@ -36,14 +36,14 @@ def inspect(make_wheel: MakeWheel) -> Callable[[str, Mapping[str, bytes]], Inspe
 def shown(comparison: Comparison, *, whole: bool = False, width: int = 80) -> list[str]:
     """Return what is printed about two wheels."""
     console = Console(file=io.StringIO(), record=True, width=width)
-    render_comparison(comparison, console, width, whole=whole)
+    print_comparison(comparison, console, width, whole=whole)
     return console.export_text().splitlines()
 
 
 def summary(inspection: Inspection) -> list[str]:
     """Return what is printed about one wheel in short."""
     console = Console(file=io.StringIO(), record=True, width=80)
-    render_summary(inspection, console)
+    print_summary(inspection, console)
     return console.export_text().splitlines()
 
 

@@ -21,12 +21,11 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import WheelError
 from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.verify import lookup
+from pjrtwheel.verify.compare import fold_names
 from pjrtwheel.verify.findings import Finding
-from pjrtwheel.verify.inspection import Inspection, inspect_wheel
+from pjrtwheel.verify.inspection import Inspection, PluginDescription, inspect_wheel
 from pjrtwheel.verify.lookup import make_finder
-from pjrtwheel.verify.model import PluginDescription
-from pjrtwheel.verify.pythons import fold_names
-from pjrtwheel.verify.terminal import render_inspection
+from pjrtwheel.verify.printer import print_wheel
 from pjrtwheel.wheel.record import Member
 
 MakeWheel = Callable[..., Path]
@@ -329,7 +328,7 @@ def test_nothing_of_a_wheel_runs_unless_asked(
 def render(inspection: Inspection, width: int | None = None) -> str:
     """Return what is printed about a wheel."""
     console = Console(file=io.StringIO(), record=True, width=80)
-    render_inspection(inspection, console, width)
+    print_wheel(inspection, console, width)
     return console.export_text()
 
 

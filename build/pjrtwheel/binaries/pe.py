@@ -1,39 +1,22 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What Windows sees of a library, and its checks."""
+"""What Windows sees of a library."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 import lief
 from lief import PE
 
+from pjrtwheel.binaries.library import Library, largest_first
 from pjrtwheel.errors import WheelError
 from pjrtwheel.platforms import BinaryFormat
-from pjrtwheel.verify import checkers
-from pjrtwheel.verify.contents import WheelContents
-from pjrtwheel.verify.findings import Problem
-from pjrtwheel.verify.library import Library, check_machine, largest_first
 
-CODE = "pe"
-WHEEL_CODE = "delvewheel"
-SUFFIXES: tuple[str, ...] = (".pyd", ".dll")
 SYSTEM = "Windows"
-# The C++ runtime of the Visual C++ Redistributable: Python brings the one for C only. Upstream's `jaxlib` needs it,
-# JAX's documentation asks users to install it, and a copy of ours next to one of Windows would be loaded twice.
-REDISTRIBUTABLE = ("msvcp140.dll",)
 _MACHINES = {0x14C: "I386", 0x8664: "AMD64", 0xAA64: "ARM64"}  # IMAGE_FILE_MACHINE_* of <winnt.h>
-_PYTHON = re.compile(r"python(3\d+t?)\.dll", re.IGNORECASE)
 # What LIEF's properties raise over a damaged file.
 _DAMAGE = (LookupError, RuntimeError, TypeError, ValueError)
-
-
-def is_format(start: bytes) -> bool:
-    """Whether a file that starts so is a PE file, or at least a program for DOS, as which each begins."""
-    return start.startswith(b"MZ")
 
 
 def read_library(path: Path, member: str) -> Library:
@@ -76,18 +59,3 @@ def _read_machine(path: Path, start: int) -> str:
         file.seek(start + 4)
         number = int.from_bytes(file.read(2), "little")
     return _MACHINES.get(number, f"{number:#x}")
-
-
-def check_library(library: Library, machine: str, search_paths: Sequence[str] = ()) -> Iterator[Problem]:  # noqa: ARG001
-    """For the right processor; a DLL has no search path."""
-    yield from check_machine(library, machine)
-
-
-def check_wheel(wheel: WheelContents, found: Sequence[Library], external: Collection[str]) -> Iterator[Problem]:
-    """Every DLL that is needed is in the wheel or comes with Windows or Python, and with the right Python."""
-    pythons = {tag.abi for tag in wheel.name.tags}
-    for library in found:
-        for match in filter(None, map(_PYTHON.fullmatch, library.needed)):
-            if f"cp{match[1]}" not in pythons:
-                yield library.member, f"needs {match[0]}, the file name says {', '.join(sorted(pythons))}"
-    yield from checkers.check_dlls(wheel.path, {*REDISTRIBUTABLE, *external})

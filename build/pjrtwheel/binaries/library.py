@@ -1,16 +1,13 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What the loader of an operating system will see of a shared library, whatever its format; `formats` reads one."""
+"""What the loader of an operating system will see of a shared library, whatever its format."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from pjrtwheel.elf.image import LINKER_DEFINED
 from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.platforms import BinaryFormat
-from pjrtwheel.verify.findings import Problem
 
 ENTRY_POINT = "GetPjrtApi"
 
@@ -81,18 +78,3 @@ def largest_first(sizes: dict[str, int]) -> tuple[tuple[str, int], ...]:
     (('c', 2), ('a', 1), ('b', 1))
     """
     return tuple(sorted(((name, size) for name, size in sizes.items() if size), key=lambda item: (-item[1], item[0])))
-
-
-def check_machine(library: Library, machine: str) -> Iterator[Problem]:
-    """The library is for one processor, and for the right one."""
-    if library.machine != machine:
-        yield library.member, f"is for {library.machine}, expected {machine}"
-
-
-def check_exports(library: Library, allowed: Sequence[str]) -> Iterator[Problem]:
-    """The first allowed symbol is there, and none but the allowed ones."""
-    if allowed[0] not in library.exports:
-        yield library.member, f"does not export {allowed[0]!r}"
-    extra = [name for name in library.exports if name not in {*allowed, *LINKER_DEFINED}]
-    if extra:
-        yield library.member, f"exports {len(extra)} symbols beyond the allowed ones: {', '.join(extra[:5])}"

@@ -1,14 +1,13 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What Linux sees of a library, read independently of the code that repairs it; its checks."""
+"""What Linux sees of a library, read independently of the code that repairs it."""
 
 from __future__ import annotations
 
-import posixpath
 import re
 import struct
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -21,25 +20,13 @@ from elftools.elf.gnuversions import GNUVerNeedSection
 from elftools.elf.sections import SymbolTableSection
 from elftools.elf.segments import Segment
 
-from pjrtwheel.elf.layout import largest_page
+from pjrtwheel.binaries.library import Library, largest_first, version_key
 from pjrtwheel.errors import ElfError
-from pjrtwheel.verify import checkers
-from pjrtwheel.verify.contents import WheelContents
-from pjrtwheel.verify.findings import Problem
-from pjrtwheel.verify.library import Library, check_machine, largest_first, version_key
 
-CODE = "elf"
-WHEEL_CODE = "auditwheel"
-SUFFIXES: tuple[str, ...] = (".so",)
 _NEED_SIZE = 16  # bytes of Elf64_Verneed, so a file holds no more of them than its length allows
 # What pyelftools raises over a damaged file; OSError comes from a seek to where no file can reach.
 _DAMAGE = (ArithmeticError, AssertionError, AttributeError, ConstructError, LookupError, OSError, TypeError, ValueError)
 _VERSION = re.compile(r"([A-Z]+)_(\d+(?:\.\d+)*)")
-
-
-def is_format(start: bytes) -> bool:
-    """Whether a file that starts so is an ELF file."""
-    return start.startswith(b"\x7fELF")
 
 
 def read_library(path: Path, member: str) -> Library:
@@ -120,38 +107,3 @@ def _sections(elf: ELFFile) -> tuple[tuple[str, int], ...]:
         if section["sh_type"] not in {"SHT_NULL", "SHT_NOBITS"}:
             sizes[section.name] += section["sh_size"]
     return largest_first(sizes)
-
-
-def check_library(library: Library, machine: str, search_paths: Sequence[str] = ()) -> Iterator[Problem]:
-    """Right machine, no path of the build machine, no executable stack, loadable with the largest pages.
-
-    The given search paths are right although they lead out of `site-packages`.
-    """
-    yield from check_machine(library, machine)
-    for element in library.search_paths:
-        if element in search_paths:
-            continue
-        if element != "$ORIGIN" and not element.startswith("$ORIGIN/"):
-            yield library.member, f"has RPATH element {element!r}, expected one below $ORIGIN"
-        elif _leads_out(library.member, element):
-            yield library.member, f"has RPATH element {element!r}, which leads out of site-packages"
-    if len(set(library.search_paths)) != len(library.search_paths):
-        yield library.member, f"has a repeated RPATH element in {':'.join(library.search_paths)!r}"
-    if library.executable_stack:
-        yield library.member, "asks for an executable stack"
-    page = largest_page(library.machine)
-    if library.alignment < page:
-        yield library.member, f"has segments aligned to {library.alignment:#x}, too little for {page // 1024} KiB pages"
-
-
-def _leads_out(member: str, element: str) -> bool:
-    """Return whether a path from the directory of a member ends above the root of the wheel."""
-    target = posixpath.join(posixpath.dirname(member), element.removeprefix("$ORIGIN").lstrip("/"))
-    return posixpath.normpath(target).split("/")[0] == ".."
-
-
-def check_wheel(wheel: WheelContents, found: Sequence[Library], external: Collection[str]) -> Iterator[Problem]:
-    """Auditwheel proves the platform tags; of what is needed, `external` may be missing from the wheel."""
-    platforms = sorted({tag.platform for tag in wheel.name.tags})
-    needed = {name for library in found for name in library.needed}
-    yield from checkers.check_platform(wheel.path, platforms, needed, external)

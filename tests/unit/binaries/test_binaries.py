@@ -1,0 +1,136 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is read from libraries of Linux, macOS and Windows, whole and damaged."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pjrtwheel.binaries import Library, find_format, read_library
+from pjrtwheel.errors import ElfError, WheelError
+from pjrtwheel.platforms import BinaryFormat, host_platform
+
+MakeLibrary = Callable[..., bytes]
+SYSTEM = "/usr/lib/libSystem.B.dylib"
+
+
+def read(folder: Path, data: bytes, member: str = "demo/lib") -> Library:
+    """Read a library from its bytes."""
+    (folder / "0001.so").write_bytes(data)
+    return read_library(folder / "0001.so", member)
+
+
+@pytest.mark.skipif(not hasattr(math, "__file__"), reason="this Python has math built in")
+def test_a_real_extension_is_read() -> None:
+    """Python's own extension module exports its initializer and has an ordinary stack."""
+    library = read_library(Path(math.__file__), "math.so")
+    assert "libc.so.6" in library.needed
+    assert (library.machine, library.exports) == (host_platform().machine, ("PyInit_math",))
+    assert not library.executable_stack
+    assert library.alignment >= 0x1000
+
+
+@pytest.mark.parametrize("sections", [True, False])
+def test_what_the_loader_sees_is_read(make_elf: MakeLibrary, tmp_path: Path, *, sections: bool) -> None:
+    """With section headers and without: the loader does not need them."""
+    library = read(tmp_path, make_elf(runpath="$ORIGIN:$ORIGIN/b", rpath="/c", stack_flags=7, sections=sections))
+    assert (library.machine, library.exports, library.needed) == ("EM_X86_64", ("GetPjrtApi",), ("libc.so.6",))
+    assert (library.search_kind, library.search_paths) == ("RPATH+RUNPATH", ("/c", "$ORIGIN", "$ORIGIN/b"))
+    assert (library.executable_stack, library.alignment, library.is_plugin) == (True, 0x1000, True)
+
+
+def test_a_library_of_macos_is_read(make_macho: MakeLibrary, tmp_path: Path) -> None:
+    """Names lose the underscore that C's have in front, and its own install name is none that it needs."""
+    assert read(tmp_path, make_macho(needed=(SYSTEM, "@rpath/libb.dylib"), exports=("PyInit_demo", "b"))) == Library(
+        "demo/lib",
+        "arm64",
+        BinaryFormat.MACH_O,
+        soname="@rpath/libdemo.dylib",
+        needed=(SYSTEM, "@rpath/libb.dylib"),
+        search_kind="RPATH",
+        search_paths=("@loader_path/",),
+        exports=("PyInit_demo", "b"),
+        floors={"macOS": "11.0"},
+        signature="ad hoc",
+    )
+
+
+def test_all_architectures_of_a_fat_library_count(
+    make_macho: MakeLibrary, make_fat: MakeLibrary, tmp_path: Path
+) -> None:
+    """It needs the newest macOS that any of them needs."""
+    images = {"x86_64": make_macho(cpu="x86_64", system=(10, 14)), "arm64": make_macho(system=(11, 3))}
+    library = read(tmp_path, make_fat(images))
+    assert (library.machine, library.floors, library.signature) == ("x86_64+arm64", {"macOS": "11.3"}, "ad hoc")
+
+
+def test_a_library_of_windows_is_read(make_pe: MakeLibrary, tmp_path: Path) -> None:
+    """It has no search path: Windows looks in the folder of the one that needs it."""
+    assert read(tmp_path, make_pe(needed=("KERNEL32.dll", "python312.dll"), exports=("PyInit_a", "b"))) == Library(
+        "demo/lib",
+        "AMD64",
+        BinaryFormat.PE,
+        soname="demo.pyd",
+        needed=("KERNEL32.dll", "python312.dll"),
+        exports=("PyInit_a", "b"),
+        floors={"Windows": "6.0"},
+        sections=((".rdata", 512),),
+    )
+
+
+@pytest.mark.parametrize("place", [0x18, 0x200])
+def test_a_changed_byte_breaks_the_signature(make_macho: MakeLibrary, tmp_path: Path, place: int) -> None:
+    """That is why no library of macOS is repaired."""
+    data = bytearray(make_macho(needed=(SYSTEM,) * 8))
+    data[place] ^= 1
+    library = read(tmp_path, bytes(data))
+    assert (library.signature, "page at 0x0" in library.signature_problem) == ("damaged", True)
+    assert read(tmp_path, make_macho()[:-8]).signature_problem, "cut short"
+
+
+@pytest.mark.parametrize("member", ["a.dylib", "a.pyd", "a.dll", "a.so"])
+def test_a_text_is_no_library(tmp_path: Path, member: str) -> None:
+    """The error names the member of the wheel, not the temporary file."""
+    with pytest.raises((ElfError, WheelError), match=f"^demo/{member} is not "):
+        read(tmp_path, b"INPUT(libfoo.so)", f"demo/{member}")
+
+
+def test_content_decides_about_the_format(make_elf: MakeLibrary, make_pe: MakeLibrary, tmp_path: Path) -> None:
+    """The ending of a name does only where the content is of no format."""
+    for data, member, expected in (
+        (make_elf(), "a.dll", BinaryFormat.ELF),
+        (make_pe(), "a.so", BinaryFormat.PE),
+        (b"", "a.dylib", BinaryFormat.MACH_O),
+        (b"", "a.so.1", BinaryFormat.ELF),
+    ):
+        (tmp_path / "a").write_bytes(data)
+        assert find_format(tmp_path / "a", member) is expected
+
+
+@pytest.mark.parametrize("kind", ["elf", "macho", "pe"])
+def test_damage_never_surprises(request: pytest.FixtureRequest, tmp_path: Path, kind: str) -> None:
+    """Whatever bytes are damaged, the library is read, or refused by the name of the member."""
+    whole: bytes = request.getfixturevalue(f"make_{kind}")()
+
+    @settings(max_examples=150, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+    @given(changes=st.lists(st.tuples(st.integers(4, 4095), st.integers(0, 255)), min_size=1, max_size=8))
+    def damage(changes: list[tuple[int, int]]) -> None:
+        data = bytearray(whole)
+        for place, value in changes:
+            data[max(4, place % len(data))] = value
+        try:
+            library = read(tmp_path, bytes(data), "a/a.so")
+        except (ElfError, WheelError) as error:
+            assert str(error).startswith("a/a.so is ")  # noqa: PT017 - refusing is one of two outcomes
+        else:
+            json.dumps([library.member, *library.needed, *library.exports])
+            assert library.member == "a/a.so"
+
+    damage()
