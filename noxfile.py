@@ -36,7 +36,7 @@ __doc__ += "".join(f"  {name:<16}{summary}\n" for name, summary in COMMANDS.item
 # After an interrupt, how long a program may take to remove its temporary files; nox's own limit is under a second.
 PATIENCE_S = 10.0
 PYTEST = ("python", "-m", "pytest")
-PARALLEL = ("--numprocesses=auto", "--maxprocesses=4", "--dist=loadfile")  # what the tests of a file share is large
+PARALLEL = ("--numprocesses=auto", "--maxprocesses=4", "--dist=worksteal")
 UNIT = ("build/pjrtwheel", "selector/jaxlib_select", "tests/unit")
 BACKENDS = sorted(path.parent.name for path in ROOT.glob("plugins/*/backend.toml"))
 # What `./noxw` prints without a name.
@@ -141,7 +141,18 @@ def tests(session: nox.Session) -> None:
         _run(session, "tests", *PYTEST, *session.posargs)
     else:
         data = str(session.cache_dir / "coverage")
-        _run(session, "tests", *PYTEST, *PARALLEL, "-m", "not slow", "--cov", COVERAGE_FILE=data)
+        _run(
+            session,
+            "tests",
+            *PYTEST,
+            *PARALLEL,
+            "-m",
+            "not slow",
+            "--durations=30",
+            "--cov",
+            "--cov-report=term:skip-covered",
+            COVERAGE_FILE=data,
+        )
 
 
 @nox.session(default=False)

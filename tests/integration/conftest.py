@@ -121,9 +121,9 @@ def session_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("session")
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session", autouse=True)
 def uv_cache(shared_folder: Path) -> Iterator[None]:
-    """Give uv a cache of this run: in its own it would keep our wheels of every run, each under another address."""
+    """Give uv a cache of this run, from which environments link: in its own it would keep our wheels of every run."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("UV_CACHE_DIR", str(shared_folder / "uv"))
         yield

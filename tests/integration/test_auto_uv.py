@@ -25,7 +25,7 @@ from pjrtwheel.products.auto import build_auto
 from pjrtwheel.products.index import write_index
 from release_under_test import release_under_test
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 RELEASE = release_under_test()
 VERSION = RELEASE.set_version

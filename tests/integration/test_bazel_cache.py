@@ -27,7 +27,7 @@ from pjrtwheel.wheel.record import Member, format_record
 from pjrtwheel.wheel.report import read_built
 from release_under_test import release_under_test
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 _EVIL = b"raise SystemExit('somebody else wrote this')\n"
 

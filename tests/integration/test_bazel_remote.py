@@ -24,7 +24,7 @@ from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import cache_root
 from remote_clones import Built, Clone, make_clones, write_settings
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 PASSWORD = "t0ken-0f-the-test-27182818"  # noqa: S105 - nobody's
 SETTINGS = ("build --config=remote_cache", "build --remote_timeout=3")

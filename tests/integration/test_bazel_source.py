@@ -29,7 +29,7 @@ from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Release
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 OLDEST_GLIBC = (2, 17)
 LIBRARY = "jaxlib_cpu/pjrt_c_api_cpu_plugin.so"

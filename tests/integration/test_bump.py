@@ -18,7 +18,7 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import FetchError, PinError, UsageError
 from pjrtwheel.release.known import list_releases, load_release
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 INPUTS = """
 [[input]]

@@ -20,7 +20,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.model import Release
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 NAMESPACE = ("unshare", "--net", *(() if os.geteuid() == 0 else ("--map-root-user",)))
 # Bazel's client and server speak over loopback.

@@ -16,7 +16,7 @@ from pjrtwheel.conformance.clients import check_client, client_environ
 from pjrtwheel.conformance.run_file import Limits, run_file
 from pjrtwheel.errors import ProofError
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 TESTS = """
 import unittest

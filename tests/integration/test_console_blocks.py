@@ -39,7 +39,7 @@ from pjrtwheel.release.model import Release
 from release_under_test import ROOT
 from session_stand_in import put_stand_in
 
-pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("uv_cache")]
+pytestmark = pytest.mark.integration
 
 Setup = Callable[[Path], Mapping[str, str]]  # an empty folder → the environment in which a block runs there
 PAGES = [

@@ -23,7 +23,7 @@ from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
 from plugin_status import verdict_of
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 # For these there is neither a jaxlib of the release nor a module of ours.
 TOO_OLD = ("cp313t",)

@@ -21,7 +21,7 @@ from pjrtwheel.environment.venv import create_venv, find_uv
 from pjrtwheel.products.index import write_index, write_joint_index
 from pjrtwheel.products.index.projects import WheelFolder
 
-pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("uv_cache")]
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 JSON_TYPE = "application/vnd.pypi.simple.v1+json"
 

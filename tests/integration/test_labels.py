@@ -25,7 +25,7 @@ from pjrtwheel.fetch import cache_root
 from pjrtwheel.products.index import write_index
 from pjrtwheel.release.model import Release
 
-pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("uv_cache")]
+pytestmark = pytest.mark.integration
 
 OLD_PIP = "23.2"
 USE_JAX = """

@@ -28,7 +28,7 @@ from plugin_status import verdict_of
 from release_under_test import release_under_test
 from small_wheels import build_wheel, describe_wheel
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 RELEASE = release_under_test().version
 

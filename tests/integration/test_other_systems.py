@@ -42,7 +42,7 @@ from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name
 from release_under_test import release_under_test
 
-pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("uv_cache")]
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 RELEASE = release_under_test().version
 

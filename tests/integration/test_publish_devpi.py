@@ -42,7 +42,7 @@ from programs import run_code
 from release_folders import PLUGIN_TAG, list_release, write_release_folder
 from small_wheels import build_wheel, describe_wheel
 
-pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.usefixtures("uv_cache")]
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 JSON_TYPE = "application/vnd.pypi.simple.v1+json"
 LARGE, SMALL = 140_000_000, 4_000_000

@@ -17,7 +17,7 @@ from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.venv import create_venv
 from pjrtwheel.products.pure_python import build_selector
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 OLDEST = "cp311"
 TOO_OLD = ("cp39", "cp310")

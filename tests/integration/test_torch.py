@@ -24,7 +24,7 @@ from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
 from programs import run_code
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 
 def has_torch(interpreter: Interpreter) -> bool:

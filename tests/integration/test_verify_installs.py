@@ -20,7 +20,7 @@ from pjrtwheel.products.index import write_index
 from pjrtwheel.release.model import Release
 from small_wheels import build_wheel
 
-pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("uv_cache")]
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 
 @pytest.fixture

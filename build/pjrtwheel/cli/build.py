@@ -18,8 +18,7 @@ from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform, host_platform
-from pjrtwheel.progress import open_progress
-from pjrtwheel.progress.layout import format_time
+from pjrtwheel.progress import format_time, open_progress
 from pjrtwheel.release.known import choose_release, load_release
 from pjrtwheel.sets.published_set import PublishedSet, choose_set, fetch_set, find_offer
 from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, HIGHEST_COMPRESSION

@@ -13,6 +13,7 @@ import hashlib
 import importlib
 import importlib.util
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -57,8 +58,18 @@ def create_venv(interpreter: Interpreter, target: Path, *, system: bool = False)
     return target / "bin" / "python"
 
 
-def install(python: Path, requirements: Sequence[str], folders: Iterable[Path], *, dependencies: bool = True) -> None:
+def install(
+    python: Path,
+    requirements: Sequence[str],
+    folders: Iterable[Path],
+    *,
+    dependencies: bool = True,
+    fresh: Iterable[str] | None = None,
+) -> None:
     """Install from folders of wheels alone, without the network, with uv where it is installed.
+
+    uv links files from its cache if UV_CACHE_DIR names one, apart from those of the `fresh` projects: it knows a wheel
+    of a folder by its name alone, and would install the one of an earlier build. Without that all are unpacked.
 
     Raises:
         ProofError: The wheels do not install together.
@@ -66,9 +77,11 @@ def install(python: Path, requirements: Sequence[str], folders: Iterable[Path], 
     options = [] if dependencies else ["--no-deps"]
     links = [f"--find-links={folder.resolve()}" for folder in folders]
     uv = find_uv()
-    # uv's cache knows a wheel of a folder by its name alone, and would install the one of an earlier build.
+    caching = ["--no-cache"]
+    if fresh is not None and "UV_CACHE_DIR" in os.environ:
+        caching = [f"--refresh-package={name}" for name in fresh]
     command = (
-        [str(uv), "pip", "install", "--quiet", "--python", str(python), "--no-index", "--no-cache"]
+        [str(uv), "pip", "install", "--quiet", "--python", str(python), "--no-index", *caching]
         if uv
         else [*pip_command(python), "install", "--quiet", "--no-index", "--no-compile"]
     )
@@ -165,7 +178,9 @@ def create_environment(
     """Make an environment with wheels under test and all that they and some requirements need; return its Python."""
     folders = {wheelhouse(interpreter, requirements, wheels, cache), *(wheel.parent for wheel in wheels)}
     python = create_venv(interpreter, target)
-    install(python, [*requirements, *(parse_name(wheel.name).requirement for wheel in wheels)], folders)
+    ours = [parse_name(wheel.name) for wheel in wheels]
+    needs = [*requirements, *(name.requirement for name in ours)]
+    install(python, needs, folders, fresh=[name.distribution for name in ours])
     return python
 
 

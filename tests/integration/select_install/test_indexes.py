@@ -23,7 +23,7 @@ from jaxlib_select.installed.environment import other_environment
 from pjrtwheel.environment.venv import find_uv
 from select_bench import WANTED, Bench, backends, installed, wheel_of_pip, write_wheel
 
-pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("uv_cache")]
+pytestmark = pytest.mark.integration
 
 
 @pytest.mark.parametrize("installer", ["uv", "pip"])

@@ -16,7 +16,7 @@ from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import find_uv
 from select_bench import RELEASE, VERSION, WANTED, Bench, backends, installed, wheel_of_pip
 
-pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("uv_cache")]
+pytestmark = pytest.mark.integration
 
 
 def test_a_uv_project_swaps_extras(bench: Bench) -> None:

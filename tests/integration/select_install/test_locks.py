@@ -16,7 +16,7 @@ from console_blocks import matches, shown
 from pjrtwheel.environment.venv import find_uv
 from select_bench import WANTED, Bench, backends, wheel_of_pip
 
-pytestmark = [pytest.mark.integration, pytest.mark.usefixtures("uv_cache")]
+pytestmark = pytest.mark.integration
 
 
 def test_uv_and_pip_install_every_group_of_a_lock(bench: Bench, locked: Path) -> None:

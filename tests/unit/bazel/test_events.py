@@ -141,5 +141,4 @@ def test_a_step_shows_the_newest() -> None:
     step = Step("Bazel", clock=lambda: 100.0)
     for line in ("[1 / 9] Assembling a; 4s local\n", "[2 / 9] Assembling b; 5s local\n", "INFO: hello\n"):
         report_line(line, step)
-    shown = step.snapshot()
-    assert (shown.done, shown.total, shown.items) == (2, 9, (Item("Assembling b", 95.0),))
+    assert (step.done, step.total, step.items()) == (2, 9, [Item("Assembling b", 95.0)])

@@ -1,0 +1,254 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a person sees while something takes long: bars on a terminal, and otherwise a line every ten seconds.
+
+Functions that take long have a parameter `progress`, which is `LINES` unless `open_progress` gave them another one at
+the edge. They say which step begins and what runs in it; how that is shown is no concern of theirs.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Self, TextIO
+
+from rich import progress as bars
+from rich.console import Console, Group
+from rich.text import Text
+
+from pjrtwheel.console import fold_text, open_console
+
+SILENCE_S = 9.0  # after which a log says what runs; with the interval at most ten seconds
+_INTERVAL_S = 1.0
+_ITEMS = 4  # that are shown of one step
+_WIDTH = 100  # of a line in a log
+
+
+@dataclass(slots=True)
+class Item:
+    """What runs within a step: an action, a program, or a download with the bytes that are here and that there will be.
+
+    `since` is a time of the step's clock; a `size` of 0 is an unknown one, and no `received` is no download.
+    """
+
+    name: str
+    since: float
+    received: int | None = None
+    size: int = 0
+
+    def rename(self, name: str) -> None:
+        """Say what of it runs now."""
+        self.name = name
+
+
+class Step:
+    """A step that runs; several threads may begin and end items of it."""
+
+    def __init__(self, name: str, total: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin it now; a `total` of 0 is an unknown one."""
+        self.name, self.clock, self.since, self.failed = name, clock, clock(), False
+        self.done, self.total = 0, total
+        self._own: dict[int, Item] = {}
+        self._reported: tuple[Item, ...] = ()
+        self._sources: list[Callable[[float], Sequence[Item]]] = []
+        self._lock = threading.Lock()
+
+    @contextmanager
+    def item(self, name: str) -> Iterator[Item]:
+        """Show an item while something runs; afterwards it counts as done."""
+        item = Item(name, self.clock())
+        with self._lock:
+            self._own[id(item)] = item
+        try:
+            yield item
+        finally:
+            with self._lock:
+                del self._own[id(item)]
+                self.done += 1
+
+    def report(self, done: int, total: int, items: Sequence[Item]) -> None:
+        """Take over what another program says of itself, in place of what it said before."""
+        with self._lock:
+            self.done, self.total, self._reported = done, total, tuple(items)
+
+    def fail(self) -> None:
+        """Show it as failed although it comes to its end, as that of a program with a bad exit status does."""
+        self.failed = True
+
+    def watch(self, source: Callable[[float], Sequence[Item]]) -> None:
+        """Ask a function with the time for further items whenever the step is shown."""
+        self._sources.append(source)
+
+    def items(self) -> list[Item]:
+        """Return what runs now, with what is watched."""
+        watched = [item for source in self._sources for item in source(self.clock())]
+        with self._lock:
+            return [*watched, *self._reported, *self._own.values()]
+
+    def describe(self) -> str:
+        """Return name, count and time, such as `verify 3 of 7: 1:00`."""
+        counted = f" {self.done} of {self.total}" if self.total else f" {self.done}" if self.done else ""
+        return f"{self.name}{counted}: {format_time(self.clock() - self.since)}"
+
+
+class Progress:
+    """Prints what is said and nothing else: for commands whose steps are short, and for tests."""
+
+    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        """Print to a stream, that for errors when absent; everything begins now."""
+        self.clock, self.started = clock, clock()
+        self._stream = stream
+        self._steps: list[Step] = []
+
+    def say(self, text: str) -> None:
+        """Print a line that stays."""
+        print(text, file=self._stream or sys.stderr, flush=True)
+
+    @contextmanager
+    def step(self, name: str, total: int = 0) -> Iterator[Step]:
+        """Show a step while it runs, of `total` items if that is known, and what became of it afterwards."""
+        step = Step(name, total, self.clock)
+        self._steps.append(step)
+        step_failed = True
+        try:
+            yield step
+            step_failed = step.failed
+        finally:
+            self._steps.remove(step)
+            self.end(step, passed=not step_failed)
+
+    def end(self, step: Step, *, passed: bool) -> None:
+        """Say nothing: what came of it is said by who asked for it."""
+
+    def __enter__(self) -> Self:
+        """Begin to show what runs."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Show nothing any more; what was said stays."""
+
+
+class LogProgress(Progress):
+    """Prints also how steps end, and what runs when nothing was said for a while."""
+
+    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        """See `Progress`."""
+        super().__init__(stream, clock)
+        self._said = clock()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="progress", daemon=True)
+
+    def say(self, text: str) -> None:
+        """Print a line that stays."""
+        self._said = self.clock()
+        super().say(text)
+
+    def end(self, step: Step, *, passed: bool) -> None:
+        """Say how a step ended."""
+        self.say(f"{'ok' if passed else 'failed'} {step.describe()}")
+
+    def beat(self) -> None:
+        """Say what runs, unless something was said a short time ago."""
+        if self._steps and self.clock() - self._said >= SILENCE_S:
+            parts = (
+                f"{step.describe()} {'; '.join(item.name for item in step.items()[:_ITEMS])}" for step in self._steps
+            )
+            self.say(f"[{format_time(self.clock() - self.started)}] {'; '.join(parts)}"[:_WIDTH].rstrip())
+
+    def _watch(self) -> None:
+        while not self._ended.wait(_INTERVAL_S):
+            self.beat()
+
+    def __enter__(self) -> Self:
+        """Begin to watch for silence."""
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """End that."""
+        self._ended.set()
+        self._thread.join()
+
+
+class BarProgress(Progress):
+    """Shows bars for as long as something runs. Other prints of this process appear above them."""
+
+    def __init__(self, console: Console, clock: Callable[[], float] = time.monotonic) -> None:
+        """Show them on a console."""
+        super().__init__(clock=clock)
+        self._console = console
+        self._bars = _Bars(self._steps, console)
+
+    def say(self, text: str) -> None:
+        """Print a line that stays."""
+        self._console.print(fold_text(text, self._console.width), soft_wrap=True, markup=False)
+
+    def end(self, step: Step, *, passed: bool) -> None:
+        """Say how a step ended, with its mark in colour."""
+        mark = ("ok", "green") if passed else ("failed", "bold red")
+        self._console.print(Text.assemble(mark, " ", step.describe()))
+
+    def __enter__(self) -> Self:
+        """Begin to show them."""
+        self._bars.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Remove them; what was said stays."""
+        self._bars.stop()
+
+
+class _Bars(bars.Progress):
+    """A bar for each step, and below it one for each item that runs in it."""
+
+    def __init__(self, steps: Sequence[Step], console: Console) -> None:
+        self._shown = steps
+        counted = bars.TextColumn("{task.fields[count]}")
+        columns = (bars.TextColumn("{task.description}", markup=False), bars.BarColumn(20), counted)
+        super().__init__(
+            *columns, bars.TimeElapsedColumn(), console=console, transient=True, redirect_stdout=sys.stdout.isatty()
+        )
+
+    def get_renderables(self) -> Iterator[Group]:
+        tasks = []
+        for step in tuple(self._shown):
+            count = f"{step.done}/{step.total}" if step.total else ""
+            tasks.append(_task(step.name, step, step.done, step.total, count))
+            for item in step.items()[:_ITEMS]:
+                count = "" if item.received is None else f"{item.received / 1e6:.1f}/{item.size / 1e6:.1f} MB"
+                tasks.append(_task(f"  {item.name}", step, item.received or 0, item.size, count, since=item.since))
+        yield Group(self.make_tasks_table(tasks))
+
+
+def _task(name: str, step: Step, done: int, total: int, count: str, since: float | None = None) -> bars.Task:
+    task = bars.Task(bars.TaskID(0), name, total or None, done, _get_time=step.clock, fields={"count": count})
+    task.start_time = step.since if since is None else since
+    return task
+
+
+def format_time(seconds: float) -> str:
+    """Return a duration in few letters.
+
+    >>> format_time(7.4), format_time(83), format_time(3600 * 2 + 61)
+    ('7 s', '1:23', '2:01:01')
+    """
+    whole = int(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+# What functions report to that were given nothing else.
+LINES = Progress()
+
+
+def open_progress(stream: TextIO | None = None, environ: Mapping[str, str] | None = None) -> Progress:
+    """Return what fits an output, that for errors when absent; enter it for as long as the work takes."""
+    console, terminal = open_console(stream or sys.stderr, environ)
+    return BarProgress(console) if terminal.width else LogProgress(stream)

@@ -1,0 +1,168 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is shown while something takes long, on a terminal and without one."""
+
+from __future__ import annotations
+
+import io
+import os
+import pty
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.progress import LINES, BarProgress, Item, LogProgress, Progress, open_progress
+
+PROGRAM = """
+import sys, time
+from pjrtwheel.progress import Item, open_progress
+with open_progress() as progress:
+    progress.say("begins")
+    with progress.step("proofs", 2) as step:
+        step.watch(lambda now: [Item("a.whl", now, 1_000_000, 2_000_000)])
+        for name in ("jit", "[grad]"):
+            with step.item(name):
+                time.sleep(0.6)
+    print("written by another")
+"""
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    now = 100.0
+
+    def __call__(self) -> float:
+        """Return the time that it has."""
+        return self.now
+
+
+def test_a_long_silence_is_broken_every_ten_seconds() -> None:
+    """What runs is said again and again; what else is said counts as well, and is not doubled."""
+    clock, stream = Clock(), io.StringIO()
+    progress = LogProgress(stream, clock)
+    clock.now += 100
+    progress.beat()  # nothing runs
+    with progress.step("Bazel") as step:
+        for second in range(1, 25):
+            clock.now += 1
+            step.report(second, 40, [Item("Assembling a", 100.0)])
+            if second == 12:
+                progress.say("a line")
+            progress.beat()
+    assert [line.split(":")[0] for line in stream.getvalue().splitlines()] == [
+        "[1", "[1", "a line", "[2", "ok Bazel 24 of 40"
+    ]  # fmt: skip
+    assert "Bazel 1 of 40: 1 s Assembling a" in stream.getvalue()
+
+
+def test_the_log_is_written_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread watches while the context is entered, and none is left afterwards."""
+    monkeypatch.setattr("pjrtwheel.progress._INTERVAL_S", 0.01)
+    monkeypatch.setattr("pjrtwheel.progress.SILENCE_S", 0.0)
+    stream = io.StringIO()
+    with LogProgress(stream) as progress, progress.step("Bazel"):
+        end = time.monotonic() + 10
+        while not stream.getvalue() and time.monotonic() < end:
+            time.sleep(0.01)
+    assert stream.getvalue().startswith("[0 s] Bazel: 0 s\n")
+    assert not progress._thread.is_alive()
+
+
+@pytest.mark.parametrize("way", ["passes", "raises", "says so"])
+def test_how_a_step_ends(way: str) -> None:
+    """It failed if an error left it, or if it said so, and counts what was done; what is watched may be gone."""
+    clock, stream = Clock(), io.StringIO()
+
+    def vanish(_now: float) -> list[Item]:
+        raise FileNotFoundError
+
+    def work(progress: Progress) -> None:
+        with progress.step("verify", 2) as step:
+            step.watch(vanish)
+            with step.item("a"):
+                clock.now += 3
+            if way == "says so":
+                step.fail()
+            if way == "raises":
+                raise ValueError
+
+    try:
+        work(LogProgress(stream, clock))
+    except ValueError:
+        assert way == "raises"
+    assert stream.getvalue() == f"{'ok' if way == 'passes' else 'failed'} verify 1 of 2: 3 s\n"
+
+
+def test_an_item_is_shown_while_it_runs() -> None:
+    """Under the name that it has by then, next to what is watched; afterwards it counts as done."""
+    with Progress(io.StringIO(), Clock()).step("verify", 1) as step:
+        step.watch(lambda now: [Item("a.whl", now, 1, 2)])
+        with step.item("a: contents") as item:
+            item.rename("a: twine")
+            during, done = step.items(), step.done
+    assert [(one.name, one.received) for one in during] == [("a.whl", 1), ("a: twine", None)]
+    assert (done, step.done, len(step.items())) == (0, 1, 1)
+
+
+def test_commands_with_short_steps_print_what_is_said_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    """On the stream for errors, whichever that is by then."""
+    with LINES.step("verify"):
+        LINES.say("a line")
+    assert capsys.readouterr() == ("", "a line\n")
+
+
+class Screen(io.StringIO):
+    """A stream that is a terminal."""
+
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        """Return what terminals do."""
+        return True
+
+
+@pytest.mark.parametrize(
+    ("stream", "term", "kind"),
+    [
+        (Screen(), "xterm", BarProgress),
+        (Screen(), "dumb", LogProgress),
+        (Screen(), "", LogProgress),
+        (io.StringIO(), "xterm", LogProgress),
+    ],
+    ids=["terminal", "dumb", "unset", "log"],
+)
+def test_the_kind_follows_from_the_output(stream: io.StringIO, term: str, kind: type[Progress]) -> None:
+    """Only where lines can be changed in place they are."""
+    assert type(open_progress(stream, {"TERM": term})) is kind
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_a_terminal_shows_what_runs(root: Path, encoding: str) -> None:
+    """It changes in place, is removed in the end, and what other code prints stays whole above it."""
+    reading, writing = pty.openpty()
+    environ = {"PYTHONPATH": f"{root}/build:{root}/selector", "TERM": "xterm", "COLUMNS": "60"}
+    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    environ = {**kept, **environ, "PYTHONIOENCODING": encoding}
+    with subprocess.Popen([sys.executable, "-c", PROGRAM], stdout=writing, stderr=writing, env=environ) as process:
+        os.close(writing)
+        written = b""
+        try:
+            while piece := os.read(reading, 1 << 16):
+                written += piece
+        except OSError:  # what reading from a terminal gives after its last writer has gone
+            pass
+        assert process.wait(30) == 0
+    os.close(reading)
+    assert encoding == "utf-8" or written.isascii()
+    plain = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", written.decode())
+    for text in ("proofs ", " 0/2 ", " 1/2 ", "  jit ", "  [grad] ", "  a.whl ", "1.0/2.0 MB"):
+        assert text in plain, text
+    assert b"\x1b[2K" in written  # lines that were erased
+    assert b"\x1b[32mok" in written
+    lines = plain.replace("\r", "\n").split("\n")
+    assert {"begins", "written by another", "ok proofs 2 of 2: 1 s"} <= set(lines)
