@@ -8,9 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import load_backends, pick_backend
@@ -33,23 +31,6 @@ WHEELS, REPOSITORY, BAZEL = "wheels", "repository.bundle", "bazel"
 _LOCKS = ("build/*requirements.txt", "build/locks/*.txt")
 # What tests install next to the wheels, in addition to what proofs install.
 _GROUPS = ("conformance", "downstream")
-
-
-@dataclass(frozen=True, slots=True)
-class BundleRequest:
-    """What a bundle is made for.
-
-    Attributes:
-        root: The checkout, whose commit goes into it.
-        builds: What can be built from it, each of one backend.
-        tool_pythons: The interpreters that the tools are for.
-        proof_pythons: Those that wheels are proven on.
-    """
-
-    root: Path
-    builds: tuple[BuildRequest, ...]
-    tool_pythons: tuple[Interpreter, ...]
-    proof_pythons: tuple[Interpreter, ...]
 
 
 def choose_builds(
@@ -78,24 +59,47 @@ def choose_builds(
     return tuple(found.values())
 
 
-def fill_bundle(request: BundleRequest, folder: Path, cache: WheelCache) -> bool:
+def fill_bundle(
+    root: Path,
+    folder: Path,
+    cache: WheelCache,
+    *,
+    builds: Sequence[BuildRequest],
+    tool_pythons: Iterable[Interpreter],
+    proof_pythons: Iterable[Interpreter],
+) -> bool:
     """Fill a folder, or finish one that was begun, and return whether it has Bazel, too.
+
+    Args:
+        root: The checkout, whose commit goes into it.
+        folder: The bundle.
+        cache: Where pinned inputs are kept.
+        builds: What can be built from it, each of one backend.
+        tool_pythons: The interpreters that the tools are for.
+        proof_pythons: Those that wheels are proven on.
 
     Raises:
         UsageError: The checkout has changes that are not committed, or git cannot read it.
         FetchError: Something could not be downloaded.
     """
+    wheels = folder / WHEELS
     with disk_errors(folder, "make room there, or name another folder"):
-        (folder / WHEELS).mkdir(parents=True, exist_ok=True)
+        wheels.mkdir(parents=True, exist_ok=True)
         (folder / SUMS).unlink(missing_ok=True)
-        _add_repository(request.root, folder / REPOSITORY)
-        has_bazel = _add_bazel(request.root, folder / BAZEL)
-        _add_inputs(request, folder / WHEELS, cache)
-        _add_tools(request, folder / WHEELS)
-        _add_proofs(request, folder / WHEELS)
+        _add_repository(root, folder / REPOSITORY)
+        has_bazel = _add_bazel(root, folder / BAZEL)
+        for pin in dict.fromkeys(pin for build in builds for pin in list_inputs(build)):
+            if not (wheels / pin.filename).is_file():
+                link_or_copy(cache.fetch(pin), wheels / pin.filename)
+        locks = sorted(path for pattern in _LOCKS for path in root.glob(pattern))
+        for interpreter in tool_pythons:
+            needs = [["--no-deps", "--require-hashes", "--requirement", str(lock)] for lock in locks]
+            _pip_download(interpreter, wheels, f"the tools on Python {interpreter.version}", needs)
+        for interpreter in proof_pythons:
+            for build in builds:
+                _add_proofs(interpreter, build, wheels)
         files = (path for path in sorted(folder.rglob("*")) if path.is_file())
-        sums = "".join(f"{hash_file(path)}  {path.relative_to(folder)}\n" for path in files)
-        write_atomically(folder / SUMS, sums)
+        write_atomically(folder / SUMS, "".join(f"{hash_file(path)}  {path.relative_to(folder)}\n" for path in files))
     return has_bazel
 
 
@@ -137,50 +141,28 @@ def _add_bazel(root: Path, target: Path) -> bool:
     return True
 
 
-def _add_inputs(request: BundleRequest, wheels: Path, cache: WheelCache) -> None:
-    for pin in dict.fromkeys(pin for build in request.builds for pin in list_inputs(build)):
-        if not (wheels / pin.filename).is_file():
-            link_or_copy(cache.fetch(pin), wheels / pin.filename)
-
-
-def _add_tools(request: BundleRequest, wheels: Path) -> None:
-    for interpreter in request.tool_pythons:
-        with _pip_download(interpreter, wheels, f"the tools on Python {interpreter.version}") as download:
-            for lock in sorted(path for pattern in _LOCKS for path in request.root.glob(pattern)):
-                download(["--no-deps", "--require-hashes", "--requirement", str(lock)])
-
-
-def _add_proofs(request: BundleRequest, wheels: Path) -> None:
+def _add_proofs(interpreter: Interpreter, build: BuildRequest, wheels: Path) -> None:
     """Download what is installed with wheels that are not built yet: upstream's `jaxlib` requires what ours does."""
-    for interpreter in request.proof_pythons:
-        for build in request.builds:
-            platform, (backend,) = build.platform.name, build.backends
-            if platform != host_platform().name or interpreter.tag not in build.release.pythons(platform):
-                continue
-            bindings = build.release.pin(f"bindings.{interpreter.tag}.{platform}")
-            needs = [f"{bindings.project}=={bindings.version}", *backend.requires]
-            if not backend.prebuilt.bundled:
-                library = build.release.pin(f"plugin.{backend.name}.{platform}")
-                needs.append(f"{library.project}=={library.version}")
-            groups = [load_inputs(request.root, build.release, backend).all_requirements]
-            groups += [(f"jax=={build.release.version}", *requirement_group(request.root, name)) for name in _GROUPS]
-            what = f"the proofs of {backend.name} {build.release.version} on Python {interpreter.version}"
-            with _pip_download(interpreter, wheels, what) as download:
-                for requirements in groups:
-                    download([*needs, *requirements])
+    release, platform, (backend,) = build.release, build.platform.name, build.backends
+    if platform != host_platform().name or interpreter.tag not in release.pythons(platform):
+        return
+    pins = [release.pin(f"bindings.{interpreter.tag}.{platform}")]
+    if not backend.prebuilt.bundled:
+        pins.append(release.pin(f"plugin.{backend.name}.{platform}"))
+    needs = [*(f"{pin.project}=={pin.version}" for pin in pins), *backend.requires]
+    groups = [load_inputs(build.root, release, backend).all_requirements]
+    groups += [(f"jax=={release.version}", *requirement_group(build.root, name)) for name in _GROUPS]
+    what = f"the proofs of {backend.name} {release.version} on Python {interpreter.version}"
+    _pip_download(interpreter, wheels, what, [[*needs, *requirements] for requirements in groups])
 
 
-@contextmanager
-def _pip_download(interpreter: Interpreter, wheels: Path, what: str) -> Iterator[Callable[[Sequence[str]], None]]:
-    """Return a function that lets pip download wheels, with all that they need, for an empty environment."""
+def _pip_download(interpreter: Interpreter, wheels: Path, what: str, wanted: Iterable[Sequence[str]]) -> None:
+    """Let pip download wheels for an empty environment, once for each list of arguments."""
     print(f"downloading {what} ...", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(prefix="pip-") as scratch:
         python = create_venv(interpreter, Path(scratch) / "venv")
         command = [*pip_command(python), "download", "--quiet", "--only-binary=:all:", f"--dest={wheels}"]
-
-        def download(arguments: Sequence[str]) -> None:
+        for arguments in wanted:
             done = run_tool([*command, *arguments])
             if done.returncode:
                 raise explain_output(f"cannot download {what}", done.stderr)
-
-        yield download

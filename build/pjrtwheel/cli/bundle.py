@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 from pathlib import Path
 
@@ -31,21 +30,22 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Fill a bundle, and say what is in it and what is not."""
-    from pjrtwheel.bundle.fill import BundleRequest, choose_builds, fill_bundle
+    from pjrtwheel.bundle.fill import choose_builds, fill_bundle
     from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
     from pjrtwheel.platforms import find_platform, host_platform
 
     root, folder, host = args.root.resolve(), args.folder.resolve(), host_platform()
     platforms = [find_platform(name) for name in args.platform] or [host]
     builds = choose_builds(root, args.backend, args.release, platforms)
-    tags = [_tag(version) for version in args.python]
+    tags = [f"cp{version.replace('.', '')}" for version in args.python]
     found = find_interpreters(tags or {tag for build in builds for tag in build.release.pythons(host.name)})
     if tags and (missing := [tag for tag, interpreter in found.items() if not interpreter]):
         raise UsageError(f"no Python {', '.join(missing)} on this machine", remedy="install it, or leave out --python")
-    here = tuple(interpreter for interpreter in found.values() if interpreter)
-    tools = here if tags else (probe(Path(sys.executable)),)
-    request = BundleRequest(root, builds, tuple(filter(None, tools)), here)
-    has_bazel = fill_bundle(request, folder, WheelCache(cache_root(os.environ), download_wheel))
+    here = [interpreter for interpreter in found.values() if interpreter]
+    own = probe(Path(sys.executable))
+    tools = here if tags or not own else [own]
+    cache = WheelCache(cache_root(os.environ), download_wheel)
+    has_bazel = fill_bundle(root, folder, cache, builds=builds, tool_pythons=tools, proof_pythons=here)
     for build in builds:
         print(f"{folder}: {build.release.version} {build.backends[0].name} {build.platform.name}")
     files = [path for path in folder.rglob("*") if path.is_file()]
@@ -54,14 +54,3 @@ def execute(args: argparse.Namespace) -> int:
         print("not in it: Bazel; the other machine needs one of its own", file=sys.stderr)
     print(f"export PJRTWHEEL_BUNDLE={folder}")
     return 0
-
-
-def _tag(version: str) -> str:
-    """Return the ABI tag of a Python by its version.
-
-    >>> _tag("3.12")
-    'cp312'
-    """
-    if not re.fullmatch(r"3\.\d+t?", version):
-        raise UsageError(f"no version of Python: {version!r}", remedy="expected one such as 3.12")
-    return f"cp{version.replace('.', '')}"

@@ -18,7 +18,7 @@ from pjrtwheel.bazel.locate import Bazel
 from pjrtwheel.bump import find_next
 from pjrtwheel.bundle import fill
 from pjrtwheel.bundle.environment import enter_bundle
-from pjrtwheel.bundle.fill import BundleRequest, choose_builds, fill_bundle
+from pjrtwheel.bundle.fill import choose_builds, fill_bundle
 from pjrtwheel.disk import list_inputs
 from pjrtwheel.environment.interpreters import probe
 from pjrtwheel.environment.venv import find_uv
@@ -69,8 +69,8 @@ def test_inputs_are_those_of_the_platform_and_of_the_tools_here(root: Path, rele
 
 
 @pytest.fixture
-def request_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BundleRequest:
-    """Return a request for a repository without backends, whose lock has two tools of the machine's index."""
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a repository without backends, whose lock has two tools of the machine's index."""
     index, root = make_index(tmp_path / "index", monkeypatch), tmp_path / "repository"
     (root / "build/locks").mkdir(parents=True)
     (root / ".bazelversion").write_text("7.7.1")
@@ -79,9 +79,15 @@ def request_(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> BundleRequest:
             digest = hash_file(build_wheel(index, describe_wheel(name), name=name))
             lock.write(f"{'=='.join(name.split('-')[:2])} \\\n    --hash=sha256:{digest}\n")
     commit(root)
+    return root
+
+
+def fill_with_tools(root: Path, folder: Path) -> bool:
+    """Fill a bundle with the tools of a repository for this Python, and return whether it has Bazel, too."""
     python = probe(Path(sys.executable))
     assert python is not None
-    return BundleRequest(root, (), (python,), ())
+    cache = WheelCache(folder.parent / "cache", download_wheel)
+    return fill_bundle(root, folder, cache, builds=(), tool_pythons=[python], proof_pythons=())
 
 
 def commit(root: Path) -> None:
@@ -91,10 +97,10 @@ def commit(root: Path) -> None:
         subprocess.run(["git", "-C", root, *who, *arguments], check=True)
 
 
-def test_bundle_has_tools_and_the_repository(request_: BundleRequest, tmp_path: Path) -> None:
+def test_bundle_has_tools_and_the_repository(repository: Path, tmp_path: Path) -> None:
     """A killed run is finished by the next, which downloads what is missing or damaged; until then there is none."""
-    folder, cache = tmp_path / "made/a bundle", WheelCache(tmp_path / "cache", download_wheel)
-    fill_bundle(request_, folder, cache)
+    folder = tmp_path / "made/a bundle"
+    fill_with_tools(repository, folder)
     assert {path.name for path in (folder / "wheels").iterdir()} == {A, B}
     subprocess.run(["sha256sum", "--check", "--quiet", "SHA256SUMS"], cwd=folder, check=True)
     subprocess.run(["git", "clone", "--quiet", folder / "repository.bundle", tmp_path / "clone"], check=True)
@@ -103,21 +109,21 @@ def test_bundle_has_tools_and_the_repository(request_: BundleRequest, tmp_path: 
     (folder / "wheels" / A).write_bytes(whole[:-1])
     shutil.rmtree(tmp_path / "index")
     with pytest.raises(FetchError, match="cannot download the tools"):
-        fill_bundle(request_, folder, cache)
+        fill_with_tools(repository, folder)
     with pytest.raises(SystemExit, match="no complete bundle"):
         enter_bundle({"PJRTWHEEL_BUNDLE": str(folder)})
 
 
-def test_changes_that_are_not_committed_are_refused(request_: BundleRequest, tmp_path: Path) -> None:
+def test_changes_that_are_not_committed_are_refused(repository: Path, tmp_path: Path) -> None:
     """They would be missing on the other machine."""
-    (request_.root / ".bazelversion").write_text("8")
+    (repository / ".bazelversion").write_text("8")
     with pytest.raises(UsageError, match="not committed"):
-        fill_bundle(request_, tmp_path / "bundle", WheelCache(tmp_path / "cache", download_wheel))
+        fill_with_tools(repository, tmp_path / "bundle")
 
 
 @pytest.mark.parametrize("kind", ["bazelisk", "bazel", "script"])
 def test_bazel_comes_along_if_it_is_one_program(
-    kind: str, request_: BundleRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    kind: str, repository: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The one that bazelisk fetched, or the one on PATH; not Debian's script, which needs more than itself."""
     tools = tmp_path / "tools"
@@ -132,7 +138,7 @@ def test_bazel_comes_along_if_it_is_one_program(
         monkeypatch.setattr(fill, "find_bazel", lambda *_: Bazel("/bin/true", (7, 7, 1)))
     monkeypatch.setenv("BAZEL", str(program))
     folder = tmp_path / "bundle"
-    has_bazel = fill_bundle(request_, folder, WheelCache(tmp_path / "cache", download_wheel))
+    has_bazel = fill_with_tools(repository, folder)
     assert has_bazel == (kind != "script") == (folder / "bazel").is_file()
     environ = {"PJRTWHEEL_BUNDLE": str(folder)}
     enter_bundle(environ)
