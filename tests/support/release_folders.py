@@ -18,8 +18,7 @@ from pjrtwheel.attest.signature import format_envelope
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, make_statement
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.publish.destinations import Destination, DestinationKind
-from pjrtwheel.publish.place import Place
+from pjrtwheel.publish.destinations import Destination, DestinationKind, Place
 from pjrtwheel.publish.publication import Publication
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.record.origin import Origin

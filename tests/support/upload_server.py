@@ -9,13 +9,11 @@ import email.policy
 import hashlib
 import http.server
 import json
-import ssl
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 from packaging.utils import canonicalize_name
@@ -54,10 +52,6 @@ class UploadServer:
         digests: Whether the list has a sha256 for each file.
         yanked: Name → reason.
         text: What is sent in place of every page, if it is anything.
-        audience: For whom tokens of an identity must be, where it takes these for its own (trusted publishing).
-        identities: The tokens of identities that came.
-        refused: Why it gives no token of its own, if it gives none.
-        denied: What addresses begin with that are answered 401; nothing is if it is empty.
         uploads: Names, for each request that began to send one.
         attestations: Name → what came with it (PEP 740).
         downloads: Names, for each request of a file.
@@ -72,10 +66,6 @@ class UploadServer:
     digests: bool = True
     yanked: dict[str, str] = field(default_factory=dict)
     text: bytes = b""
-    denied: str = ""
-    audience: str = ""
-    identities: list[str] = field(default_factory=list)
-    refused: str = ""
     uploads: list[str] = field(default_factory=list)
     attestations: dict[str, Any] = field(default_factory=dict)
     downloads: list[str] = field(default_factory=list)
@@ -134,12 +124,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.state.requests.append(f"{self.path} {self.headers}")
         kind, _, name = self.path.strip("/").partition("/")
         page = self.state.page(name) if kind == "simple" else None
-        if self.state.audience and self.path == "/_/oidc/audience":
-            self._answer(200, json.dumps({"audience": self.state.audience}).encode(), _JSON)
-            return
-        if self.state.denied and self.path.startswith(self.state.denied):
-            self._answer(401)
-        elif self.state.text:
+        if self.state.text:
             self._answer(200, self.state.text, _JSON)
         elif page is not None:
             self._answer(200, json.dumps(page).encode(), _JSON)
@@ -152,9 +137,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         """Take a file, or fail."""
         self.state.requests.append(f"{self.path} {self.headers}")
         length = int(self.headers["Content-Length"])
-        if self.state.audience and self.path == "/_/oidc/mint-token":
-            self._mint(self.rfile.read(length))
-            return
         head = self.rfile.read(length // 2)
         name = head.partition(b'filename="')[2].partition(b'"')[0].decode()
         self.state.uploads.append(name)
@@ -162,10 +144,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.close_connection = True
             return
         body = head + self.rfile.read(length - len(head))
-        if self.state.denied and self.path.startswith(self.state.denied):
-            self._answer(401)
-        else:
-            self._answer_upload(name, body)
+        self._answer_upload(name, body)
 
     def _answer_upload(self, name: str, body: bytes) -> None:
         answers = (Fault.FORBIDDEN, Fault.CONFLICT, Fault.TOO_LARGE, Fault.BROKEN, Fault.ELSEWHERE)
@@ -186,15 +165,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
                 self.close_connection = True
             else:
                 self._answer(200)
-
-    def _mint(self, body: bytes) -> None:
-        """Give a token for uploads in exchange for that of an identity."""
-        self.state.identities.append(json.loads(body)["token"])
-        if self.state.refused:
-            errors = [{"code": "invalid-publisher", "description": self.state.refused}]
-            self._answer(422, json.dumps({"message": "no", "errors": errors}).encode(), _JSON)
-        else:
-            self._answer(200, json.dumps({"success": True, "token": PASSWORD}).encode(), _JSON)
 
     def _parse(self, body: bytes) -> dict[str, bytes]:
         """Return the fields of a form; of those that come several times, the last."""
@@ -229,16 +199,12 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
 
 @contextmanager
-def run_server(certificate: Path | None = None) -> Iterator[UploadServer]:
-    """Run an empty index, and end it; with a certificate and its key in one file over TLS."""
+def run_server() -> Iterator[UploadServer]:
+    """Run an empty index, and end it."""
     state = UploadServer()
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
         server.state = state  # type: ignore[attr-defined]
-        state.url = f"{'https' if certificate else 'http'}://127.0.0.1:{server.server_port}/"
-        if certificate:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(certificate)
-            server.socket = context.wrap_socket(server.socket, server_side=True)
+        state.url = f"http://127.0.0.1:{server.server_port}/"
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
         thread.start()
         try:

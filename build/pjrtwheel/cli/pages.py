@@ -12,12 +12,11 @@ from pjrtwheel.cli import add_options, check_repository
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from pjrtwheel.publish.destinations import DestinationKind
-    from pjrtwheel.publish.places import add_place_options
+    from pjrtwheel.publish.places import OF_GITHUB, add_place_options
 
     parser.add_argument("destination", metavar="DESTINATION", help="a GitHub Release of releases/destinations.toml")
     add_options(parser, "--root")
-    add_place_options(parser, kinds=[DestinationKind.GITHUB])
+    add_place_options(parser, OF_GITHUB)
 
 
 def execute(args: argparse.Namespace) -> int:

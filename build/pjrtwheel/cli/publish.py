@@ -24,7 +24,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
     parser.epilog = _EPILOG
     parser.add_argument("destination", metavar="DESTINATION", help="one of releases/destinations.toml")
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the release, as ./noxw -s attest writes it")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the release, as ./noxw attest writes it")
     parser.add_argument(
         "--dry-run",
         action=argparse.BooleanOptionalAction,

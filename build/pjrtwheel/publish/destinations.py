@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Read `releases/destinations.toml`: where releases can be published, and what each place takes.
+"""Where releases can be published, and what each place takes (`releases/destinations.toml`), whatever its kind.
 
 Addresses and credentials are not in it; they are the environment's and the command line's. What is published of a
 release is held to the limits of its destination before anything is sent there.
@@ -8,10 +8,11 @@ release is held to the limits of its destination before anything is sent there.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import Protocol
 
 from packaging.utils import canonicalize_name
 
@@ -90,6 +91,66 @@ class Destination:
 
 
 @dataclass(frozen=True, slots=True)
+class PublishedFile:
+    """A file that is at a destination.
+
+    Attributes:
+        name: File name.
+        sha256: What the destination says of its bytes; empty if it says nothing.
+        size: Length in bytes; -1 if it says nothing.
+        url: Where it can be downloaded from.
+        yanked: Why it was withdrawn (PEP 592); None if it was not. A yanked file without a reason has "".
+    """
+
+    name: str
+    sha256: str
+    size: int
+    url: str
+    yanked: str | None = None
+
+
+class Place(Protocol):
+    """One release at a destination, as far as it is there."""
+
+    @property
+    def address(self) -> str:
+        """The destination's address without credentials, for messages."""
+
+    def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
+        """Return what is there by file name: of an index the files of some projects (normalized names).
+
+        A place that the release has for itself ignores them, and returns all that is in it.
+        """
+
+    def check_uploads(self, commit: str, *, credentials: bool) -> None:
+        """Make sure that all is known that uploads need; nothing is sent for that.
+
+        Args:
+            commit: The one that the wheels were built from, which a place with tags must have under the release's.
+            credentials: Whether these are needed as well; a dry run does without them.
+
+        Raises:
+            UsageError: An address is missing.
+            PublishError: A configuration that is there cannot be used, or the tag is at another commit.
+        """
+
+    def begin(self, commit: str) -> None:
+        """Make what files are sent to, where a release is a thing of its own, before the first of them is sent."""
+
+    def upload(self, file: Path, sha256: str) -> None:
+        """Send one file, whole or not at all; a file of the same name and bytes that is there is no error."""
+
+    def download(self, file: PublishedFile, target: Path) -> None:
+        """Fetch one file back; the caller compares its hash."""
+
+    def finish(self) -> None:
+        """Make all that was uploaded visible, where the destination has a step of its own for that (drafts, pages)."""
+
+    def yank(self, names: Collection[str], reason: str) -> str:
+        """Withdraw files so that installers take them only when pinned (PEP 592); say what is left to do for that."""
+
+
+@dataclass(frozen=True, slots=True)
 class _Destinations:
     destination: tuple[Destination, ...]
 
@@ -146,3 +207,12 @@ def check_limits(destination: Destination, entries: Iterable[Entry], documents: 
     number = len(listed) * (1 + destination.has_metadata) + sum(map(destination.takes, documents))
     if destination.file_count and number > destination.file_count:
         yield f"{place} takes {destination.file_count} files of one release, this one has {number}"
+
+
+def variable_of(destination: str, setting: str) -> str:
+    """Return the environment variable of a setting.
+
+    >>> variable_of("stage", "index-url")
+    'PJRTWHEEL_STAGE_INDEX_URL'
+    """
+    return f"PJRTWHEEL_{destination}_{setting}".upper().replace("-", "_")

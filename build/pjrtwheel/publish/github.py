@@ -16,10 +16,9 @@ from urllib.parse import quote
 
 from pjrtwheel.errors import PublishError, UsageError
 from pjrtwheel.products.index import check_place, write_pages
-from pjrtwheel.publish.destinations import Destination
+from pjrtwheel.publish.destinations import PublishedFile
 from pjrtwheel.publish.github_index import GithubRepository
-from pjrtwheel.publish.place import PlaceKind, PublishedFile, Setting
-from pjrtwheel.publish.yanked import YANKED_FILE, add_yanked, find_reasons, read_yanked
+from pjrtwheel.publish.yanked import add_yanked, find_reasons, read_yanked
 from pjrtwheel.record.origin import find_date
 from pjrtwheel.wheel.names import find_name
 
@@ -133,7 +132,7 @@ class GithubRelease:
         self.repository.run("release", action, self.tag, *arguments, folder=folder)
 
 
-def open_github(destination: Destination, settings: Mapping[str, str], tag: str) -> GithubRelease:
+def open_github(settings: Mapping[str, str], tag: str, yanked_file: Path) -> GithubRelease:
     """Return the place; nothing is asked yet.
 
     Raises:
@@ -141,24 +140,8 @@ def open_github(destination: Destination, settings: Mapping[str, str], tag: str)
     """
     name = settings["github-repository"]
     if name.count("/") not in {1, 2}:
-        raise UsageError(f"the repository of {destination.name} is {name!r}", remedy="expected OWNER/NAME")
+        raise UsageError(f"the repository of a GitHub Release is {name!r}", remedy="expected OWNER/NAME")
     if name.count("/") == 1:
         name = f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com').partition('://')[2]}/{name}"
     index = Path(settings["pages"]).absolute() / "simple" if "pages" in settings else None
-    return GithubRelease(GithubRepository(name), tag, index, Path(settings["yanked-file"]))
-
-
-GITHUB_RELEASE = PlaceKind(
-    settings=(
-        Setting(
-            "github-repository",
-            "[HOST/]OWNER/NAME, for a GitHub Release (default: GITHUB_REPOSITORY)",
-            reading=True,
-            required="repository",
-            variable="GITHUB_REPOSITORY",
-        ),
-        Setting("pages", "folder that Pages serves; the index is written into its folder simple"),
-        Setting("yanked-file", f"which wheels were withdrawn, and why (default: {YANKED_FILE})", default=YANKED_FILE),
-    ),
-    open=open_github,
-)
+    return GithubRelease(GithubRepository(name), tag, index, yanked_file)

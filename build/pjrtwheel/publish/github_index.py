@@ -31,7 +31,7 @@ from pjrtwheel.products.index.projects import (
     list_projects,
     read_requires_python,
 )
-from pjrtwheel.publish.place import PublishedFile
+from pjrtwheel.publish.destinations import PublishedFile
 from pjrtwheel.publish.yanked import Yanked, find_reasons
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX, VARIANTS_SUFFIX, find_name

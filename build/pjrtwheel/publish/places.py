@@ -1,41 +1,51 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The kinds of destinations, and how each is opened: by options of the command line and environment variables.
+"""How destinations are opened: by options of the command line, and environment variables.
 
-A new kind is a name in `destinations.DestinationKind`, a module with a `PlaceKind`, and a line in `KINDS`.
+A new kind is a name in `destinations.DestinationKind`, a module with a `Place`, and a case in `open_place`.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 from pjrtwheel.errors import UsageError
-from pjrtwheel.publish.destinations import Destination, DestinationKind
-from pjrtwheel.publish.github import GITHUB_RELEASE
-from pjrtwheel.publish.place import Place, PlaceKind, Setting, variable_of
-from pjrtwheel.publish.static_folder import STATIC_FOLDER
-from pjrtwheel.publish.upload_api import UPLOAD_API
+from pjrtwheel.publish.destinations import Destination, DestinationKind, Place, variable_of
+from pjrtwheel.publish.github import open_github
+from pjrtwheel.publish.static_folder import open_folder
+from pjrtwheel.publish.upload_api import SILENCE_S, open_index
+from pjrtwheel.publish.yanked import YANKED_FILE
 
-KINDS: Mapping[DestinationKind, PlaceKind] = {
-    DestinationKind.UPLOAD_API: UPLOAD_API,
-    DestinationKind.GITHUB: GITHUB_RELEASE,
-    DestinationKind.FOLDER: STATIC_FOLDER,
+# Option → what it is. Each is an environment variable as well, with the name of the destination in it.
+OPTIONS = {
+    "index-url": "address of the simple repository API of an index, such as https://example.org/simple/",
+    "upload-url": "address that files are uploaded to, for an index with the upload API",
+    "repository": "section of .pypirc with that address, and credentials",
+    "timeout": f"seconds that a server may stay silent (default: {SILENCE_S:.0f})",
+    "site": "folder that a web server serves, for a static index",
+    "github-repository": "[HOST/]OWNER/NAME, for a GitHub Release (default: GITHUB_REPOSITORY)",
+    "pages": "folder that Pages serves; the index is written into its folder simple",
+    "yanked-file": f"which wheels were withdrawn, and why (default: {YANKED_FILE}, or next to the index of a folder)",
 }
-
-_FROM = "from-"
+OF_GITHUB = ("github-repository", "pages", "yanked-file")
+# What has to be known of each kind; for a stage that is read from there is an option --from-NAME.
+_REQUIRED = {
+    DestinationKind.UPLOAD_API: "index-url",
+    DestinationKind.GITHUB: "github-repository",
+    DestinationKind.FOLDER: "site",
+}
 
 
 def add_place_options(
-    parser: argparse.ArgumentParser, *, kinds: Iterable[DestinationKind] = tuple(DestinationKind), stage: bool = False
+    parser: argparse.ArgumentParser, names: Iterable[str] = tuple(OPTIONS), *, stage: bool = False
 ) -> None:
-    """Declare an option for each setting of some kinds; with `stage` also those of a stage that is read from."""
-    for setting in _settings(kinds):
-        parser.add_argument(f"--{setting.name}", metavar="VALUE", help=setting.summary)
-        if stage and setting.reading:
-            parser.add_argument(
-                f"--{_FROM}{setting.name}", metavar="VALUE", help=f"of the stage that --from names: {setting.summary}"
-            )
+    """Declare options; with `stage` also those of a stage that is read from."""
+    for name in names:
+        parser.add_argument(f"--{name}", metavar="VALUE", help=OPTIONS[name])
+    for name in _REQUIRED.values() if stage else ():
+        parser.add_argument(f"--from-{name}", metavar="VALUE", help=f"of the stage that --from names: {OPTIONS[name]}")
 
 
 def open_place(
@@ -46,37 +56,25 @@ def open_place(
     Raises:
         UsageError: A setting is missing or malformed.
     """
-    settings = read_settings(destination, args, environ, stage=stage)
-    return KINDS[destination.kind].open(destination, settings, tag)
-
-
-def read_settings(
-    destination: Destination, args: argparse.Namespace, environ: Mapping[str, str], *, stage: bool = False
-) -> Mapping[str, str]:
-    """Return the settings of a destination by name.
-
-    Each is an option, or an environment variable that has the destination's name in it.
-
-    Raises:
-        UsageError: A setting is missing.
-    """
-    settings = {}
-    for setting in KINDS[destination.kind].settings:
-        option = f"{_FROM if stage else ''}{setting.name}"
-        variables = (variable_of(destination.name, setting.name), setting.variable)
-        given = getattr(args, option.replace("-", "_"), None), *map(environ.get, variables)
-        if value := next(filter(None, given), None):
-            settings[setting.name] = value
-        elif setting.default:
-            settings[setting.name] = str(args.root / setting.default)
-        elif setting.required:
-            raise UsageError(
-                f"the {setting.required} of {destination.name} is not known",
-                remedy=f"give it with --{option}, or in {' or '.join(filter(None, variables))}",
-            )
-    return settings
-
-
-def _settings(kinds: Iterable[DestinationKind]) -> tuple[Setting, ...]:
-    """Return the settings of some kinds, each name once: kinds may share an option of the same meaning."""
-    return tuple({setting.name: setting for kind in kinds for setting in KINDS[kind].settings}.values())
+    prefix, kind = "from-" if stage else "", destination.kind
+    given = {name: getattr(args, f"{prefix}{name}".replace("-", "_"), None) for name in OPTIONS}
+    settings = {
+        name: value
+        for name, option in given.items()
+        if (value := option or environ.get(variable_of(destination.name, name)))
+    }
+    needed = _REQUIRED[kind]
+    if kind is DestinationKind.GITHUB and (repository := environ.get("GITHUB_REPOSITORY")):
+        settings.setdefault(needed, repository)
+    if needed not in settings:
+        raise UsageError(
+            f"the {needed} of {destination.name} is not known",
+            remedy=f"give it with --{prefix}{needed}, or in {variable_of(destination.name, needed)}",
+        )
+    match kind:
+        case DestinationKind.UPLOAD_API:
+            return open_index(destination, settings)
+        case DestinationKind.GITHUB:
+            return open_github(settings, tag, Path(settings.get("yanked-file") or args.root / YANKED_FILE))
+        case DestinationKind.FOLDER:
+            return open_folder(settings, tag)

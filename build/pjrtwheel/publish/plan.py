@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from pjrtwheel.errors import count, printable
-from pjrtwheel.publish.place import PublishedFile
+from pjrtwheel.publish.destinations import PublishedFile
 from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON
 from pjrtwheel.wheel.names import WheelName, find_name
 

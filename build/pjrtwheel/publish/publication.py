@@ -19,8 +19,7 @@ from pathlib import Path
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.errors import PublishError, UsageError, WheelError, count, shorten
 from pjrtwheel.files import hash_file, require_space
-from pjrtwheel.publish.destinations import Destination, check_limits
-from pjrtwheel.publish.place import Place, PublishedFile
+from pjrtwheel.publish.destinations import Destination, Place, PublishedFile, check_limits
 from pjrtwheel.publish.plan import Action, LocalFile, Plan, find_differences, format_plan, make_plan, projects_of
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.sets.tags import tag_of_wheels
@@ -43,8 +42,6 @@ class Publication:
         release: The folder of the release.
         scratch: An empty folder for what is downloaded, or made on the way.
         trust_hashes: Whether a digest that the place states is enough, without a download.
-        report: Called with each line that is printed.
-        wait: Called with seconds to wait.
     """
 
     destination: Destination
@@ -52,8 +49,6 @@ class Publication:
     release: ReleaseFolder
     scratch: Path
     trust_hashes: bool = False
-    report: Callable[[str], None] = print
-    wait: Callable[[float], None] = time.sleep
     _read: set[str] = field(default_factory=set, init=False)  # names of files that were read back, and are right
 
     @cached_property
@@ -109,10 +104,10 @@ class Publication:
             if plan.to_send:
                 self.place.begin(self.release.commit)
             else:
-                self.report(f"checking {count(len(plan.files), 'file')}")
+                print(f"checking {count(len(plan.files), 'file')}")
             for number, (file, action) in enumerate(((entry.file, entry.action) for entry in plan.planned), 1):
                 if plan.to_send:
-                    self.report(f"{number:>3}/{len(plan.files)} {_WORDS[action]:<8} {file.name}")
+                    print(f"{number:>3}/{len(plan.files)} {_WORDS[action]:<8} {file.name}")
                 if action is Action.SEND:
                     self.place.upload(source(file), file.sha256)
                 self._read_back(file)
@@ -166,7 +161,7 @@ class Publication:
             present = self.place.list_files(projects)
             if expected <= present.keys():
                 return present
-            self.wait(seconds)
+            time.sleep(seconds)
         return self.place.list_files(projects)
 
     def _download(self, found: PublishedFile, size: int) -> str:
@@ -207,19 +202,19 @@ def publish_release(publication: Publication, stage: Publication | None, *, dry_
         raise UsageError(f"{place.address} is both the stage and the destination", remedy="name another --from")
     plan = publication.examine()
     for line in format_plan(plan):
-        publication.report(line)
+        print(line)
     if publication.left_out and not plan.problems:
-        publication.report(f"left out, for {plan.destination} takes none: {publication.left_out}")
+        print(f"left out, for {plan.destination} takes none: {publication.left_out}")
     _refuse(plan)
     place.check_uploads(publication.release.commit, credentials=not dry_run and bool(plan.to_send))
     if stage:
         _check_stage(stage)
     if dry_run:
-        publication.report("nothing was sent: this is a dry run")
+        print("nothing was sent: this is a dry run")
         return
     staged = _take_from_stage(stage) if stage else {}
     publication.send(plan, lambda file: staged.get(file.name) or publication.find_local(file))
-    publication.report(f"{tag} is at {place.address}, read back as SHA256SUMS has it")
+    print(f"{tag} is at {place.address}, read back as SHA256SUMS has it")
 
 
 def _refuse(plan: Plan) -> None:
@@ -276,7 +271,7 @@ def _take_from_stage(stage: Publication) -> Mapping[str, Path]:
     staged = {file.name: target / file.name for file in stage.files}
     for name in {*stage.release.documents} - staged.keys():
         shutil.copy(stage.release.path / name, target)  # attestations are sent with the wheels that they lie next to
-    stage.report(f"{count(len(staged), 'file')} taken from {stage.destination.name}, as the folder describes them")
+    print(f"{count(len(staged), 'file')} taken from {stage.destination.name}, as the folder describes them")
     return staged
 
 

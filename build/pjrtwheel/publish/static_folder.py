@@ -25,8 +25,7 @@ from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.files import copy_atomically, hash_file, locked
 from pjrtwheel.products.index import write_pages
 from pjrtwheel.products.index.projects import IndexedRelease, Project, WheelFolder, list_projects, read_release
-from pjrtwheel.publish.destinations import Destination
-from pjrtwheel.publish.place import PlaceKind, PublishedFile, Setting
+from pjrtwheel.publish.destinations import PublishedFile
 from pjrtwheel.publish.servers import explained
 from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
 from pjrtwheel.record.entries import read_entries
@@ -173,7 +172,7 @@ class StaticFolder:
         return self._digests[key]
 
 
-def open_folder(destination: Destination, settings: Mapping[str, str], tag: str) -> StaticFolder:  # noqa: ARG001
+def open_folder(settings: Mapping[str, str], tag: str) -> StaticFolder:
     """Return the place.
 
     Raises:
@@ -183,12 +182,3 @@ def open_folder(destination: Destination, settings: Mapping[str, str], tag: str)
         raise UsageError(f"{tag!r} cannot be the name of a folder")
     folder = Path(settings["site"])
     return StaticFolder(folder.absolute(), tag, Path(settings.get("yanked-file", folder / YANKED_FILENAME)))
-
-
-STATIC_FOLDER = PlaceKind(
-    settings=(
-        Setting("site", "folder that a web server serves, for a static index", reading=True, required="folder"),
-        Setting("yanked-file", f"which wheels were withdrawn, and why (default: {YANKED_FILENAME} next to the index)"),
-    ),
-    open=open_folder,
-)

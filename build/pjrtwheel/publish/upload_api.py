@@ -26,8 +26,7 @@ from twine.repository import Repository
 from twine.settings import Settings
 
 from pjrtwheel.errors import PublishError, UsageError
-from pjrtwheel.publish.destinations import Destination
-from pjrtwheel.publish.place import PlaceKind, PublishedFile, Setting, variable_of
+from pjrtwheel.publish.destinations import Destination, PublishedFile, variable_of
 from pjrtwheel.publish.servers import (
     NOBODY,
     Credentials,
@@ -45,7 +44,7 @@ T = TypeVar("T")
 
 # How long to wait before a request is repeated that the server or the network failed.
 RETRY_WAITS_S = (1.0, 4.0)
-_SILENCE_S = 120.0
+SILENCE_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +69,7 @@ class UploadIndex:
     upload_url: str = ""
     uploader: Credentials = NOBODY
     section: str = ""
-    silence: float = _SILENCE_S
+    silence: float = SILENCE_S
     attestations: bool = False
     wait: Callable[[float], None] = time.sleep
 
@@ -160,13 +159,7 @@ class UploadIndex:
 
     def _twine(self) -> Repository:
         """Return twine's side of an upload; without any other credentials it asks for a token (trusted publishing)."""
-        settings = self._read_settings()
-        try:
-            repository = settings.create_repository()
-        except (KeyError, TypeError, ValueError) as error:  # twine takes the answer apart without looking
-            raise PublishError(
-                f"{self.name} gave no token for uploads", cause="it answers with something else than trusted publishing"
-            ) from error
+        repository = self._read_settings().create_repository()
         limit_silence(repository.session, self.silence)
         return repository
 
@@ -215,7 +208,7 @@ class UploadIndex:
             yield session
 
 
-def open_index(destination: Destination, settings: Mapping[str, str], tag: str) -> UploadIndex:  # noqa: ARG001
+def open_index(destination: Destination, settings: Mapping[str, str]) -> UploadIndex:
     """Return the place that settings name; a stage that is read from needs no address for uploads.
 
     Raises:
@@ -223,32 +216,8 @@ def open_index(destination: Destination, settings: Mapping[str, str], tag: str) 
     """
     address, reader = split_credentials(settings["index-url"])
     upload_url, uploader = split_credentials(settings.get("upload-url", ""))
-    section, silence = settings.get("repository", ""), settings.get("timeout", str(_SILENCE_S))
+    section, silence = settings.get("repository", ""), settings.get("timeout", str(SILENCE_S))
     if not silence.replace(".", "", 1).isdigit() or not float(silence):
         raise UsageError(f"the timeout of {destination.name} is {silence!r}", remedy="expected seconds, such as 120")
-    return UploadIndex(
-        destination.name,
-        address,
-        reader,
-        upload_url,
-        uploader,
-        section,
-        float(silence),
-        destination.attestations,
-    )
-
-
-UPLOAD_API = PlaceKind(
-    settings=(
-        Setting(
-            "index-url",
-            "address of its simple repository API, such as https://example.org/simple/",
-            reading=True,
-            required="address",
-        ),
-        Setting("upload-url", "address that files are uploaded to, for an index with the upload API"),
-        Setting("repository", "section of .pypirc with that address, and credentials"),
-        Setting("timeout", f"seconds that a server may stay silent (default: {_SILENCE_S:.0f})"),
-    ),
-    open=open_index,
-)
+    name, attestations = destination.name, destination.attestations
+    return UploadIndex(name, address, reader, upload_url, uploader, section, float(silence), attestations)

@@ -16,7 +16,7 @@ import tomli_w
 
 from pjrtwheel.errors import PinError, PublishError, UsageError, shorten
 from pjrtwheel.files import write_atomically
-from pjrtwheel.publish.place import Place
+from pjrtwheel.publish.destinations import Place
 from pjrtwheel.sets.tags import tag_of_wheel
 from pjrtwheel.tables import TableError, column, read_toml, write
 from pjrtwheel.wheel.names import find_name, parse_name

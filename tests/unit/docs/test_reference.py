@@ -29,9 +29,8 @@ from pjrtwheel.probe.plugin import ProbeSettings
 from pjrtwheel.products.index.release_pages.accelerators import Accelerators
 from pjrtwheel.program import INTERRUPTED
 from pjrtwheel.prove.inputs import Target
-from pjrtwheel.publish.destinations import Destination, load_destinations
-from pjrtwheel.publish.place import variable_of
-from pjrtwheel.publish.places import KINDS
+from pjrtwheel.publish.destinations import Destination, load_destinations, variable_of
+from pjrtwheel.publish.places import OPTIONS
 from pjrtwheel.publish.yanked import Yanked
 from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import Override, Pin, Release, XlaSource
@@ -69,11 +68,7 @@ def test_environment_variables(root: Path) -> None:
     pattern = re.compile("|".join(re.sub("<.*?>", r"\\w+", name) for name in documented))
     text = source(root, *PROGRAMS, *TESTS)
     read = {*OURS.findall(text), *READ.findall(source(root, *PROGRAMS))} - UNDOCUMENTED
-    settings = {
-        variable_of(place.name, setting.name)
-        for place in load_destinations(root).values()
-        for setting in KINDS[place.kind].settings
-    }
+    settings = {variable_of(place, option) for place in load_destinations(root) for option in OPTIONS}
     places = {f"PJRTWHEEL_{name.upper()}" for name in load_destinations(root)}
     assert {name for name in (read | settings) - places if not pattern.fullmatch(name)} == set()
     assert {name for name in documented if "<" not in name and name not in text} == set()

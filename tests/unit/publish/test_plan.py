@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pjrtwheel.publish.place import PublishedFile
+from pjrtwheel.publish.destinations import PublishedFile
 from pjrtwheel.publish.plan import Action, LocalFile, format_plan, make_plan
 from pjrtwheel.wheel.names import parse_name
 from release_folders import PLUGIN_TAG, SELECTOR_WHEEL, WHEELS

@@ -17,8 +17,7 @@ from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish import static_folder
-from pjrtwheel.publish.destinations import Destination, DestinationKind
-from pjrtwheel.publish.place import Place
+from pjrtwheel.publish.destinations import Destination, DestinationKind, Place
 from pjrtwheel.publish.places import open_place
 from release_folders import list_release, send, write_pure_release
 from small_wheels import build_wheel, describe_wheel

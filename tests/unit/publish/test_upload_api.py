@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from pjrtwheel.errors import PublishError
-from pjrtwheel.publish.place import PublishedFile
+from pjrtwheel.publish.destinations import PublishedFile
 from pjrtwheel.publish.servers import Credentials, PassingError, SameHost, save_answer
 from pjrtwheel.publish.upload_api import UploadIndex
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX

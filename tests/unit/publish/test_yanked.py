@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from pjrtwheel.errors import PublishError, UsageError
-from pjrtwheel.publish.place import Place, PublishedFile
+from pjrtwheel.publish.destinations import Place, PublishedFile
 from pjrtwheel.publish.yanked import add_yanked, read_yanked, yank_release
 from release_folders import WHEELS
 from upload_server import UploadServer
