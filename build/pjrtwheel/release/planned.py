@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pjrtwheel.backend import Backend, merge_tools
 from pjrtwheel.errors import PinError
@@ -15,53 +15,36 @@ from pjrtwheel.tables import TableError, column, read_toml
 
 
 @dataclass(frozen=True, slots=True)
-class Input:
-    """An entry of `releases/inputs.toml`.
-
-    Attributes:
-        key: Dotted place in the release file, with `{platform}` to be filled in, and `{python}` where the index has a
-            file for each Python.
-        project: Project name on the index.
-        version: Version to pin, with `{release}` standing for the JAX release.
-        platforms: Platforms that a file is taken for; all that wheels are made for when empty.
-    """
-
-    key: str
-    project: str
-    version: str
-    platforms: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class _Inputs:
-    """The file `releases/inputs.toml`: what releases take from the index, and the label that their sets get."""
-
-    input: tuple[Input, ...]
-    label: str = column(pattern=LABEL, default="")
-
-
-@dataclass(frozen=True, slots=True)
 class WantedFiles:
-    """Files of one version of a project.
+    """Files of one version of a project: an entry of `releases/inputs.toml`, or what a backend takes.
 
     Attributes:
         key: Place of their pins, with `{platform}`, and with `{python}` where each Python has a file.
         project: Project name on the index.
-        version: The version; of one that ends in `.*` the newest is taken.
-        platforms: Platforms that a file is looked for.
+        version: The version, in the file with `{release}` for the JAX release; of one that ends in `.*` the newest is
+            taken.
+        platforms: Platforms that a file is looked for; in the file none for all that wheels are made for.
         python: ABI tag of the Python whose file is taken, where the index has several and the key names none.
     """
 
     key: str
     project: str
     version: str
-    platforms: tuple[str, ...]
+    platforms: tuple[str, ...] = ()
     python: str = ""
 
     @property
     def per_python(self) -> bool:
         """Whether there is a file for each Python."""
         return "{python}" in self.key
+
+
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """The file `releases/inputs.toml`: what releases take from the index, and the label that their sets get."""
+
+    input: tuple[WantedFiles, ...]
+    label: str = column(pattern=LABEL, default="")
 
 
 def plan_inputs(
@@ -83,9 +66,7 @@ def plan_inputs(
     """
     try:
         inputs = [
-            WantedFiles(
-                entry.key, entry.project, entry.version.format(release=release), entry.platforms or tuple(PLATFORMS)
-            )
+            replace(entry, version=entry.version.format(release=release), platforms=entry.platforms or tuple(PLATFORMS))
             for entry in _read_inputs(text).input
         ]
     except (KeyError, ValueError) as error:

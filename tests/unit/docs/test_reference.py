@@ -34,7 +34,7 @@ from pjrtwheel.publish.places import OPTIONS
 from pjrtwheel.publish.yanked import Yanked
 from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import Override, Pin, Release, XlaSource
-from pjrtwheel.release.planned import Input
+from pjrtwheel.release.planned import WantedFiles
 from pjrtwheel.release_check.policy import Policy
 from pjrtwheel.release_check.problems import SEVERAL, ProblemKind
 from pjrtwheel.tables import hints_of, key_of
@@ -105,7 +105,7 @@ def keys_of(kinds: Iterable[type]) -> Iterator[str]:
         ("backend-files.md", (Backend, Select, ProbeSettings, Accelerators, Target), {"path", "select"}),
         (
             "release-files.md",
-            (Release, Pin, Input, Override, XlaSource, Policy, Destination, Yanked),
+            (Release, Pin, WantedFiles, Override, XlaSource, Policy, Destination, Yanked),
             {"pins", "digest", "path"},
         ),
         ("json-documents.md", (ReleaseLock,), set()),
