@@ -17,7 +17,6 @@ from pjrtwheel.bazel.events import (
     explain_failure,
     parse_events,
     parse_progress,
-    path_of,
     read_events,
     report_line,
 )
@@ -70,11 +69,6 @@ def test_a_file_cut_off_in_the_middle(tmp_path: Path) -> None:
     """A Bazel that was killed leaves half a line, and what is before it counts; one that did not start leaves none."""
     assert read_events(tmp_path / "none.json") == BuildLog({}, (), "")
     assert parse_events([*lines_of(PROGRESS[0]), '{"id": {"prog']).text == "Loading\n"
-
-
-def test_a_place_elsewhere_is_no_path() -> None:
-    """A remote cache has names of its own for files."""
-    assert path_of("bytestream://cache/blobs/1/2") is None
 
 
 ERROR = "error: a.so in a.whl is not an ELF file\n       it starts with b'# '\n"

@@ -53,15 +53,10 @@ def test_targets(root: Path) -> None:
 def test_each_version_has_its_output_base(root: Path) -> None:
     """Two versions of Bazel never share one, nor do two backends that are built from source."""
     assert startup_flags(WORKSPACE, OLD, request_of(root))[1] == "--output_base=/c/bazel/1/4.2.3/wheels"
-    assert startup_flags(WORKSPACE, NEW, request_of(root, "source"))[1] == "--output_base=/c/bazel/1/7.7.1/source-cpu"
-
-
-def test_configurations_of_a_backend_are_read_in_source_mode_only(root: Path) -> None:
-    """Bazel gets the file's place in the directory that it runs in, whose path it accepts."""
     workspace = Workspace(root, Path("/c/bazel/1"))
-    settings = f"--bazelrc={root}/plugins/cpu/xla.bazelrc"
-    assert startup_flags(workspace, NEW, request_of(root, "source"))[3:] == (settings,)
-    assert startup_flags(workspace, NEW, request_of(root))[3:] == ()
+    flags = startup_flags(workspace, NEW, request_of(root, "source"))
+    assert flags[1] == "--output_base=/c/bazel/1/7.7.1/source-cpu"
+    assert flags[3:] == (f"--bazelrc={root}/plugins/cpu/xla.bazelrc",)
 
 
 def test_flags_of_an_old_and_a_new_bazel(root: Path) -> None:

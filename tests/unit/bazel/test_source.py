@@ -42,14 +42,10 @@ def test_every_configuration_exists(root: Path, name: str) -> None:
 
 
 def test_what_backends_share_is_read_first(root: Path) -> None:
-    """A backend's own file can then build upon it."""
+    """A backend's own file can then build upon it; one whose source is not open is refused by name."""
     backend = dataclasses.replace(find_backend(root, "cuda12"), shared=("cuda", "pjrt"))
     assert source_files(backend, root) == (root / "plugins/cuda/xla.bazelrc", root / "plugins/cuda12/xla.bazelrc")
-
-
-def test_a_backend_whose_source_is_not_open(root: Path) -> None:
-    """It is refused by name."""
-    with pytest.raises(UsageError, match="backend tpu cannot be built from source"):
+    with pytest.raises(UsageError, match="tpu"):
         source_flags(find_backend(root, "tpu"), "linux_x86_64", ())
 
 
