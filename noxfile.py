@@ -225,16 +225,19 @@ LOCKS = {
 
 @nox.session(default=False)
 def update(session: nox.Session) -> None:
-    """Write what is generated: [locks] [facts] [docs]."""
-    for name in session.posargs or ("locks", "facts", "docs"):
+    """Write what is generated: [locks] [facts] [docs] [transcripts]."""
+    for name in session.posargs or ("locks", "facts", "docs", "transcripts"):
         if name == "locks":
             _update_locks(session)
         elif name == "facts":
             _run_command(session, ["facts"])
         elif name == "docs":
             _run_docs(session, "update")
+        elif name == "transcripts":
+            path = os.pathsep.join(str(ROOT / folder) for folder in ("build", "selector", "tests/support"))
+            _run(session, "tests", "python", "tests/support/transcripts.py", PYTHONPATH=path)
         else:
-            session.error(f"no {name!r} here; there are: locks, facts, docs")
+            session.error(f"no {name!r} here; there are: locks, facts, docs, transcripts")
 
 
 def _run_command(session: nox.Session, words: Sequence[str]) -> None:

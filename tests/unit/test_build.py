@@ -35,7 +35,7 @@ from pjrtwheel.build import (
 )
 from pjrtwheel.cli import build as command
 from pjrtwheel.errors import BazelError, ElfError, UsageError, VerifyError
-from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.products import facts
 from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.record.origin import Origin
@@ -314,8 +314,12 @@ def test_all_backends_of_a_release_are_built_at_once(
     unknown = there[0].name  # as if somebody had just added it
     monkeypatch.setattr(facts, "find_unknown", lambda *_: (unknown,))
     assert cli.main(["build", "--all", *arguments]) == 0
-    release, said = RELEASE.version, capsys.readouterr().err.splitlines()[-1]
-    assert said == f"jaxlib-select knows no {unknown} of {release} yet: ./noxw facts --release {release}"
+    release, printed = RELEASE.version, capsys.readouterr()
+    assert printed.out.splitlines()[-1].startswith("next: ./noxw index --dist ")
+    assert (
+        printed.err.splitlines()[-1]
+        == f"jaxlib-select knows no {unknown} of {release} yet: ./noxw facts --release {release}"
+    )
     assert proven == [{*bindings, plugin} for plugin in plugins]
     entries = read_entries(dist)
     names = [backend.name for backend in there]
@@ -349,3 +353,21 @@ def test_wheels_are_from_the_commit_that_the_build_began_at(
     arguments = ["--root", str(root), "--dist", str(tmp_path / "dist"), "--platform", "linux_x86_64"]
     assert cli.main(["build", "cpu", "--release", RELEASE.version, *arguments]) == 0
     assert [origin.commit for origin in seen] == ["1" * 40] * 2
+
+
+@pytest.mark.parametrize(
+    ("published", "places"),
+    [
+        (None, ""),
+        ("https://a.example/", " --extra-index-url https://a.example/"),
+        ("/", " --find-links /"),
+        ("1.2.3", ""),
+    ],
+)
+def test_the_next_step_installs_what_was_built(root: Path, published: str | None, places: str) -> None:
+    """With exact pins, from where the wheels are; wheels for other machines are indexed."""
+    request = BuildRequest(root, RELEASE, (load_backends(root)["cpu"],), host_platform())
+    pins = f"jax=={RELEASE.version} jaxlib-cpu=={RELEASE.set_version}"
+    assert command.describe_next(request, Path("/dist"), published) == f"pip install --find-links /dist{places} {pins}"
+    other = dataclasses.replace(request, platform=next(p for p in PLATFORMS.values() if p != host_platform()))
+    assert command.describe_next(other, Path("/dist"), None) == "./noxw index --dist /dist"

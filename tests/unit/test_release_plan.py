@@ -13,7 +13,7 @@ import pytest
 from pjrtwheel import cli
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.cli import release as command
-from pjrtwheel.cli.release import Step, list_steps, run_steps
+from pjrtwheel.cli.release import PlannedCommand, list_steps, run_steps
 from pjrtwheel.errors import BazelError, PjrtWheelError, UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.program import CommandParser
@@ -25,7 +25,7 @@ from release_entries import entry_of
 
 HOST = PLATFORMS["linux_x86_64"]
 Plan = Callable[..., ReleasePlan]
-STEPS = (Step("a", "first", "a"), Step("b", "second", "b"), Step("c", "third", "c"))
+STEPS = (PlannedCommand("a", "first", "a"), PlannedCommand("b", "second", "b"), PlannedCommand("c", "third", "c"))
 
 
 @pytest.fixture
@@ -135,7 +135,7 @@ def test_the_first_failure_ends_it(
     """With the status of what failed, what is done, and how to go on; nothing comes after it."""
     started: list[str] = []
 
-    def run(step: Step, *_: Path) -> None:
+    def run(step: PlannedCommand, *_: Path) -> None:
         started.append(step.what)
         if step.what == "second":
             raise BazelError("it broke", cause="a worm", remedy="fix it")
@@ -149,7 +149,7 @@ def test_the_first_failure_ends_it(
         "a worm; done: first (1 of 3); to go on, run the same command again, which finds that in the cache",
         "fix it",
     ]
-    assert "step 2 of 3: second (./noxw -s b)" in capsys.readouterr().out.splitlines()
+    assert "step 2 of 3: second (./noxw b)" in capsys.readouterr().out.splitlines()
 
 
 def test_all_steps_are_run_in_order(

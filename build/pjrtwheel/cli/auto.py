@@ -28,4 +28,5 @@ def execute(args: argparse.Namespace) -> int:
     for variant in build_auto(args.root, args.dist or args.root / "dist", release):
         properties = " ".join(variant.properties) or "any machine"
         print_text(f"{variant.label or 'plain'}: {'; '.join(variant.requires)} ({properties})")
+    print_text("next: ./noxw index")
     return 0

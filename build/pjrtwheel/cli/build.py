@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
 import sys
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from pjrtwheel.dist_folder import print_wheels
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.files import display_path
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform, host_platform
 from pjrtwheel.progress import format_time, open_progress
 from pjrtwheel.release.known import choose_release, load_release
@@ -101,10 +103,27 @@ def execute(args: argparse.Namespace) -> int:
         )
     print_wheels(entries, dist, built=promised_wheels(request), details=args.verbose)
     print(f"total time: {format_time(progress.clock() - progress.started)}", file=sys.stderr)
-    if unknown:  # last, as all that is left to do
+    if unknown:
         remedy = f"./noxw facts --release {release.version}"
         print(f"jaxlib-select knows no {', '.join(unknown)} of {release.version} yet: {remedy}", file=sys.stderr)
+    print(f"next: {describe_next(request, dist, args.set)}")
     return 0
+
+
+def describe_next(request: BuildRequest, dist: Path, published: str | None) -> str:
+    """Return the command that installs a backend for this machine, or else the one that makes an index."""
+    if len(request.backends) != 1 or request.platform != host_platform():
+        return shlex.join(["./noxw", "index", "--dist", display_path(dist)])
+    (backend,) = request.backends
+    version = request.lock.version if request.lock else request.release.set_version
+    places = ["--find-links", str(dist)]
+    if published and "://" in published:
+        places += ["--extra-index-url", published]
+    elif published and Path(published).exists():
+        places += ["--find-links", published]
+    return shlex.join(
+        ["pip", "install", *places, f"jax=={request.release.version}", f"{backend.distribution}=={version}"]
+    )
 
 
 def _find_set(root: Path, args: argparse.Namespace, platform: Platform, cache: Path) -> PublishedSet:

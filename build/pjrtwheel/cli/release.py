@@ -17,13 +17,14 @@ from pjrtwheel.cli import PROGRAM, add_options, check_repository
 from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.files import display_path
 from pjrtwheel.program import CommandParser, require_text
+from pjrtwheel.sets.tags import tag_of
 
 if TYPE_CHECKING:
     from pjrtwheel.release_plan import ReleasePlan
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PlannedCommand:
     """One command of the tooling.
 
     Attributes:
@@ -59,6 +60,7 @@ def execute(args: argparse.Namespace) -> int:
         print("nothing was built: this is a dry run")
         return 0
     run_steps(list_steps(plan, smoke_tests=not args.no_smoke), root, dist)
+    print(f"next: ./noxw release_check --tag {tag_of(plan.release)} --dist {display_path(dist)}")
     return 0
 
 
@@ -94,29 +96,29 @@ def _make_plan(root: Path, dist: Path, args: argparse.Namespace) -> ReleasePlan:
     )
 
 
-def list_steps(plan: ReleasePlan, *, smoke_tests: bool) -> Iterator[Step]:
+def list_steps(plan: ReleasePlan, *, smoke_tests: bool) -> Iterator[PlannedCommand]:
     """Yield the commands that make a release: wheels, then what is made of them, and the index of all."""
     version = ("--release", plan.release.version)
     proofs = () if smoke_tests else ("--no-smoke",)
     for build in plan.builds:
         session, which = ("build_all", "--all") if build.backends else ("build_jaxlib", "--bindings-only")
         options = (*version, "--platform", build.platform, *proofs)
-        yield Step(session, build.platform, "build", (which, *options))
-    yield Step("select", "jaxlib-select", "select")
-    yield Step("auto", "jaxlib-auto", "auto", version)
-    yield Step("index", "index", "index")
+        yield PlannedCommand(session, build.platform, "build", (which, *options))
+    yield PlannedCommand("select", "jaxlib-select", "select")
+    yield PlannedCommand("auto", "jaxlib-auto", "auto", version)
+    yield PlannedCommand("index", "index", "index")
 
 
-def run_steps(steps: Iterator[Step] | Sequence[Step], root: Path, dist: Path) -> None:
+def run_steps(steps: Iterator[PlannedCommand] | Sequence[PlannedCommand], root: Path, dist: Path) -> None:
     """Run the steps one after the other.
 
     Raises:
         PjrtWheelError: One failed, with its own exit status; the message says what is done and how to go on.
     """
     planned = list(steps)
-    done: list[Step] = []
+    done: list[PlannedCommand] = []
     for number, step in enumerate(planned, 1):
-        print(f"step {number} of {len(planned)}: {step.what} (./noxw -s {step.session})", flush=True)
+        print(f"step {number} of {len(planned)}: {step.what} (./noxw {step.session})", flush=True)
         start = time.monotonic()
         try:
             _run(step, root, dist)
@@ -127,14 +129,14 @@ def run_steps(steps: Iterator[Step] | Sequence[Step], root: Path, dist: Path) ->
     print(f"all of it is in {display_path(dist)}")
 
 
-def _run(step: Step, root: Path, dist: Path) -> None:
+def _run(step: PlannedCommand, root: Path, dist: Path) -> None:
     module = importlib.import_module(f"pjrtwheel.cli.{step.command}")
     parser = CommandParser(prog=f"{PROGRAM} {step.command}")
     module.configure_parser(parser)
     module.execute(parser.parse_all([*step.arguments, "--root", str(root), "--dist", str(dist)]))
 
 
-def _explain(error: PjrtWheelError, step: Step, done: Sequence[str], total: int) -> PjrtWheelError:
+def _explain(error: PjrtWheelError, step: PlannedCommand, done: Sequence[str], total: int) -> PjrtWheelError:
     """Return the error of a step that also says what is done, and how to go on."""
     finished = f"done: {', '.join(done)}" if done else "nothing is done"
     resume = f"{finished} ({len(done)} of {total}); to go on, run the same command again, which finds that in the cache"

@@ -1,0 +1,84 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What each command prints, in `tests/data/transcripts/`: `./noxw update transcripts` writes it from runs.
+
+All sentences of a command are held there, and nowhere else: tests look at classes, statuses and values.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+from pjrtwheel.cli import COMMANDS, main
+from release_under_test import ROOT
+
+FOLDER = ROOT / "tests/data/transcripts"
+PUBLISHED = "tests/data/release/v1.2.3+split.1"
+# Command → what it is run with, besides `--help`: what fails at once, or needs no build, network or accelerator. The
+# working directory has a folder `empty` and a file `file`.
+RUNS = {
+    "attest": ["--tag v1.2.3+split.1 --dist empty", "--tag v1.2.3+split.1 --dist none"],
+    "auto": ["--dist file"],
+    "build": ["", "cpuu", "cpu --bindings-only", "--bindings-only --set x", "cpu --relase 1", "cpu --release 9.9.9"],
+    "conformance": ["none", "empty --backend gpu"],
+    "facts": ["--tool reader=none", "--library cpu:none=file", "--dist none"],
+    "index": ["--files-url x", "--metadata empty", "--files-url https://x/{tag} --dist empty"],
+    "inspect": ["none.whl", "empty", "file", "--compare file"],
+    "merge": ["empty --dist out", "none --dist out"],
+    "pin": ["", "1.2 1.3"],
+    "probe": ["none.so", "file"],
+    "publish": ["nowhere empty --dry-run", "pypi none --dry-run"],
+    "release": ["9.9.9 --dry-run"],
+    "release_check": ["--tag v1.2.3+split.1 --dist none"],
+    "repair": ["none.whl"],
+    "reproduce": ["empty"],
+    "sizes": ["--tag v1.2.3+split.1 --dist none"],
+    "smoke": ["", "file --xla x", "none.whl", "--backend gpu"],
+    "table": ["--dist none", "--dist file", "--dist empty", "--di dist"],
+    "tag": ["v1", ""],
+    "verify": ["none.whl", "file"],
+    "verify_release": [f"{ROOT}/{PUBLISHED} --documents-only", "empty", "none"],
+    "yank": ["pypi v1"],
+}
+
+
+def render(command: str) -> str:
+    """Run a command and return what a person sees of it, on either stream, and how it ends."""
+    parts = []
+    for arguments in ["--help", *RUNS.get(command, [])]:
+        with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):
+            Path("empty").mkdir()
+            Path("file").touch()
+            said, status = _run([command, *arguments.split()])
+            said = said.replace(str(Path(scratch).resolve()), "").replace(str(ROOT), "ROOT")
+        shown = arguments.replace(str(ROOT), "ROOT")
+        parts.append(f"$ ./noxw {command} {shown}".rstrip() + f"\n{said}[exit status {status}]\n")
+    return "\n".join(parts)
+
+
+def _run(words: list[str]) -> tuple[str, int]:
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        try:
+            status = main(["--root", str(ROOT), *words])
+        except SystemExit as ended:  # argparse's, after --help
+            status = int(ended.code or 0)
+    return "".join(line.rstrip() + "\n" for line in output.getvalue().splitlines()), status
+
+
+def write_all() -> None:
+    """Write the transcripts of all commands."""
+    os.environ["COLUMNS"] = "100"
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir()
+    for command in COMMANDS:
+        (FOLDER / f"{command}.txt").write_text(render(command), "utf-8")
+
+
+if __name__ == "__main__":
+    write_all()
