@@ -7,9 +7,8 @@
 """
 
 from pjrtwheel.elf.image import ElfImage, is_elf, read_image
-from pjrtwheel.elf.pieces import Span, read_chunks
-from pjrtwheel.elf.repair import RepairPlan, check_exports, plan_repair
-from pjrtwheel.elf.search_path import ANYWHERE, LibraryPlace
+from pjrtwheel.elf.layout import Span, read_chunks
+from pjrtwheel.elf.repair import ANYWHERE, LibraryPlace, RepairPlan, check_exports, plan_repair
 
 __all__ = [
     "ANYWHERE",

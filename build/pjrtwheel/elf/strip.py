@@ -12,8 +12,7 @@ from dataclasses import dataclass, replace
 
 from pjrtwheel.elf import layout
 from pjrtwheel.elf.image import ElfImage
-from pjrtwheel.elf.layout import FileHeader, SectionHeader, Segment, largest_page
-from pjrtwheel.elf.pieces import Piece, Span
+from pjrtwheel.elf.layout import FileHeader, Piece, SectionHeader, Segment, Span, largest_page
 
 _UNNEEDED_NAMES = {".comment", ".gnu_debuglink", ".gnu_debugaltlink", ".gdb_index", ".llvm_addrsig"}
 _UNNEEDED_PREFIXES = (".debug_", ".zdebug_")

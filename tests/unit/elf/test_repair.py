@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pjrtwheel.elf import ElfImage, Span, plan_repair, read_chunks, read_image
-from pjrtwheel.elf.pieces import Edit, cut, total_size
-from pjrtwheel.elf.search_path import LibraryPlace, clean_search_path
+from pjrtwheel.elf.layout import Edit, cut, total_size
+from pjrtwheel.elf.repair import LibraryPlace, clean_search_path
 from pjrtwheel.errors import ElfError
 
 MakeElf = Callable[..., bytes]

@@ -15,7 +15,7 @@ import pytest
 
 from pjrtwheel.errors import ElfError
 from pjrtwheel.gpucode import GpuCode, merge_codes, read_gpu_code
-from pjrtwheel.gpucode.nvidia import parse_listing
+from pjrtwheel.gpucode.reader import parse_listing
 from pjrtwheel.tables import write
 
 if sys.version_info >= (3, 14):
