@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import platform
 import struct
@@ -154,15 +153,6 @@ def _export_trie(names: Sequence[str]) -> bytes:
     return root + leaves
 
 
-def _sign(image: bytes) -> bytes:
-    """Return the ad-hoc signature of an image, as Apple's linker writes it: digests of its pages."""
-    pages = [hashlib.sha256(image[at : at + 4096]).digest() for at in range(0, len(image), 4096)]
-    size = 44 + 5 + 32 * len(pages)
-    directory = struct.pack(">9I4BI", 0xFADE0C02, size, 0x20001, 2, 49, 44, 0, len(pages), len(image), 32, 2, 0, 12, 0)
-    blob = directory + b"demo\0" + b"".join(pages)
-    return struct.pack(">3I2I", 0xFADE0CC0, 20 + len(blob), 1, 0, 20) + blob
-
-
 def build_macho(
     *,
     cpu: str = "arm64",
@@ -189,22 +179,20 @@ def build_macho(
     commands += [_command(0x8000001C, struct.pack("<I", 12), path) for path in search_paths]
     if system:
         commands.append(_command(0x32, struct.pack("<4I", 1, system[0] << 16 | system[1] << 8, 0xF0400, 0)))
-    # Two segments, the exports and the place of the signature, which has a size once the rest is known.
+    # Two segments, the exports and the place of the signature.
     start = 32 + sum(map(len, commands)) + 2 * 72 + 16 + (16 if signed else 0)
     end = start + len(trie)
     end += -end % 16
-    pages = -(-end // 4096)
-    size = 20 + 49 + 32 * pages
-    total = end + (size if signed else 0)
+    signature = struct.pack(">3I", 0xFADE0CC0, 12, 0) if signed else b""  # no certificate, and no digests of pages
+    total = end + len(signature)
     for name, offset, length in ((b"__TEXT", 0, start), (b"__LINKEDIT", start, total - start)):
         fields = struct.pack("<16s4Q4I", name, offset, length, offset, length, 7, 5, 0, 0)
         commands.append(_command(0x19, fields))
     commands.append(_command(0x80000033, struct.pack("<2I", start, len(trie))))
     if signed:
-        commands.append(_command(0x1D, struct.pack("<2I", end, size)))
+        commands.append(_command(0x1D, struct.pack("<2I", end, len(signature))))
     header = struct.pack("<8I", 0xFEEDFACF, _CPU_TYPES[cpu], 0, 6, len(commands), sum(map(len, commands)), 0, 0)
-    image = (header + b"".join(commands) + trie).ljust(end, b"\0")
-    return image + (_sign(image) if signed else b"")
+    return (header + b"".join(commands) + trie).ljust(end, b"\0") + signature
 
 
 def build_fat(images: Mapping[str, bytes]) -> bytes:

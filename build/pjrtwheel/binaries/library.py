@@ -31,7 +31,6 @@ class Library:
         alignment: The smallest alignment of an ELF file's loaded segments.
         sections: Name and length of each section that takes room in the file, the largest first.
         signature: The kind of its code signature, such as `ad hoc`; empty when it has none.
-        signature_problem: Why the system would refuse the signature; empty when it would not.
         unneeded: Names of the sections that no loader reads; `inspect` asks for it, as for all that follows.
         unneeded_bytes: How much shorter the file would be without them.
         gpu_code: The chips it holds code for; nothing when that was not read, for the reason in `gpu_problem`.
@@ -50,7 +49,6 @@ class Library:
     alignment: int = 0
     sections: tuple[tuple[str, int], ...] = ()
     signature: str = ""
-    signature_problem: str = ""
     unneeded: tuple[str, ...] = ()
     unneeded_bytes: int = 0
     gpu_code: GpuCode | None = None

@@ -87,8 +87,7 @@ def is_tolerated(finding: Finding, libraries: Mapping[str, Library], allowed: Al
         return _name(library) not in allowed.exports and not _name(library).endswith(tuple(_STABLE_HOOKS))
     if library.binary_format is not BinaryFormat.MACH_O:
         return False
-    unsigned = not library.signature and library.machine in _UNSIGNED
-    return finding.code == "rpath-outside" or (finding.code == "signature" and unsigned)
+    return finding.code == "rpath-outside" or (finding.code == "signature" and library.machine in _UNSIGNED)
 
 
 def find_useless(library: Library, kept: Sequence[str] = ()) -> Mapping[str, Sequence[str]]:
@@ -164,9 +163,7 @@ def _of_elf(library: Library) -> Iterator[tuple[str, str]]:
 def _of_macho(library: Library) -> Iterator[tuple[str, str]]:
     if macho.SYSTEM not in library.floors:
         yield "macos", "does not say which macOS it needs"
-    if library.signature_problem:
-        yield "signature", f"has a signature that macOS refuses: {library.signature_problem}"
-    elif not library.signature:
+    if not library.signature:
         yield "signature", "is not signed, which macOS on Apple's processors demands"
 
 

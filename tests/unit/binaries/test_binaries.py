@@ -85,16 +85,6 @@ def test_a_library_of_windows_is_read(make_pe: MakeLibrary, tmp_path: Path) -> N
     )
 
 
-@pytest.mark.parametrize("place", [0x18, 0x200])
-def test_a_changed_byte_breaks_the_signature(make_macho: MakeLibrary, tmp_path: Path, place: int) -> None:
-    """That is why no library of macOS is repaired."""
-    data = bytearray(make_macho(needed=(SYSTEM,) * 8))
-    data[place] ^= 1
-    library = read(tmp_path, bytes(data))
-    assert (library.signature, "page at 0x0" in library.signature_problem) == ("damaged", True)
-    assert read(tmp_path, make_macho()[:-8]).signature_problem, "cut short"
-
-
 @pytest.mark.parametrize("member", ["a.dylib", "a.pyd", "a.dll", "a.so"])
 def test_a_text_is_no_library(tmp_path: Path, member: str) -> None:
     """The error names the member of the wheel, not the temporary file."""
