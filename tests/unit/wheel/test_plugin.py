@@ -209,20 +209,15 @@ def test_library_that_is_required_instead_of_bundled(manifest: Callable[..., Man
     assert {"name": "pjrtwheel:bundled", "value": "false"} in document["components"][0]["properties"]
 
 
-def test_library_that_must_not_be_bundled(manifest: Callable[..., Manifest], tmp_path: Path) -> None:
-    """A manifest cannot slip a library into a wheel that must not carry it."""
-    files = manifest()["files"]
-    error = refuse(manifest(bundled=False) | {"files": files}, tmp_path / "out")
-    assert error.what == f"the manifest has {LIBRARY!r}"
-
-
 @pytest.mark.parametrize(("bundled", "requirement"), [(True, "abacus-pjrt==1.0"), (False, ""), (False, "other==1.0")])
-def test_requirement_that_does_not_fit(
+def test_library_is_either_bundled_or_required(
     manifest: Callable[..., Manifest], tmp_path: Path, *, bundled: bool, requirement: str
 ) -> None:
-    """The library is either bundled or required by exact version, never both and never neither."""
+    """By exact version, never both and never neither; and no manifest can slip one in."""
     error = refuse(manifest(bundled=bundled) | {"requirement": requirement}, tmp_path / "out")
-    assert error.what == f"the manifest requires {requirement or 'nothing'!r} for the plugin library"
+    assert repr(requirement or "nothing") in error.what
+    files = manifest()["files"]
+    assert repr(LIBRARY) in refuse(manifest(bundled=False) | {"files": files}, tmp_path / "out").what
 
 
 def test_prebuilt_wheel_without_its_kernels(
@@ -234,40 +229,34 @@ def test_prebuilt_wheel_without_its_kernels(
     build(table | {"provider": "source"}, tmp_path / "source")
 
 
-def test_kernels_of_other_pythons(
-    manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], tmp_path: Path
+@pytest.mark.parametrize(
+    ("python", "name", "options", "values"),
+    [
+        ("cp313", "", {}, ("cp312", "cp312, cp313")),
+        ("cp312", "_more.so", {"exports": ("PyInit__more",)}, ("_more", "cp313")),
+        ("cp313", "libcount.so", {"exports": ("other",)}, ("libcount.so", "cp313", "cp312")),
+        ("cp313", "_sums.so", {"exports": ("PyInit__sums",), "machine": 183}, ("_sums.so", "cp313", "EM_AARCH64")),
+    ],
+    ids=["missing Python", "module of one Python", "other bytes", "other machine"],
+)
+def test_kernels_that_do_not_fit(
+    manifest: Callable[..., Manifest],
+    kernels: dict[str, dict[str, bytes]],
+    make_elf: MakeElf,
+    tmp_path: Path,
+    python: str,
+    name: str,
+    options: dict[str, Any],
+    values: tuple[str, ...],
 ) -> None:
-    """The Pythons are those of the release file, no more and no fewer."""
+    """Each Python of the release has the same modules, by what they export, and libraries of the same bytes."""
+    if name:
+        kernels[python][name] = make_elf(**options)
     table = manifest(kernels=kernels)
-    del table["kernels"]["cp313"]
-    assert refuse(table, tmp_path / "out").what == "kernels are for cp312, expected cp312, cp313"
-
-
-def test_module_that_one_python_lacks(
-    manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], make_elf: MakeElf, tmp_path: Path
-) -> None:
-    """A module under the name of another does not count: what it exports decides."""
-    kernels["cp312"]["_more.so"] = make_elf(exports=("PyInit__more",))
-    error = refuse(manifest(kernels=kernels), tmp_path / "out")
-    assert error.what == "not every Python has the same modules: there is no _more for cp313"
-
-
-def test_library_that_differs_between_pythons(
-    manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], make_elf: MakeElf, tmp_path: Path
-) -> None:
-    """What is packed once must be the same for every Python."""
-    kernels["cp313"]["libcount.so"] = make_elf(exports=("other",))
-    error = refuse(manifest(kernels=kernels), tmp_path / "out")
-    assert error.what == "libcount.so for cp313 has other bytes than for cp312"
-
-
-def test_kernel_for_another_machine(
-    manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], make_elf: MakeElf, tmp_path: Path
-) -> None:
-    """A kernel of the wrong platform is refused by name and Python."""
-    kernels["cp313"]["_sums.so"] = make_elf(exports=("PyInit__sums",), machine=183)
-    error = refuse(manifest(kernels=kernels), tmp_path / "out")
-    assert error.what == "_sums.so, a kernel for cp313, is made for EM_AARCH64, expected EM_X86_64"
+    if not name:
+        del table["kernels"][python]
+    what = refuse(table, tmp_path / "out").what
+    assert [value for value in values if value not in what] == []
 
 
 def test_two_backends_cannot_share_an_extra(
@@ -280,4 +269,4 @@ def test_two_backends_cannot_share_an_extra(
     backend.write_text(BACKEND % "true" + "[jaxlib_extras]\nabacus = []\n")
     bindings = {"kind": "bindings", "python": "cp312", "wheel": str(upstream), "backends": [str(backend)] * 2}
     error = refuse(table | bindings, tmp_path / "out")
-    assert error.what == f"{backend} gives jaxlib the extra 'abacus', as another backend does"
+    assert (str(backend) in error.what, "'abacus'" in error.what) == (True, True)
