@@ -56,7 +56,7 @@ class StandIn:
     def write(self, tag: str, **facts: object) -> None:
         """Change what is kept of a release."""
         path = self.store / tag / "release"
-        before = self.read(tag) if path.is_file() else {"parts": []}
+        before = self.read(tag) if path.is_file() else {"parts": [], "commit": ""}
         self.assets(tag).mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps({**before, **facts}), "utf-8")
 
@@ -76,14 +76,15 @@ def make_stand_in(store: Path) -> StandIn:
     return StandIn(store)
 
 
-def _run(words: list[str], state: StandIn) -> int:
+def answer(words: list[str], state: StandIn, folder: Path = Path()) -> tuple[int, str]:
+    """Do what the program is asked for in a folder; its exit status, and what it prints or complains of."""
     with (state.store / "calls").open("a", encoding="utf-8") as calls:
         calls.write(json.dumps(words) + "\n")
     path = state.store / "settings"
     settings = json.loads(path.read_text("utf-8")) if path.is_file() else {}
     start, said, after = settings.get("fail") or ("?", "", 0)
     if sum(" ".join(call).startswith(start) for call in state.calls) > after:
-        return _fail(said)
+        return 1, said
     parser = argparse.ArgumentParser()
     for option in ("json", "jq", "repo", "target", "title", "notes", "limit", "output", "dir"):
         parser.add_argument(f"--{option}")
@@ -94,23 +95,23 @@ def _run(words: list[str], state: StandIn) -> int:
     args, rest = parser.parse_known_args(words)
     if rest[0] == "api":
         commit = settings.get("tags", {}).get(rest[1].rpartition("/")[2].replace("%2B", "+"))
-        return _say(commit) if commit else _fail("gh: No commit found for SHA (HTTP 422)")
+        return (0, commit) if commit else (1, "gh: No commit found for SHA (HTTP 422)")
     assert args.repo == f"github.com/{REPOSITORY}", args.repo
-    return _release(rest[1:], args, state, old=settings.get("old", False))
+    return _release(rest[1:], args, state, folder, old=settings.get("old", False))
 
 
-def _release(rest: list[str], args: argparse.Namespace, state: StandIn, *, old: bool) -> int:
+def _release(rest: list[str], args: argparse.Namespace, state: StandIn, folder: Path, *, old: bool) -> tuple[int, str]:
     action, tag = rest[0], rest[1] if rest[1:] else ""
     if action == "list":
-        return _say(json.dumps([{"tagName": name} for name, draft in state.drafts.items() if not draft]))
+        return 0, json.dumps([{"tagName": name} for name, draft in state.drafts.items() if not draft])
     if action == "create":
         state.write(tag, draft=args.draft == "true", commit=args.target)
     elif tag not in state.drafts:
-        return _fail("release not found")
+        return 1, "release not found"
     elif action == "edit":
-        state.write(tag, **{"commit": args.target} if args.target else {"draft": args.draft == "true"})
+        state.write(tag, commit=args.target, **{"draft": args.draft == "true"} if args.draft else {})
     elif action == "upload":
-        shutil.copy(rest[2], state.assets(tag))
+        shutil.copy(folder / rest[2], state.assets(tag))
         state.write(tag, parts=[name for name in state.read(tag)["parts"] if name != rest[2]])  # type: ignore[attr-defined]
     elif action == "download":
         for name in args.pattern:
@@ -118,8 +119,8 @@ def _release(rest: list[str], args: argparse.Namespace, state: StandIn, *, old: 
     elif action == "view":
         release = state.read(tag)
         found = [_describe(path, release["parts"], old=old) for path in sorted(state.assets(tag).iterdir())]
-        return _say(json.dumps({"assets": found, "isDraft": release["draft"]}))
-    return 0
+        return 0, json.dumps({"assets": found, "isDraft": release["draft"], "targetCommitish": release["commit"]})
+    return 0, ""
 
 
 def _describe(path: Path, parts: object, *, old: bool) -> dict[str, object]:
@@ -128,15 +129,7 @@ def _describe(path: Path, parts: object, *, old: bool) -> dict[str, object]:
     return {"name": path.name, "size": path.stat().st_size, "state": state, **digest}
 
 
-def _say(text: str) -> int:
-    sys.stdout.write(text + "\n")
-    return 0
-
-
-def _fail(text: str) -> int:
-    sys.stderr.write(text + "\n")
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(_run(sys.argv[1:], StandIn(Path(os.environ[_STORE]))))
+    status, said = answer(sys.argv[1:], StandIn(Path(os.environ[_STORE])))
+    print(said, file=sys.stderr if status else sys.stdout)
+    sys.exit(status)

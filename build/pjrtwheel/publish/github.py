@@ -111,7 +111,7 @@ class GithubRelease:
         projects = self.repository.list_projects(read_yanked(self.yanked_file), self.tag)
         found = self.repository.view(self.tag)
         if found and found["isDraft"]:
-            self._run("edit", "--draft=false")
+            self._run("edit", "--draft=false", "--target", found["targetCommitish"])
         if self.index:
             write_pages(projects, self.index)
 

@@ -70,9 +70,10 @@ class GithubRepository:
         return done.stdout
 
     def view(self, tag: str) -> dict[str, Any] | None:
-        """Return the assets of a release, and whether it is a draft; None if there is none of that tag."""
+        """Return the assets of a release, whether it is a draft and of which commit; None if there is none of a tag."""
+        fields = "assets,isDraft,targetCommitish"
         try:
-            found: dict[str, Any] = json.loads(self.run("release", "view", tag, "--json", "assets,isDraft"))
+            found: dict[str, Any] = json.loads(self.run("release", "view", tag, "--json", fields))
         except PublishError as error:
             if _NO_RELEASE in error.cause:
                 return None

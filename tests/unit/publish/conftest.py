@@ -5,16 +5,18 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from gh_program import TOKEN, StandIn, make_stand_in
+from gh_program import TOKEN, StandIn, answer, make_stand_in
 from pjrtwheel import cli
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.publish import publication, upload_api
+from pjrtwheel.publish import github_index, publication, upload_api
 from release_folders import write_pure_release
 from upload_server import PASSWORD, USERNAME, UploadServer, run_server
 
@@ -48,7 +50,7 @@ def stage_server() -> Iterator[UploadServer]:
 
 
 @pytest.fixture
-def github(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
+def github_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
     """Return a repository without releases, which `gh` on the PATH serves."""
     stand_in = make_stand_in(tmp_path / "github")
     monkeypatch.setenv("PATH", f"{stand_in.store / 'bin'}{os.pathsep}{os.environ['PATH']}")
@@ -56,6 +58,18 @@ def github(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> StandIn:
     for name, value in stand_in.environ.items():
         monkeypatch.setenv(name, value)
     return stand_in
+
+
+@pytest.fixture
+def github(github_program: StandIn, monkeypatch: pytest.MonkeyPatch) -> StandIn:
+    """Return the same without a process for each call, which takes long."""
+
+    def run(command: list[str], *, cwd: Path | None, **_: object) -> subprocess.CompletedProcess[str]:
+        status, said = answer(command[1:], github_program, cwd or Path())
+        return subprocess.CompletedProcess(command, status, said, said)
+
+    monkeypatch.setattr(github_index, "subprocess", SimpleNamespace(run=run))
+    return github_program
 
 
 @pytest.fixture

@@ -55,8 +55,11 @@ def names_in(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def test_a_draft_becomes_a_release_when_all_is_there(github: StandIn, release: ReleaseFolder, tmp_path: Path) -> None:
+def test_a_draft_becomes_a_release_when_all_is_there(
+    github_program: StandIn, release: ReleaseFolder, tmp_path: Path
+) -> None:
     """At the commit, with METADATA next to each wheel; the index has absolute links."""
+    github = github_program
     pages = tmp_path / "pages"
     assert open_at(pages).list_files([]) == {}
     send(open_at(pages), release, stop_after=5)
