@@ -15,7 +15,7 @@ from pjrtwheel.program import require_text
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from pjrtwheel.installs.combinations import INSTALLERS
+    from pjrtwheel.installs.tries import INSTALLERS
 
     stage = "the stage: a simple index, or a folder with wheels or with what `publish folder` wrote"
     parser.add_argument("--index", type=require_text, required=True, metavar="URL|FOLDER", help=stage)
@@ -41,15 +41,16 @@ def execute(args: argparse.Namespace) -> int:
     from pjrtwheel.errors import ProofError
     from pjrtwheel.fetch.cache import cache_root
     from pjrtwheel.files import write_atomically
-    from pjrtwheel.installs.combinations import (
+    from pjrtwheel.installs.stage import check_staged, open_stage, read_set
+    from pjrtwheel.installs.tries import (
         InstallOutcome,
         choose_pythons,
+        default_installers,
         describe_skips,
         list_combinations,
         sum_up,
+        try_all,
     )
-    from pjrtwheel.installs.run import default_installers, try_all
-    from pjrtwheel.installs.stage import check_staged, open_stage, read_set
     from pjrtwheel.platforms import host_platform
     from pjrtwheel.sets.promised import list_promised
     from pjrtwheel.tables import write_json

@@ -1,6 +1,9 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Make a clean environment, install JAX and a backend into it by name, and start JAX there."""
+"""Which installations of a stage there are, why some cannot be tried here, and what became of each.
+
+Each has a clean environment, into which JAX and a backend are installed by name, and in which JAX is started.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +11,159 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
+from pjrtwheel.abis import name_python
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import Ended, run_process
 from pjrtwheel.environment.venv import create_venv, find_uv, last_lines, run_tool, scratch_place
-from pjrtwheel.errors import PjrtWheelError, ProofError
+from pjrtwheel.errors import PjrtWheelError, ProofError, UsageError, fit
 from pjrtwheel.files import staging_folder
-from pjrtwheel.installs.combinations import Combination, InstallOutcome, Reason, Result, why_skipped
 from pjrtwheel.installs.stage import Stage, StagedSet, fetch_wheel
 from pjrtwheel.prove.devices import parse_answer
 from pjrtwheel.prove.inside import devices as inside
 from pjrtwheel.prove.library import require_installed
 from pjrtwheel.sets.projects import AUTO, BINDINGS, SELECTOR
 
+INSTALLERS = ("pip", "uv")
 _SECONDS = 180.0
 _KEPT = 100_000
 _SHOWN = 110  # characters of a line of an installer
 _DEFAULT_DEVICES = "import jax; print(jax.devices()[0].platform)"
+
+
+class Reason(StrEnum):
+    """Why a combination cannot be tried here."""
+
+    NOT_STAGED = "not at the stage"
+    NO_PYTHON = "no such Python on this machine"
+    VENDOR_WHEELS = "not downloaded without --vendor-wheels"
+
+
+class InstallOutcome(StrEnum):
+    """What became of a combination."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """One way to install a backend.
+
+    Attributes:
+        python: ABI tag of the Python, such as `cp312`.
+        backend: Name of the backend.
+        extra: Extra of `jaxlib` that is asked for, such as `cuda13` or `cuda13-local`.
+        installer: `pip` or `uv`.
+        vendor: Whether that brings the vendor's libraries as wheels; otherwise they are the machine's, if any.
+    """
+
+    python: str
+    backend: str
+    extra: str
+    installer: str
+    vendor: bool
+
+    def describe(self) -> str:
+        """Return it in words.
+
+        >>> Combination("cp312", "abacus", "abacus", "uv", vendor=False).describe()
+        'Python 3.12, jaxlib[abacus], uv'
+        """
+        return f"Python {name_python(self.python)}, jaxlib[{self.extra}], {self.installer}"
+
+
+@dataclass(frozen=True, slots=True)
+class InstallResult:
+    """What one combination showed.
+
+    Attributes:
+        combination: Which one.
+        outcome: What became of it.
+        detail: The devices, or why there are none; why it failed or was skipped.
+        wheels: File names of the wheels of the set that were installed.
+        seconds: How long it took.
+    """
+
+    combination: Combination
+    outcome: InstallOutcome
+    detail: str
+    wheels: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+
+def list_combinations(
+    pythons: Iterable[str], backends: Iterable[Backend], installers: Iterable[str]
+) -> Iterator[Combination]:
+    """Yield every combination; what the vendor's libraries are is in each backend's extras."""
+    chosen = list(backends)
+    named = list(installers)
+    for python in pythons:
+        for backend in chosen:
+            for extra, extras in backend.jaxlib_extras.items():
+                vendor = bool(extras) or not backend.prebuilt.bundled
+                for installer in named:
+                    yield Combination(python, backend.name, extra, installer, vendor)
+
+
+def choose_pythons(available: Collection[str], asked: Collection[str]) -> tuple[str, ...]:
+    """Return the Pythons to try, by their ABI tags; all that there are wheels for unless some are asked for.
+
+    >>> choose_pythons(["cp312", "cp313", "cp313t"], ["3.13", "3.13t"])
+    ('cp313', 'cp313t')
+
+    Raises:
+        UsageError: There are no wheels for one.
+    """
+    tags = {python: python if python.startswith("cp") else f"cp{python.replace('.', '')}" for python in asked}
+    if unknown := [python for python, tag in tags.items() if tag not in available]:
+        remedy = f"there are some for {fit(map(name_python, available))}"
+        raise UsageError(f"no wheels for Python {fit(unknown)}", remedy=remedy)
+    return tuple(tags.values()) or tuple(available)
+
+
+def why_skipped(
+    combination: Combination,
+    staged: StagedSet,
+    distribution: str,
+    interpreter: Interpreter | None,
+    *,
+    vendor_wheels: bool,
+) -> Reason | None:
+    """Return why a combination cannot be tried here; nothing if it can."""
+    if staged.find(distribution, combination.python) is None:
+        return Reason.NOT_STAGED
+    if interpreter is None:
+        return Reason.NO_PYTHON
+    if combination.vendor and not vendor_wheels:
+        return Reason.VENDOR_WHEELS
+    return None
+
+
+def describe_skips(results: Iterable[InstallResult]) -> Iterator[str]:
+    """Yield a line for all combinations that were skipped for one reason on the same Pythons: how many, and which."""
+    skipped = [(result.detail, result.combination) for result in results if result.outcome is InstallOutcome.SKIPPED]
+    pythons: dict[tuple[str, str], list[str]] = {}
+    for reason, one in skipped:
+        pythons.setdefault((reason, one.extra), []).append(one.python)
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (reason, extra), tags in pythons.items():
+        alike.setdefault((reason, tuple(dict.fromkeys(tags))), []).append(extra)
+    for (reason, same), extras in alike.items():
+        number = sum(len(pythons[reason, extra]) for extra in extras)
+        yield f"skipped {number:>2}, {reason}: {', '.join(extras)} on Python {', '.join(map(name_python, same))}"
+
+
+def sum_up(results: Iterable[InstallResult]) -> str:
+    """Return how many combinations passed, failed and were skipped."""
+    outcomes = [result.outcome for result in results]
+    return ", ".join(f"{outcomes.count(outcome)} {outcome}" for outcome in InstallOutcome)
 
 
 def try_install(
@@ -38,7 +174,7 @@ def try_install(
     interpreter: Interpreter,
     *,
     cache: Path,
-) -> Result:
+) -> InstallResult:
     """Install one combination into a fresh environment, and start JAX there; a failure is a result, not an error.
 
     What the stage has of `jaxlib-select` is installed with it, and of `jaxlib-auto` with the backend that its plain
@@ -64,7 +200,7 @@ def try_install(
     except PjrtWheelError as error:
         outcome, detail = InstallOutcome.FAILED, str(error)
     wheels = tuple(staged.wheels[name].filename for name in chosen)
-    return Result(combination, outcome, detail, wheels, round(time.monotonic() - start, 1))
+    return InstallResult(combination, outcome, detail, wheels, round(time.monotonic() - start, 1))
 
 
 def try_all(
@@ -76,13 +212,13 @@ def try_all(
     *,
     vendor_wheels: bool,
     cache: Path,
-) -> Iterator[Result]:
+) -> Iterator[InstallResult]:
     """Yield what became of each combination, one after the other; those that cannot be tried here are skipped."""
     for combination in combinations:
         backend, interpreter = backends[combination.backend], interpreters[combination.python]
         reason = why_skipped(combination, staged, backend.distribution, interpreter, vendor_wheels=vendor_wheels)
         if reason or interpreter is None:
-            yield Result(combination, InstallOutcome.SKIPPED, reason or Reason.NO_PYTHON)
+            yield InstallResult(combination, InstallOutcome.SKIPPED, reason or Reason.NO_PYTHON)
         else:
             yield try_install(combination, backend, stage, staged, interpreter, cache=cache)
 
