@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that several subcommands have: which machine, which backend, and which environment to look into or change."""
+"""Arguments of several subcommands: which machine, which backend, and which environment to look into or change."""
 
 from __future__ import annotations
 
