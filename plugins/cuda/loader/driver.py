@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ctypes
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,35 +18,6 @@ LIBRARY = Wanted("libcuda.so.1", (), (Path("/usr/lib/wsl/lib"), Path("/usr/local
 _CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76
 
 NO_DEVICE = 100
-
-# CUresult of cuInit: what it means, and what to do.
-_FAILURES = {
-    34: (
-        "libcuda.so.1 is the toolkit's stub for linking, not a driver",
-        "remove the toolkit's folder 'stubs' from LD_LIBRARY_PATH",
-    ),
-    46: (
-        "the GPU is in use by another process, or its compute mode is prohibited",
-        "end the other process, or set the compute mode: nvidia-smi -c DEFAULT",
-    ),
-    304: ("the operating system refused a call", "see 'dmesg', and check the permissions of /dev/nvidia*"),
-    802: (
-        "the GPUs are not ready: machines with NVSwitch need the fabric manager",
-        "start it, in the driver's own version: systemctl start nvidia-fabricmanager",
-    ),
-    803: (
-        "the driver's kernel module and its libcuda.so.1 are of different versions",
-        "reboot, or take the other libcuda.so.1 out of LD_LIBRARY_PATH",
-    ),
-    804: (
-        "a forward-compatibility libcuda.so.1 (cuda-compat) does not support this GPU",
-        "remove cuda-compat from LD_LIBRARY_PATH, and update the driver instead",
-    ),
-    805: (
-        "the MPS control daemon cannot be reached",
-        "start it: nvidia-cuda-mps-control -d, or unset CUDA_MPS_PIPE_DIRECTORY",
-    ),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +39,10 @@ def explain(status: int, visible: str | None) -> DriverError | NoDeviceError:
         hidden = f" (CUDA_VISIBLE_DEVICES is {visible!r})" if visible is not None else ""
         remedy = "unset CUDA_VISIBLE_DEVICES" if visible is not None else "see whether nvidia-smi lists a GPU"
         return NoDeviceError(f"NVIDIA's driver sees no GPU{hidden}", remedy=remedy, hidden=True)
-    cause, remedy = _FAILURES.get(status, ("", "see whether nvidia-smi works"))
-    return DriverError(
-        f"NVIDIA's driver does not start: cuInit failed with status {status}", cause=cause, remedy=remedy
-    )
+    # CUresult of cuInit → what it means, and what to do; the selector has the same file.
+    known = json.loads(Path(__file__).with_name("cuda_failures.json").read_text("utf-8"))
+    said = known.get(str(status), {"cause": "", "remedy": "see whether nvidia-smi works"})
+    return DriverError(f"NVIDIA's driver does not start: cuInit failed with status {status}", **said)
 
 
 def ask_driver(wanted: Wanted, visible: str | None) -> Driver:

@@ -7,9 +7,11 @@ The rules for code are those of the CUDA C++ Programming Guide, "Application Com
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from jaxlib_select.machine.model import NO_DEVICE, STUB, Machine, Version, format_version
 from jaxlib_select.versions import at_least
@@ -22,29 +24,6 @@ TEGRA = frozenset({(5, 3), (6, 2), (7, 2), (8, 7), (10, 1), (11, 0)})
 _CODE = re.compile(r"(sm|compute)_(\d{1,2})(\d)([af]?)")
 
 # CUresult of cuInit (cuda.h) when a GPU is here: what it means, and what to do, as plugins/cuda says it, too.
-_FAILURES = {
-    46: (
-        "the GPU is in use by another process, or its compute mode is prohibited",
-        "end the other process, or set the compute mode: nvidia-smi -c DEFAULT",
-    ),
-    304: ("the operating system refused a call", "see 'dmesg', and check the permissions of /dev/nvidia*"),
-    802: (
-        "the GPUs are not ready: machines with NVSwitch need the fabric manager",
-        "start it, in the driver's own version: systemctl start nvidia-fabricmanager",
-    ),
-    803: (
-        "the driver's kernel module and its libcuda.so.1 are of different versions",
-        "reboot, or take the other libcuda.so.1 out of LD_LIBRARY_PATH",
-    ),
-    804: (
-        "a forward-compatibility libcuda.so.1 (cuda-compat) does not support this GPU",
-        "remove cuda-compat from LD_LIBRARY_PATH, and update the driver instead",
-    ),
-    805: (
-        "the MPS control daemon cannot be reached",
-        "start it: nvidia-cuda-mps-control -d, or unset CUDA_MPS_PIPE_DIRECTORY",
-    ),
-}
 _LIBRARY = {
     "hung": (
         "libcuda did not answer in time",
@@ -138,10 +117,12 @@ def driver_problem(machine: Machine) -> DriverProblem | None:
     if nvidia.libcuda == "absent" or nvidia.cuinit == STUB:
         return _no_library(machine) if seen else DriverProblem("no NVIDIA GPU was found")
     if nvidia.cuinit not in {None, 0, NO_DEVICE}:
-        unknown = ("it refuses to start", "run 'nvidia-smi' and look at its message")
-        reason, advice = _FAILURES.get(nvidia.cuinit or 0, unknown)
-        reason = f"an NVIDIA driver is here, but {reason} (cuInit {nvidia.cuinit})"
-        return DriverProblem(reason, advice, hardware=True)
+        # CUresult of cuInit → what it means, and what to do; the loaders of the wheels have the same file.
+        known = json.loads(Path(__file__).with_name("cuda_failures.json").read_text("utf-8"))
+        unknown = {"cause": "it refuses to start", "remedy": "run 'nvidia-smi' and look at its message"}
+        said = known.get(str(nvidia.cuinit), unknown)
+        reason = f"an NVIDIA driver is here, but {said['cause']} (cuInit {nvidia.cuinit})"
+        return DriverProblem(reason, said["remedy"], hardware=True)
     if not nvidia.gpus:
         return _no_gpu(machine)
     if nvidia.cuda is None:

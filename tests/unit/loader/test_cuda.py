@@ -12,9 +12,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from jaxlib_select.choose import cuda
 from jaxlib_select.choose.cuda import runs
-from jaxlib_select.machine.model import STUB
 
 Loader = Callable[[str, str], ModuleType]
 
@@ -416,9 +414,3 @@ def test_selector_and_loader_agree_which_gpu_runs_which_code(load_module: Loader
         name = f"{kind}_{target}{suffix}"
         expected = [number for number in numbers if compiling(divmod(number, 10), [name])]
         assert [number for number in numbers if runs_on(name, number)] == expected, name
-
-
-def test_selector_and_loader_advise_the_same_about_a_driver(load_module: Loader) -> None:
-    """In the same words; only the loader meets the toolkit's stub, which the selector takes for no driver."""
-    loader = load_module("cuda12", "cuda.driver")._FAILURES
-    assert {code: text for code, text in loader.items() if code != STUB} == cuda._FAILURES
