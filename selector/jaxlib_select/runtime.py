@@ -9,6 +9,8 @@ package is named (`cuda12`). JAX is imported when it is first needed, never toge
 from __future__ import annotations
 
 import contextlib
+import importlib.metadata
+import os
 import sys
 import threading
 import warnings
@@ -16,7 +18,21 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
 
+from jaxlib_select.apply.installer import show
+from jaxlib_select.choose.decision import Decision
+from jaxlib_select.choose.ranking import Elsewhere, known_names, offers
+from jaxlib_select.choose.resolvers.jax import find_elsewhere
+from jaxlib_select.doctor import examine
+from jaxlib_select.doctor.choice import decide, missing_hardware, upstream_name
+from jaxlib_select.doctor.examine import facts_for, installer_of
+from jaxlib_select.doctor.predict import ALIASES, BUILT_IN
+from jaxlib_select.doctor.remedies import show_decision
 from jaxlib_select.errors import BackendError
+from jaxlib_select.facts import Facts
+from jaxlib_select.installed.environment import this_environment
+from jaxlib_select.installed.plugins import find_plugins
+from jaxlib_select.machine.model import Machine
+from jaxlib_select.names import squeeze
 
 __all__ = ["BackendError", "available", "get_default_backend", "require", "set_default_backend", "using_backend"]
 
@@ -36,9 +52,7 @@ def available() -> tuple[str, ...]:
     platforms = _initialized_platforms()
     if platforms is not None:
         return platforms
-    from jaxlib_select.doctor.examine import examine_here
-
-    report = examine_here()
+    report = examine.examine_here()
     serving = [entry for entry in report.prediction.platforms if entry.outcome == "serves"]
     if report.prediction.default is None or "jax" not in report.versions:
         return ()
@@ -62,7 +76,6 @@ def require(backend: str, *, initialize: bool = True) -> str:
     """
     if initialize:
         return _platform_of(_device(backend))
-    from jaxlib_select.doctor.backends import explain_absence, platforms_of
 
     wanted = platforms_of(backend)
     usable = [platform for platform in available() if platform in wanted]
@@ -127,7 +140,6 @@ def _device(backend: str) -> Any:
     """Return the first device of a backend, as JAX has it."""
     if backend in (_initialized_platforms() or ()):
         return sys.modules["jax"].local_devices(backend=backend)[0]
-    from jaxlib_select.doctor.backends import explain_absence, platforms_of
 
     _check_provider(backend)
     try:
@@ -148,16 +160,12 @@ def _check_provider(backend: str) -> None:
 
     The name of a platform is kept by whatever serves it.
     """
-    from jaxlib_select.apply.installer import show
-    from jaxlib_select.doctor.backends import distributions_of, explain_absence, is_installed, platforms_of
-    from jaxlib_select.doctor.examine import examine_here, installer_of
-
     names = distributions_of(backend)
     if not names:
         return
     if not any(map(is_installed, names)):
         raise explain_absence(backend)
-    report, platforms = examine_here(), platforms_of(backend)
+    report, platforms = examine.examine_here(), platforms_of(backend)
     for other in report.prediction.platforms:
         if other.platform in platforms and other.provider not in names:
             remedy = "find out more: jaxlib-select doctor"
@@ -185,3 +193,95 @@ def _initialized_platforms() -> tuple[str, ...] | None:
     default = bridge.get_backend()
     clients = bridge.backends()
     return tuple(sorted(clients, key=lambda name: clients[name] is not default))
+
+
+def platforms_of(backend: str) -> tuple[str, ...]:
+    """Return JAX's names of the platforms that are meant by a name.
+
+    Raises:
+        BackendError: Nobody knows the name; the message lists those there are.
+    """
+    if squeeze(backend) in ALIASES:
+        return ALIASES[squeeze(backend)]
+    facts = facts_for(this_environment())
+    families = {name: entry.family for entry in facts.backends for name in (entry.name, *entry.variants)}
+    known = {**families, **{entry.family: entry.family for entry in facts.backends}}
+    known.update({name: name for name in (*BUILT_IN, *ALIASES["gpu"])})
+    found = next((platform for name, platform in known.items() if squeeze(name) == squeeze(backend)), None)
+    if found is not None:
+        return (found,)
+    if backend in {plugin.platform for plugin in find_plugins(this_environment(), os.environ, facts)}:
+        return (backend,)
+    names = ", ".join(sorted({*known, *ALIASES}))
+    raise BackendError(f"unknown backend: {backend!r}", remedy=f"known backends: {names}")
+
+
+def distributions_of(backend: str) -> tuple[str, ...]:
+    """Return the distributions that bring a backend which is named by its package; none for a platform's name."""
+    facts = facts_for(this_environment())
+    if backend in {entry.family for entry in facts.backends}:
+        return ()
+    return tuple(
+        name
+        for entry in facts.backends
+        if squeeze(backend) in map(squeeze, (entry.name, *entry.variants))
+        for name in (entry.distribution, upstream_name(entry.name))
+    )
+
+
+def is_installed(distribution: str) -> bool:
+    """Return whether a distribution is installed in this environment."""
+    try:
+        importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def explain_absence(backend: str, said: str = "") -> BackendError:
+    """Return why a backend cannot be used here, with the command that installs it on this machine.
+
+    Args:
+        backend: Its name.
+        said: What JAX said.
+    """
+    environment, machine = this_environment(), examine.detect_here()
+    report = examine.examine_here(environment, machine)
+    wanted, facts = platforms_of(backend), facts_for(environment)
+    decision = _best(machine, facts, backend)
+    installed = decision is None or is_installed(decision.package)
+    reasons = [] if decision is None or installed else [f"{decision.package} is not installed"]
+    absent = missing_hardware(machine, facts.backends)
+    if all(platform in absent for platform in wanted):
+        reasons.append("no GPU that a program can use was found" if backend in ALIASES else absent[wanted[0]])
+    elif installed:
+        reasons += [entry.reason for entry in report.prediction.platforms if entry.platform in wanted and entry.reason]
+    remedy, note = "find out more: jaxlib-select doctor", ""
+    other = _find_offer(machine, facts, backend)
+    if other is not None:
+        reasons, remedy = [other.problem], other.advice()
+    elif decision is not None and not installed:
+        command, note = show_decision(installer_of(environment), decision, os.environ)
+        remedy = f"install it: {command}"
+    cause = "; ".join(dict.fromkeys(reasons)) or said
+    return BackendError(f"backend {backend!r} cannot be used here", cause=cause, remedy=remedy, note=note)
+
+
+def _best(machine: Machine, facts: Facts, backend: str) -> Decision | None:
+    """Return what to install for a name; of several platforms the one that the machine has."""
+    if backend not in ALIASES:
+        return decide(machine, facts, backend)
+    preferred = decide(machine, facts, "prefer-gpu")
+    if preferred is not None and preferred.backend != "cpu":
+        return preferred
+    return decide(machine, facts, ALIASES[backend][0])
+
+
+def _find_offer(machine: Machine, facts: Facts, backend: str) -> Elsewhere | None:
+    """Return another release that has what a name means, and runs here, if the installed one has nothing."""
+    decision = decide(machine, facts, "prefer-gpu" if backend in ALIASES else backend)
+    if decision is not None and decision.backend != "cpu":
+        return None
+    found = offers(machine, find_elsewhere("jax", machine, facts))
+    wanted = {*map(squeeze, ALIASES.get(backend, (backend,)))}
+    return next((other for other in found if wanted & {*map(squeeze, known_names([other.backend]))}), None)

@@ -18,8 +18,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from jaxlib_select.apply.installer import Installer, only_from, run_installer, turned_around
-from jaxlib_select.apply.plan import bindings_of, is_ours
+from jaxlib_select.apply.installer import Installer, bindings_of, is_ours, only_from, run_installer, turned_around
 from jaxlib_select.apply.pylock import Group, Table, build_tag, filename
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import InstallError, LockError

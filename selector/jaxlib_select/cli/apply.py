@@ -9,20 +9,11 @@ import os
 import sys
 from pathlib import Path
 
-from jaxlib_select.apply.install_lock import apply_lock, choose_group, versions_of
-from jaxlib_select.apply.installer import find_installer, run_installer, show
+from jaxlib_select.apply.installer import accelerator_families, find_installer, other_backends, run_installer, show
 from jaxlib_select.apply.locations import sources_in
-from jaxlib_select.apply.lock_file import read_lock, write_again
-from jaxlib_select.apply.plan import accelerator_families, other_backends
+from jaxlib_select.apply.lock_file import apply_lock, choose_group, read_lock, versions_of, write_again
 from jaxlib_select.apply.pylock import lock_environment_of
-from jaxlib_select.cli.arguments import (
-    add_installer,
-    add_machine,
-    add_python,
-    environment_from,
-    machine_from,
-    options_from,
-)
+from jaxlib_select.cli import arguments
 from jaxlib_select.cli.install import check_result
 from jaxlib_select.doctor.examine import facts_for
 from jaxlib_select.errors import LockError, UsageError
@@ -38,9 +29,9 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--group", metavar="BACKEND", help="another backend of the lock than its default")
     parser.add_argument("--force", action="store_true", help="install from a lock that was changed by hand as well")
     parser.add_argument("--dry-run", action="store_true", help="print the commands, and run none")
-    add_machine(parser)
-    add_python(parser)
-    add_installer(parser)
+    arguments.add_machine(parser)
+    arguments.add_python(parser)
+    arguments.add_installer(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -52,7 +43,7 @@ def execute(args: argparse.Namespace) -> int:
             remedy=f"install it as it is: --force, or write it again: {write_again(lock)}",
         )
     group = choose_group(lock, args.group)
-    environment = environment_from(args)
+    environment = arguments.environment_from(args)
     misfits = lock.environment.differences(lock_environment_of(environment))
     if misfits:
         raise UsageError(
@@ -66,7 +57,7 @@ def execute(args: argparse.Namespace) -> int:
     families = accelerator_families(facts_about(release), installed)
     others = other_backends(versions, environment, find_plugins(environment, os.environ, installed), families, release)
     removal = [installer.uninstall(others)] if others else []
-    options = options_from(args)
+    options = arguments.options_from(args)
     with apply_lock(lock, group, environment, installer, options) as (commands, made):
         print("\n".join(show(step) for step in (*commands, *removal)), flush=True)
         if args.dry_run:
@@ -76,4 +67,4 @@ def execute(args: argparse.Namespace) -> int:
         for step in (*commands, *removal):
             run_installer(step)
     sources = options or sources_in(lock.evidence.arguments)
-    return check_result(environment, machine_from(args), sources, described=bool(args.machine))
+    return check_result(environment, arguments.machine_from(args), sources, described=bool(args.machine))

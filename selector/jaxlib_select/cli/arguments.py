@@ -11,8 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from jaxlib_select.apply.installer import KINDS, indexes_in
-from jaxlib_select.apply.plan import release_of
+from jaxlib_select.apply.installer import KINDS, indexes_in, release_of
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Policy, read_policy
 from jaxlib_select.choose.resolve import is_package, pick_version, split_package

@@ -14,34 +14,27 @@ import os
 import sys
 from dataclasses import replace
 
-from jaxlib_select.cli.arguments import (
-    add_installer,
-    add_machine,
-    add_python,
-    environment_from,
-    machine_from,
-    options_from,
-)
+from jaxlib_select.cli import arguments
 from jaxlib_select.cli.terminal import describe_terminal, dress
 from jaxlib_select.doctor.confirm import ask_jax, compare
 from jaxlib_select.doctor.examine import examine_here
 from jaxlib_select.doctor.report import ERROR, Report, sort_findings
-from jaxlib_select.installed.answers import NOT_IMPORTED
+from jaxlib_select.installed.plugins import NOT_IMPORTED
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_python(parser)
-    add_machine(parser)
-    add_installer(parser)
+    arguments.add_python(parser)
+    arguments.add_machine(parser)
+    arguments.add_installer(parser)
     parser.add_argument("--import", dest="ask", action="store_true", help="also start JAX, and compare")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Examine, print the report, and return its status."""
-    environment, machine = environment_from(args), machine_from(args)
-    options, described = options_from(args), bool(args.machine)
+    environment, machine = arguments.environment_from(args), arguments.machine_from(args)
+    options, described = arguments.options_from(args), bool(args.machine)
     report = examine_here(environment, machine, options=options, kind=args.installer, described=described)
     if args.ask:
         report = _confirmed(report)

@@ -10,27 +10,19 @@ import os
 import sys
 from collections.abc import Sequence
 
-from jaxlib_select.apply.installer import find_installer, run_installer, show, turned_around
-from jaxlib_select.apply.plan import accelerator_families, make_plan
+from jaxlib_select.apply.installer import (
+    accelerator_families,
+    find_installer,
+    make_plan,
+    run_installer,
+    show,
+    turned_around,
+)
 from jaxlib_select.apply.pylock import check_machine, lock_environment_of
 from jaxlib_select.apply.resolution import find_order
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.resolve import resolve
-from jaxlib_select.cli.arguments import (
-    add_backend,
-    add_installer,
-    add_machine,
-    add_python,
-    add_release,
-    check_python,
-    environment_from,
-    facts_of,
-    index_warnings,
-    machine_from,
-    options_from,
-    packages_from,
-    policy_from,
-)
+from jaxlib_select.cli import arguments
 from jaxlib_select.doctor.examine import examine_here, facts_for
 from jaxlib_select.doctor.report import NOTE
 from jaxlib_select.installed.environment import Environment, other_environment
@@ -41,32 +33,32 @@ from jaxlib_select.machine.model import Machine
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("packages", nargs="+", metavar="PACKAGE", help="such as jax, torch, jax==0.11.2 or 'jax<0.12'")
-    add_release(parser)
-    add_backend(parser)
-    add_machine(parser)
-    add_python(parser)
-    add_installer(parser)
+    arguments.add_release(parser)
+    arguments.add_backend(parser)
+    arguments.add_machine(parser)
+    arguments.add_python(parser)
+    arguments.add_installer(parser)
     parser.add_argument("--dry-run", action="store_true", help="print the commands, and run none")
     parser.add_argument("--json", action="store_true", help="print decisions and commands as JSON")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Decide, install, remove other backends, and let the doctor look at what came out."""
-    machine, policy = machine_from(args), policy_from(args)
-    packages = packages_from(args)
+    machine, policy = arguments.machine_from(args), arguments.policy_from(args)
+    packages = arguments.packages_from(args)
     decisions = [resolve(package, machine, policy) for package in packages]
-    environment = environment_from(args)
+    environment = arguments.environment_from(args)
     installer = find_installer(environment, os.environ, kind=args.installer)
-    check_python(decisions, environment)
+    arguments.check_python(decisions, environment)
     if args.machine:
         command = show(["jaxlib-select", "resolve", packages[0], "--machine", args.machine])
         check_machine(lock_environment_of(environment), machine, f"install there; what: {command}")
-    options = options_from(args)
+    options = arguments.options_from(args)
     if not args.dry_run or turned_around(options) != options:  # a dry run asks the index only where it has a choice
         options = find_order(decisions, installer, options)
     installed = facts_for(environment)
     plugins = find_plugins(environment, os.environ, installed)
-    families = accelerator_families(facts_of(decisions), installed)
+    families = accelerator_families(arguments.facts_of(decisions), installed)
     steps = make_plan(decisions, environment, plugins, installer, options, families=families)
     _print(args, decisions, steps)
     if args.dry_run:
@@ -96,5 +88,5 @@ def _print(args: argparse.Namespace, decisions: Sequence[Decision], steps: Seque
         lines += [f"set {name}={value}" for name, value in variables.items()]
         print("\n".join(lines), flush=True)
     warnings = [warning for decision in decisions for warning in decision.warnings]
-    for warning in (*warnings, *index_warnings(decisions, options_from(args))):
+    for warning in (*warnings, *arguments.index_warnings(decisions, arguments.options_from(args))):
         print(f"warning: {warning}", file=sys.stderr)

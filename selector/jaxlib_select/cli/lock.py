@@ -34,27 +34,14 @@ from jaxlib_select.apply.resolution import find_order, pip_remark, resolve_group
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Policy, from_arguments
 from jaxlib_select.choose.resolve import resolve, split_package
-from jaxlib_select.cli.arguments import (
-    add_backend,
-    add_installer,
-    add_machine,
-    add_python,
-    add_release,
-    check_python,
-    environment_from,
-    index_warnings,
-    machine_from,
-    options_from,
-    packages_from,
-    policy_from,
-)
+from jaxlib_select.cli import arguments
 from jaxlib_select.errors import InstallError, LockError, UsageError
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="such as jax, jax==0.11.2 or 'jax<0.12'; one")
-    add_release(parser)
+    arguments.add_release(parser)
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="default: pylock.toml, requirements.txt, or stdout for uv"
     )
@@ -70,10 +57,10 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="compare a lock with this machine (default: pylock.toml)",
     )
-    add_backend(parser)
-    add_machine(parser)
-    add_python(parser)
-    add_installer(parser)
+    arguments.add_backend(parser)
+    arguments.add_machine(parser)
+    arguments.add_python(parser)
+    arguments.add_installer(parser)
     parser.add_argument("--json", action="store_true", help="print what was decided, or what differs, as JSON")
 
 
@@ -85,8 +72,13 @@ def execute(args: argparse.Namespace) -> int:
     if args.output is not None and not args.output.absolute().parent.is_dir():
         raise LockError(f"cannot write {args.output}", cause=f"there is no folder {args.output.absolute().parent}")
     wanted = args.groups.split(",") if args.groups is not None else None
-    choices = make_choices(_the_package(packages_from(args)), machine_from(args), policy_from(args), wanted)
-    for warning in (*choices.decision.warnings, *index_warnings(choices.decisions, options_from(args))):
+    choices = make_choices(
+        _the_package(arguments.packages_from(args)), arguments.machine_from(args), arguments.policy_from(args), wanted
+    )
+    for warning in (
+        *choices.decision.warnings,
+        *arguments.index_warnings(choices.decisions, arguments.options_from(args)),
+    ):
         print(f"warning: {warning}", file=sys.stderr)
     text, path = _write(args, form, choices)
     if path is None:
@@ -114,9 +106,9 @@ def _the_package(packages: Sequence[str]) -> str:
 def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, Path]:
     """Return the text of the lock, and where it belongs; nowhere for standard output."""
     if form == UV:
-        return write_uv_snippet(choices.decisions, options_from(args)), args.output
-    environment = environment_from(args)
-    check_python(choices.decisions, environment)
+        return write_uv_snippet(choices.decisions, arguments.options_from(args)), args.output
+    environment = arguments.environment_from(args)
+    arguments.check_python(choices.decisions, environment)
     wanted = lock_environment_of(environment)
     check_machine(
         wanted,
@@ -126,7 +118,7 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
     installer = find_installer(environment, os.environ, kind=args.installer)
     if installer.kind == "pip" and (remark := pip_remark(environment.version_of("pip") or "")):
         print(f"note: {remark}", file=sys.stderr)
-    options = find_order([choices.decision], installer, options_from(args))
+    options = find_order([choices.decision], installer, arguments.options_from(args))
     path = args.output or Path("requirements.txt" if form == REQUIREMENTS else "pylock.toml")
     folder = path.absolute().parent
     backends = [value for values in args.backend for value in values]
@@ -175,13 +167,13 @@ def _relative(groups: Sequence[Group], folder: Path) -> list[Group]:
 
 def _check(args: argparse.Namespace) -> int:
     lock = read_lock(args.check)
-    if options_from(args):
-        arguments = with_sources(lock.evidence.arguments, options_from(args))
-        lock = replace(lock, evidence=replace(lock.evidence, arguments=arguments))
-    policy = policy_from(args) if args.backend else Policy((from_arguments([lock.evidence.asked]),))
-    machine = machine_from(args)
+    if arguments.options_from(args):
+        written = with_sources(lock.evidence.arguments, arguments.options_from(args))
+        lock = replace(lock, evidence=replace(lock.evidence, arguments=written))
+    policy = arguments.policy_from(args) if args.backend else Policy((from_arguments([lock.evidence.asked]),))
+    machine = arguments.machine_from(args)
     decision = resolve(lock.evidence.package, machine, policy)
-    here = LockEnvironment(machine.platform, ".".join(map(str, environment_from(args).version[:2])))
+    here = LockEnvironment(machine.platform, ".".join(map(str, arguments.environment_from(args).version[:2])))
     differences = find_differences(lock, decision, here)
     if args.json:
         backend = lock.groups[lock.default].backend

@@ -12,30 +12,23 @@ import sys
 
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.resolve import resolve
-from jaxlib_select.cli.arguments import (
-    add_backend,
-    add_machine,
-    add_release,
-    machine_from,
-    packages_from,
-    policy_from,
-)
+from jaxlib_select.cli import arguments
 from jaxlib_select.cli.terminal import describe_terminal, dress
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("packages", nargs="+", metavar="PACKAGE", help="such as jax, torch, jax==0.11.2 or 'jax<0.12'")
-    add_release(parser)
-    add_machine(parser)
-    add_backend(parser)
+    arguments.add_release(parser)
+    arguments.add_machine(parser)
+    arguments.add_backend(parser)
     parser.add_argument("--json", action="store_true", help="print the decision as JSON")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Decide, print the decisions, and warn on stderr."""
-    policy, machine = policy_from(args), machine_from(args)
-    decisions = [resolve(package, machine, policy) for package in packages_from(args)]
+    policy, machine = arguments.policy_from(args), arguments.machine_from(args)
+    decisions = [resolve(package, machine, policy) for package in arguments.packages_from(args)]
     if args.json:
         documents = [decision.to_json() for decision in decisions]
         print(json.dumps(documents if len(documents) > 1 else documents[0], indent=2))

@@ -14,9 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
-from jaxlib_select.installed.answers import CRASH, REFUSED, SILENT, UNUSED, Answer, Problem, read_answer
 from jaxlib_select.installed.environment import Environment
-from jaxlib_select.installed.plugins import Plugin
+from jaxlib_select.installed.plugins import CRASH, REFUSED, SILENT, UNUSED, Answer, Plugin, Problem, read_answer
 from jaxlib_select.machine.process import run
 
 _TIME_LIMIT = 20.0  # seconds; libraries of vendors are slow to open where disks are

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from jaxlib_select.doctor.predict import FAILS, SERVES, Prediction
 from jaxlib_select.doctor.report import ERROR, NO_REMEDY, NOTE, WARNING, Finding, Remedy
-from jaxlib_select.installed.answers import flatten
+from jaxlib_select.installed.plugins import flatten
 from jaxlib_select.tables import read
 
 _TIME_LIMIT = 180.0  # seconds; a TPU alone may take one minute to answer

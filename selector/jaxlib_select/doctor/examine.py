@@ -32,9 +32,8 @@ from jaxlib_select.doctor.remedies import Examination
 from jaxlib_select.doctor.report import Report, sort_findings
 from jaxlib_select.errors import InstallError
 from jaxlib_select.facts import Facts, facts_about
-from jaxlib_select.installed.answers import REFUSED, Problem
 from jaxlib_select.installed.environment import Environment, this_environment
-from jaxlib_select.installed.plugins import Lock, Plugin, find_plugins, locate, read_lock
+from jaxlib_select.installed.plugins import REFUSED, Lock, Plugin, Problem, find_plugins, locate, read_lock
 from jaxlib_select.machine.model import Machine
 
 

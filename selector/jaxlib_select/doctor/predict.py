@@ -11,10 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jaxlib_select.installed import answers
-from jaxlib_select.installed.plugins import Plugin
+from jaxlib_select.installed.plugins import ABSENT, DEGRADED, NOT_IMPORTED, REFUSED, VENDOR_LIBRARY, Plugin
 
-SERVES, ABSENT, FAILS = "serves", "absent", "fails"
+SERVES, FAILS = "serves", "fails"  # or ABSENT: what becomes of a platform
 
 # JAX's aliases, in the order in which it tries their platforms.
 ALIASES = {"gpu": ("cuda", "rocm", "oneapi")}
@@ -131,7 +130,7 @@ def is_candidate(plugin: Plugin) -> bool:
         return False
     if not plugin.ours:
         return plugin.answer.library.path is not None
-    return not plugin.answer.settings.disabled and plugin.answer.find(answers.NOT_IMPORTED) is None
+    return not plugin.answer.settings.disabled and plugin.answer.find(NOT_IMPORTED) is None
 
 
 def _built_in_tpu(conditions: Conditions) -> Platform:
@@ -145,8 +144,8 @@ def _built_in_tpu(conditions: Conditions) -> Platform:
 def _platform(plugin: Plugin, conditions: Conditions) -> Platform:
     """Return what becomes of the platform of a plugin that registers it."""
     name, answer = plugin.platform or "", plugin.answer
-    refused = answer.find(effect=answers.REFUSED)
-    missing = answer.absence or answer.find(effect=answers.ABSENT)
+    refused = answer.find(effect=REFUSED)
+    missing = answer.absence or answer.find(effect=ABSENT)
     absent, unfit = missing.what if missing is not None else "", ""
     quiet = bool(absent)
     if conditions.described or not plugin.ours or answer.silent:
@@ -155,9 +154,9 @@ def _platform(plugin: Plugin, conditions: Conditions) -> Platform:
         quiet = bool(absent) or (name == "cuda" and not (conditions.nvidia_nodes and conditions.nvidia_driver))
     reason = absent or (refused.what if refused is not None else unfit)
     outcome = SERVES if not reason else ABSENT if quiet else FAILS
-    if absent and refused is not None and refused.code == answers.VENDOR_LIBRARY:  # as the plugin itself says
+    if absent and refused is not None and refused.code == VENDOR_LIBRARY:  # as the plugin itself says
         reason = f"{absent}; on one its first use would fail: {refused.what}"
-    degraded = answer.find(effect=answers.DEGRADED)
+    degraded = answer.find(effect=DEGRADED)
     reason = degraded.what if outcome == SERVES and degraded is not None else reason
     priority = plugin.priority
     if priority is None:

@@ -17,11 +17,10 @@ from jaxlib_select.doctor.installation import (
     stale_kernels,
     unmet_requirements,
 )
-from jaxlib_select.doctor.predict import ABSENT, FAILS, SERVES
+from jaxlib_select.doctor.predict import FAILS, SERVES
 from jaxlib_select.doctor.remedies import LOCK_ERRORS, Examination, belongings, set_variable, unset
 from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding, Remedy
-from jaxlib_select.installed.answers import CRASH, NOT_IMPORTED, SILENT, Problem
-from jaxlib_select.installed.plugins import VARIABLE, Plugin
+from jaxlib_select.installed.plugins import ABSENT, CRASH, NOT_IMPORTED, SILENT, VARIABLE, Plugin, Problem
 
 _EXTENSION = "pjrt/_pjrt.abi3.so"  # in each of our plugins: opens its library
 

@@ -10,8 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jaxlib_select.apply.installer import Installer, name_of, show
-from jaxlib_select.apply.plan import accelerator_families, make_plan
+from jaxlib_select.apply.installer import Installer, accelerator_families, make_plan, name_of, show
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.doctor.predict import Conditions, Prediction, is_candidate
 from jaxlib_select.doctor.report import ERROR, NO_REMEDY, WARNING, Remedy

@@ -9,9 +9,8 @@ from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from jaxlib_select.doctor.predict import SERVES, Prediction
-from jaxlib_select.installed.answers import VendorLibrary
 from jaxlib_select.installed.environment import Environment
-from jaxlib_select.installed.plugins import Plugin
+from jaxlib_select.installed.plugins import Plugin, VendorLibrary
 from jaxlib_select.sentences import enumerate_some
 
 ERROR, WARNING, NOTE = "error", "warning", "note"

@@ -15,8 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.apply.installer import Installer, pip_installer, run_installer, uv_installer
-from jaxlib_select.apply.plan import make_plan
+from jaxlib_select.apply.installer import Installer, make_plan, pip_installer, run_installer, uv_installer
 from jaxlib_select.apply.resolution import resolve_group
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.installed.environment import other_environment

@@ -13,15 +13,17 @@ from pathlib import Path
 import pytest
 
 from jaxlib_select.apply.installer import (
+    accelerator_families,
     explain_failure,
     find_installer,
+    make_plan,
     only_from,
+    other_backends,
     pip_installer,
     run_installer,
     show,
     uv_installer,
 )
-from jaxlib_select.apply.plan import accelerator_families, make_plan, other_backends
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.cli import main
 from jaxlib_select.cli.arguments import active_python

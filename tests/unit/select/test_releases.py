@@ -15,8 +15,7 @@ from pathlib import Path
 import pytest
 
 from jaxlib_select.apply.groups import make_choices
-from jaxlib_select.apply.installer import Installer
-from jaxlib_select.apply.plan import accelerator_families, make_plan
+from jaxlib_select.apply.installer import Installer, accelerator_families, make_plan
 from jaxlib_select.choose.policy import Policy, read_policy
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.cli import main

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.apply.install_lock import apply_lock, choose_group
 from jaxlib_select.apply.installer import pip_installer, uv_installer
-from jaxlib_select.apply.lock_file import read_lock
+from jaxlib_select.apply.lock_file import apply_lock, choose_group, read_lock
 from jaxlib_select.apply.pylock import lock_environment_of
 from jaxlib_select.cli import main
 from jaxlib_select.errors import InstallError, LockError
@@ -96,7 +95,7 @@ def old_pip(
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    monkeypatch.setattr("jaxlib_select.cli.apply.environment_from", lambda _: environment("23.2.1"))
+    monkeypatch.setattr("jaxlib_select.cli.arguments.environment_from", lambda _: environment("23.2.1"))
     monkeypatch.setattr("jaxlib_select.cli.apply.lock_environment_of", lambda _: here)
     monkeypatch.setattr("jaxlib_select.cli.apply.find_installer", lambda *_, **__: pip_installer(PYTHON))
 
@@ -138,7 +137,7 @@ def test_an_error_leaves_nothing_behind_either(
 
     monkeypatch.setattr("jaxlib_select.cli.apply.run_installer", fail)
     assert main(words) == InstallError.exit_code
-    monkeypatch.setattr("jaxlib_select.apply.install_lock.write_requirements", fail)
+    monkeypatch.setattr("jaxlib_select.apply.lock_file.write_requirements", fail)
     assert main([*words, "--dry-run"]) == InstallError.exit_code
     assert [file.name for file in seen] == ["requirements.txt"]
     assert list(temporary.iterdir()) == []
@@ -153,7 +152,7 @@ def test_a_folder_of_the_users_is_never_taken_for_a_temporary_one(
     """Whatever its name is, the lock in it stays, and nothing says that it was made for the command."""
     path, temporary = old_pip(tmp_path / "jaxlib-select-mine")
     text = path.read_bytes()
-    monkeypatch.setattr("jaxlib_select.cli.apply.environment_from", lambda _: environment("26.3"))
+    monkeypatch.setattr("jaxlib_select.cli.arguments.environment_from", lambda _: environment("26.3"))
     assert main(["apply", str(path), "--group", "cuda13", "--dry-run", "--force"]) == 0
     printed = capsys.readouterr()
     assert (printed.out.splitlines()[0].endswith(f"-r {path}"), printed.err) == (True, "")

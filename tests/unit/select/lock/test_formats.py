@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from jaxlib_select.apply.formats import format_of, write_requirements, write_uv_snippet
-from jaxlib_select.apply.install_lock import versions_of
-from jaxlib_select.apply.lock_file import read_lock
+from jaxlib_select.apply.lock_file import read_lock, versions_of
 from jaxlib_select.apply.pylock import Group
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import LockError, UsageError
