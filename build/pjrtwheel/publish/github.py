@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A GitHub Release as a destination: a draft until all is there, published as a whole, and not changed any more.
 
-What `gh release view` says of the assets is compared with the release: from 2.76 on it states the sha256 of each. With
-an older one, files are downloaded to be compared.
+What `gh release view` says of the assets is compared with the release: since the middle of 2025 it states the sha256 of
+each. With an older one, files are downloaded to be compared.
 """
 
 from __future__ import annotations
