@@ -10,24 +10,30 @@ writes what was shown, for `merge --proofs` where the release is made.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import os
+import platform
 import subprocess
 import sys
 import tempfile
 import tomllib
 import venv
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from native_proof import find_installed, find_origin, find_signer, write_proof
-
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "build"))
+from pjrtwheel.record.origin import Origin, find_origin, find_signer  # noqa: E402 - standard library only
+
 INSIDE = ROOT / "build" / "pjrtwheel" / "prove" / "inside" / "smoke.py"
 LOCK = "release_lock.json"
 SECONDS = 900
+SCHEMA = 1  # of the document that docs/proofs.schema.json describes
+_SHOW_TAGS = "import importlib.metadata; print(importlib.metadata.distribution('jaxlib').read_text('WHEEL'))"
 _SHOW_LOCK = f"""
 import importlib.util, pathlib
 print(pathlib.Path(importlib.util.find_spec("jaxlib").origin).with_name("{LOCK}").read_text("utf-8"))
@@ -82,6 +88,37 @@ def run_program(python: Path, program: Path) -> dict[str, str]:
     return answer
 
 
+def find_installed(python: Path, entries: Sequence[dict[str, Any]], dist: Path) -> dict[str, Any]:
+    """Return the entry of the wheel that pip took, by the tags in it; its bytes must be those of `release.json`."""
+    shown = subprocess.run([str(python), "-I", "-c", _SHOW_TAGS], capture_output=True, text=True, check=True).stdout
+    tags = {line.partition(": ")[2].strip() for line in shown.splitlines() if line.startswith("Tag: ")}
+    found = [entry for entry in entries if set(entry["tags"]) == tags]
+    if len(found) != 1:
+        sys.exit(f"release.json of {dist} has {len(found)} wheels with the tags that were installed: {sorted(tags)}")
+    wheel = dist / found[0]["filename"]
+    if hashlib.sha256(wheel.read_bytes()).hexdigest() != found[0]["sha256"]:
+        sys.exit(f"{wheel} is not the file that release.json describes: copy the folder again")
+    return found[0]
+
+
+def write_proof(
+    path: Path, wheel: Mapping[str, Any], results: Mapping[str, Mapping[str, Any]], origin: Origin, signer: str
+) -> None:
+    """Write the file for one wheel, on which programs ran without a plugin: that shows that its bindings load."""
+    level = "load" if any(result["outcome"] == "passed" for result in results.values()) else "static"
+    programs = [
+        {"program": name, "outcome": result["outcome"], "level": "load", "detail": result["detail"]}
+        | {"seconds": result.get("seconds", 0.0), "kind": "program"}
+        for name, result in results.items()
+    ]
+    python = {"python": wheel["tags"][0].split("-")[1], "interpreter": platform.python_version(), "programs": programs}
+    machine = {"system": platform.platform(), "processor": platform.processor() or platform.machine()}
+    proof = {"level": level, "pjrt_api": None, "pythons": [python], "origin": asdict(origin), "machine": machine}
+    proven = {"wheel": wheel["filename"], "sha256": wheel["sha256"], "proof": proof}
+    document = {"schema": SCHEMA, "date": origin.date, "signed_off_by": signer, "wheels": [proven]}
+    path.write_text(json.dumps(document, indent=2, sort_keys=True) + "\n", "utf-8")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Print what each program showed; the status is 0 if at least one ran, and none failed."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -94,7 +131,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--proofs", type=Path, metavar="FILE", help="write there what was shown")
     parser.add_argument("--signed-off-by", metavar="NAME", help="who vouches for the proofs (default: git's user)")
     arguments = parser.parse_args(argv)
-    origin, signer = find_origin(), find_signer(arguments.signed_off_by) if arguments.proofs else ""
+    origin = find_origin(ROOT, os.environ)
+    signer = find_signer(ROOT, arguments.signed_off_by) if arguments.proofs else ""
     entries = find_bindings(arguments.dist, arguments.release)
     lock = read_lock(arguments.dist / entries[0]["filename"])
     with tempfile.TemporaryDirectory(prefix="native-", ignore_cleanup_errors=True) as scratch:

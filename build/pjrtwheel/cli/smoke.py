@@ -137,8 +137,8 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     from pjrtwheel.prove.inputs import load_inputs
     from pjrtwheel.prove.on_every_python import combine
     from pjrtwheel.prove.on_python import can_prove, prove_unpacked, untried
-    from pjrtwheel.prove.proof_file import find_signer, write_proof_file
-    from pjrtwheel.record.origin import find_origin
+    from pjrtwheel.prove.proof_file import write_proof_file
+    from pjrtwheel.record.origin import find_origin, find_signer
     from pjrtwheel.sets.finished_set import find_set
 
     backend, platform = find_backend(args.root, args.backend), host_platform()

@@ -7,7 +7,6 @@ It names each wheel by the sha256 of its bytes. What was read is untrusted until
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,14 +15,13 @@ from typing import Any, Literal
 
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.record.origin import CLOCKS_DIFFER, ask_git, read_moment
+from pjrtwheel.record.origin import CLOCKS_DIFFER, PRINTABLE, read_moment
 from pjrtwheel.record.proofs import Proof
 from pjrtwheel.tables import TableError, column, read, read_json, write_json
 
 SCHEMA: Literal[1] = 1
 _LARGEST = 16 * 1024 * 1024  # bytes; a proof of all Pythons and chips has some hundred thousand
 _WHEEL = r"[A-Za-z0-9][\w.+!]*(-[\w.+!]+){4,5}\.whl"  # PEP 427, and no separator of paths
-_PRINTABLE = r"[^\x00-\x1f\x7f-\x9f]*\S[^\x00-\x1f\x7f-\x9f]*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +53,7 @@ class ProofFile:
     schema: Literal[1]
     wheels: tuple[ProvenWheel, ...]
     date: str = column(pattern=r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
-    signed_off_by: str = column(pattern=_PRINTABLE)
+    signed_off_by: str = column(pattern=PRINTABLE)
 
 
 def write_proof_file(
@@ -64,22 +62,6 @@ def write_proof_file(
     """Write proofs by file name of the wheel, with the digests of the bytes that were proven."""
     wheels = tuple(ProvenWheel(proofs[name], name, digests[name]) for name in sorted(proofs))
     write_atomically(path, write_json(ProofFile(SCHEMA, wheels, date, signed_off_by)))
-
-
-def find_signer(root: Path, given: str | None) -> str:
-    """Return who signs off: who is named, or else git's user.
-
-    Raises:
-        UsageError: Nobody is named, and git knows no user; or the name cannot be printed.
-    """
-    name, address = (ask_git(root, "config", f"user.{key}") or "" for key in ("name", "email"))
-    signer = given or (f"{name} <{address}>" if address else name)
-    if not re.fullmatch(_PRINTABLE, signer):
-        raise UsageError(
-            "nobody signs off the proofs" if not signer.strip() else f"not a name: {signer!r}",
-            remedy="say who does: --signed-off-by 'NAME <ADDRESS>', or git config user.name",
-        )
-    return signer
 
 
 def read_proof_file(path: Path, now: datetime) -> ProofFile:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import time
 import tomllib
@@ -17,6 +18,7 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.tables import column
 
 CLOCKS_DIFFER = timedelta(minutes=5)  # of two machines, at most
+PRINTABLE = r"[^\x00-\x1f\x7f-\x9f]*\S[^\x00-\x1f\x7f-\x9f]*"
 _FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -47,11 +49,29 @@ def find_origin(root: Path, environ: Mapping[str, str]) -> Origin:
     Raises:
         UsageError: SOURCE_DATE_EPOCH is no moment.
     """
-    ours = ask_git(root, "rev-parse", "--show-toplevel") == str(root.resolve())
+    ours = (
+        Path(ask_git(root, "rev-parse", "--show-toplevel") or ".") == root.resolve()
+    )  # git has other slashes on Windows
     commit = ask_git(root, "rev-parse", "HEAD") if ours else None
     changes = list_changes(root) if commit else None
     version = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     return Origin(commit, None if changes is None else bool(changes), version, find_date(environ))
+
+
+def find_signer(root: Path, given: str | None) -> str:
+    """Return who signs off: who is named, or else git's user.
+
+    Raises:
+        UsageError: Nobody is named, and git knows no user; or the name cannot be printed.
+    """
+    name, address = (ask_git(root, "config", f"user.{key}") or "" for key in ("name", "email"))
+    signer = given or (f"{name} <{address}>" if address else name)
+    if not re.fullmatch(PRINTABLE, signer):
+        raise UsageError(
+            "nobody signs off the proofs" if not signer.strip() else f"not a name: {signer!r}",
+            remedy="say who does: --signed-off-by 'NAME <ADDRESS>', or git config user.name",
+        )
+    return signer
 
 
 def describe_commit_fault(origin: Origin, commits: Collection[str]) -> str:

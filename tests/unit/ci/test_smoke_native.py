@@ -4,13 +4,19 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import platform
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from smoke_native import find_bindings, main, run_program
+from pjrtwheel.prove.proof_file import SCHEMA, ProofFile, ProvenWheel, read_proof_file
+from pjrtwheel.record.origin import Origin
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, ProofMachine, PythonProof
+from smoke_native import find_bindings, find_installed, main, run_program, write_proof
 
 OLD = {"distribution": "jaxlib", "version": "1.9+split.1", "filename": "a.whl"}
 NEW = {"distribution": "jaxlib", "version": "1.10", "filename": "b.whl"}
@@ -70,3 +76,48 @@ def test_an_unknown_program_is_refused(tmp_path: Path, capsys: pytest.CaptureFix
     message = capsys.readouterr().err
     assert "invalid choice: 'nothing'" in message
     assert "'vmap'" in message
+
+
+NAME = "jaxlib-1.2.3-cp312-cp312-macosx_11_0_arm64.whl"
+WHEEL = {"filename": NAME, "sha256": hashlib.sha256(b"zip").hexdigest(), "tags": ["cp312-cp312-macosx_11_0_arm64"]}
+ORIGIN = Origin("c" * 40, dirty=False, version="0", date="2026-11-22T12:00:00Z")
+
+
+def test_the_tooling_reads_what_the_script_writes(tmp_path: Path) -> None:
+    """All that follows from other values is derived there."""
+    results = {
+        "jit": {"outcome": "passed", "detail": "10 dtypes", "level": "load"},
+        "torch": {"outcome": "not run", "detail": "no torch", "level": "load"},
+    }
+    write_proof(tmp_path / "proofs.json", WHEEL, results, ORIGIN, "A Tester")
+    programs = (
+        ProgramResult("jit", Outcome.PASSED, Level.LOAD, 0.0, "10 dtypes"),
+        ProgramResult("torch", Outcome.NOT_RUN, Level.LOAD, 0.0, "no torch"),
+    )
+    machine = ProofMachine(platform.platform(), platform.processor() or platform.machine())
+    pythons = (PythonProof("cp312", platform.python_version(), programs),)
+    proof = Proof(Level.LOAD, None, pythons, ORIGIN, machine=machine)
+    expected = ProofFile(SCHEMA, (ProvenWheel(proof, NAME, str(WHEEL["sha256"])),), ORIGIN.date, "A Tester")
+    assert read_proof_file(tmp_path / "proofs.json", datetime(2026, 11, 22, 12, 1, tzinfo=UTC)) == expected
+
+
+def write_python(folder: Path, *tags: str) -> Path:
+    """Write a program in the place of a Python into which a wheel with some tags was installed."""
+    path = folder / "python"
+    lines = "".join(f"Tag: {tag}\n" for tag in tags)
+    path.write_text(f"#!/bin/sh\nprintf %s '{lines}'\n")
+    path.chmod(0o755)
+    return path
+
+
+def test_the_wheel_that_was_installed_is_found(tmp_path: Path) -> None:
+    """By its tags, with the bytes that the record has."""
+    (tmp_path / NAME).write_bytes(b"zip")
+    other = {**WHEEL, "tags": ["cp313-cp313-macosx_11_0_arm64"]}
+    python = write_python(tmp_path, "cp312-cp312-macosx_11_0_arm64")
+    assert find_installed(python, [other, WHEEL], tmp_path) == WHEEL
+    with pytest.raises(SystemExit, match="has 0 wheels with the tags that were installed"):
+        find_installed(python, [other], tmp_path)
+    (tmp_path / NAME).write_bytes(b"other")
+    with pytest.raises(SystemExit, match=r"is not the file that release\.json describes"):
+        find_installed(python, [WHEEL], tmp_path)

@@ -14,7 +14,7 @@ from abacus_backend import BACKEND
 from pjrtwheel.backend import Backend, find_backend, parse_backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.prove.devices import Devices, ask_driver, find_machine, find_processor
-from pjrtwheel.prove.proof_file import find_signer
+from pjrtwheel.record.origin import find_signer
 from pjrtwheel.record.proofs import ProofMachine
 
 # Stands for a Python in which a plugin's loader answers: it is called with -I -m PACKAGE --json.
