@@ -6,7 +6,7 @@
 
 - `clone`: a clone of this repository with the wheels of the CPU and `jaxlib-select` in `dist/`. An index at
   `https://wheels.example.org/simple/` has them as well. An active virtual environment has pip and `jaxlib-select`.
-  `./noxw` runs the commands of sessions, without an environment of their own.
+  `./noxw` runs commands, without an environment of their own.
 - `h100`: an empty folder on a machine with an NVIDIA H100 (mock driver), with `jaxlib-select`.
 - `two_gpus`: the same, with a GTX 1080 Ti as well.
 - `node`: a `clone` on a machine with an NVIDIA H100 (mock driver), with JAX for the CPU in the environment.
@@ -16,6 +16,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import socket
 import subprocess
@@ -107,7 +108,7 @@ def with_selector(folder: Path, driver: Mapping[str, str]) -> Mapping[str, str]:
     programs = folder / "bin"
     programs.mkdir()
     program = programs / "jaxlib-select"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m jaxlib_select "$@"\n')
+    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m jaxlib_select "$@"\n')
     program.chmod(0o755)
     return environment(programs, PYTHONPATH=str(ROOT / "selector"), **driver)
 
@@ -177,41 +178,11 @@ def test_a_block_prints_what_it_shows(block: Block, tmp_path: Path, request: pyt
         assert not shown or matches(shown, printed), printed
 
 
-def test_there_are_blocks_that_run() -> None:
-    """In every folder there is, so that none is kept for nothing."""
+def test_no_folder_and_no_output_is_kept_for_nothing() -> None:
+    """Each folder is used, and a block that shows output runs here or is compared by the test that it names."""
     assert {block.setup for block in RUNS} == {"clone", "h100", "node", "received", "two_gpus"}
-
-
-TEXT = """\
-# A page
-
-<!-- run in {setup} -->
-```console
-$ {command}
-{shown}
-```
-"""
-
-
-@pytest.mark.parametrize(
-    ("setup", "command", "shown"),
-    [
-        ("clone", "./noxw table", "...jaxlib_cpu..."),
-        ("h100", "jaxlib-select detect", "...\nnvidia  NVIDIA H100 (compute capability 9.0); CUDA 13.0\n..."),
-        ("node", "python -m jaxlib_cpu", "jaxlib-cpu fits here: JAX uses it for its platform 'cpu'\n..."),
-        ("two_gpus", "jaxlib-select detect", "...\nnvidia  NVIDIA H100 (...), GTX 1080 Ti (...); CUDA 13.0\n..."),
-        ("received", "./noxw verify_release v1.2.3+split.1 --documents-only", "v1.2.3+split.1: ..."),
-    ],
-)
-def test_each_folder_is_what_it_says(
-    tmp_path: Path, request: pytest.FixtureRequest, setup: str, command: str, shown: str
-) -> None:
-    """Whether or not a page uses it today."""
-    (tmp_path / "page.md").write_text(TEXT.format(setup=setup, command=command, shown=shown))
-    (block,) = find_blocks(tmp_path / "page.md")
-    ((said, printed),) = run_in(block, tmp_path / "folder", request)
-    assert matches(said, printed), printed
-    assert not matches(f"{said} and more", printed)
+    printing = [block for path in PAGES for block in find_blocks(path) if any(shown for _, shown in block.commands)]
+    assert [block.name for block in printing if not block.setup and not (ROOT / block.test).is_file()] == []
 
 
 def test_a_block_may_go_on_from_another(tmp_path: Path) -> None:

@@ -11,13 +11,12 @@ before the block lets a test run it (tests/integration/test_console_blocks.py):
 - `<!-- compared in FILE -->` by a test of another command line, of a larger folder, or that takes longer: it calls
   `shown` and `alike`.
 
-All other blocks are parsed alone, and show no output.
+All other blocks show no output.
 """
 
 from __future__ import annotations
 
 import re
-import shlex
 import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -29,7 +28,6 @@ _BLOCK = re.compile(
     r"^(?P<indent>[ ]*)```console\n(?P<text>.*?)^(?P=indent)```$",
     re.MULTILINE | re.DOTALL,
 )
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=.*", re.DOTALL)
 _MARK = "--- the next command ---"
 
 
@@ -41,7 +39,7 @@ class Block:
         path: The file.
         line: Where in it the block begins.
         commands: Each command with what it prints; nothing where that is not shown.
-        setup: The folder that it runs in, or `on` for that of the block before; empty for one that is only parsed.
+        setup: The folder that it runs in, or `on` for that of the block before; empty for one that does not run.
         status: How its last command ends.
         test: The file of the test that compares what it shows, if that is another.
     """
@@ -103,43 +101,6 @@ def _take_apart(lines: list[str]) -> Iterator[tuple[str, str]]:
             raise ValueError(f"neither a command nor what one prints: {line!r}")
     for command, printed in commands:
         yield command, "\n".join(printed).strip("\n")
-
-
-def simple_commands(command: str) -> Iterator[list[str]]:
-    """Yield the words of each program that a line of a shell starts, without redirections.
-
-    >>> list(simple_commands("cd x && A=1 pip install 'a<1' > log & # later"))
-    [['cd', 'x'], ['A=1', 'pip', 'install', 'a<1']]
-    """
-    lexer = shlex.shlex(command.replace("\\\n", " "), posix=True, punctuation_chars=True)
-    lexer.whitespace_split = True
-    words: list[str] = []
-    redirected = False
-    for word in lexer:
-        if redirected:
-            redirected = False
-        elif set(word) <= set("<>") or word in {">&", "&>"}:
-            redirected = True
-        elif set(word) <= set("();|&"):
-            yield from [words] if words else []
-            words = []
-        else:
-            words.append(word)
-    yield from [words] if words else []
-
-
-def strip_variables(words: list[str]) -> tuple[list[str], list[str]]:
-    """Return the names of the variables that a command sets, and the command itself.
-
-    >>> strip_variables(["A=1", "nox", "-l"]), strip_variables(["export", "B=2"])
-    ((['A'], ['nox', '-l']), (['B'], []))
-    """
-    words = words[1:] if words[0] == "export" else words
-    names = []
-    while words and (found := _ASSIGNMENT.fullmatch(words[0])):
-        names.append(found[1])
-        words = words[1:]
-    return names, words
 
 
 def run_block(block: Block, folder: Path, environ: Mapping[str, str]) -> list[str]:
