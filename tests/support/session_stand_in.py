@@ -9,7 +9,7 @@ import shlex
 import sys
 from pathlib import Path
 
-from release_under_test import ROOT
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def put_stand_in(folder: Path) -> Path:
