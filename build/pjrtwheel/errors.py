@@ -40,7 +40,7 @@ class UsageError(PjrtWheelError):
 
 
 class PinError(PjrtWheelError):
-    """A release file is missing, malformed or cannot be written."""
+    """A pins file is missing, malformed or cannot be written."""
 
     exit_code = 3
 

@@ -111,7 +111,7 @@ def test_absence_is_an_answer(pin: Callable[..., Release], index: Path) -> None:
 
 
 def test_another_version_is_taken_by_decision_only(pin: Callable[..., Release], index: Path, repository: Path) -> None:
-    """The decision is in the release file, with its reason."""
+    """The decision is in the pins file, with its reason."""
     for name in (LIBRARY, KERNELS):
         put_wheel(index, name.replace("1.2.3", "1.2.2"), requires=[BEADS])
     (repository / "releases/overrides.toml").write_text(OVERRIDE, "utf-8")
@@ -217,7 +217,7 @@ def test_replaced_file_stops_before_anything_is_written(pin: Callable[..., Relea
 
 
 def test_file_that_the_index_lost(pin: Callable[..., Release], index: Path) -> None:
-    """The release file says so from then on, and `--missing` keeps the pin: the bytes may be in somebody's cache."""
+    """The pins file says so from then on, and `--missing` keeps the pin: the bytes may be in somebody's cache."""
     first = pin()
     (index / SECOND).unlink()
     assert pin(missing_only=True) == first

@@ -108,7 +108,7 @@ def check_unchanged(old: Mapping[str, Pin], new: Sequence[Pin]) -> None:
         raise PinError(
             f"the package index offers other bytes than were pinned for {', '.join(changed)}",
             cause="a file on the index was replaced, or a mirror is damaged",
-            remedy="find out why; to accept the new bytes, delete the release file and pin again",
+            remedy="find out why; to accept the new bytes, delete the pins file and pin again",
         )
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Write a release file, and read the two files of decisions and sources that are kept by hand."""
+"""Write a pins file, and read the two files of decisions and sources that are kept by hand."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _malformed(path: str) -> Generator[None]:
 
 
 def render_release(release: Release) -> str:
-    """Return the text of a release file: the same inputs give the same text, whatever their order."""
+    """Return the text of a pins file: the same inputs give the same text, whatever their order."""
     ordered = replace(
         release,
         absent=tuple(sorted(release.absent, key=lambda entry: entry.key)),

@@ -38,12 +38,12 @@ def newest_release(root: Path) -> str:
     """
     known = list_releases(root)
     if not known:
-        raise UsageError(f"no release file in {root / 'releases'}", remedy="pin a release with: ./noxw pin VERSION")
+        raise UsageError(f"no pins file in {root / 'releases'}", remedy="pin a release with: ./noxw pin VERSION")
     return known[-1]
 
 
 def load_release(root: Path, version: str | None = None) -> Release:
-    """Read the release file of a JAX version below `root`, the newest one unless another is named.
+    """Read the pins file of a JAX version below `root`, the newest one unless another is named.
 
     Raises:
         UsageError: There is no such release; the message lists those there are.

@@ -28,7 +28,7 @@ class ReleaseLock:
         version: Version of every wheel of the set, such as `0.11.2+split.1`.
         build: Number of the set under its label; the build tag of our `jaxlib` where there is no label.
         provider: `prebuilt`, `source`, or `file-<sha256>` for a library given by path.
-        lock_id: 32 hexadecimal digits over the release file's text, the number of the set and the provider.
+        lock_id: 32 hexadecimal digits over the pins file's text, the number of the set and the provider.
         schema: Version of the document.
     """
 
@@ -47,7 +47,7 @@ class ReleaseLock:
 def make_lock(release: Release, provider: str) -> ReleaseLock:
     """Compute the lock of a release built with one provider; the same for every wheel of the set.
 
-    Its id is a hash of the release file's text, the set's number and the provider, and of nothing else: two builds from
+    Its id is a hash of the pins file's text, the set's number and the provider, and of nothing else: two builds from
     source with other compilers or flags share it, though their bytes differ. The provider of a library given by path
     holds the library's own digest.
     """
@@ -56,6 +56,6 @@ def make_lock(release: Release, provider: str) -> ReleaseLock:
 
 
 def identify(digest: str, build: int, provider: str) -> str:
-    """Return the id of a lock, from the sha256 of a release file, the number of the set and the provider."""
+    """Return the id of a lock, from the sha256 of a pins file, the number of the set and the provider."""
     identity = json.dumps([SCHEMA, digest, build, provider])
     return hashlib.sha256(identity.encode()).hexdigest()[:32]

@@ -27,7 +27,7 @@ class Pin:
     """One file of the package index, tied down by its hash.
 
     Attributes:
-        key: Dotted place in the release file, such as `bindings.cp312.linux_x86_64`.
+        key: Dotted place in the pins file, such as `bindings.cp312.linux_x86_64`.
         project: Project name on the index.
         version: Exact version.
         filename: Name of the wheel file.
@@ -185,7 +185,7 @@ class Release:
 
 
 def parse_release(text: str, path: Path) -> Release:
-    """Turn the text of a release file into a `Release`.
+    """Turn the text of a pins file into a `Release`.
 
     Raises:
         PinError: The text is not TOML, of another schema, lacks a key, or holds a value that cannot be.
@@ -202,20 +202,20 @@ def parse_release(text: str, path: Path) -> Release:
         )
     except TableError as error:
         raise PinError(
-            f"malformed release file: {path}",
+            f"malformed pins file: {path}",
             cause=str(error),
             remedy=f"restore it, or delete it and run: ./noxw pin {path.stem}",
         ) from error
 
 
 def read_release(path: Path) -> Release:
-    """Read a release file; raise a `PinError` when it is malformed or cannot be read."""
+    """Read a pins file; raise a `PinError` when it is malformed or cannot be read."""
     try:
         text = path.read_text("utf-8")
     except UnicodeDecodeError as error:
-        raise PinError(f"release file {path} is not UTF-8", cause=str(error)) from error
+        raise PinError(f"pins file {path} is not UTF-8", cause=str(error)) from error
     except OSError as error:
-        raise PinError(f"cannot read the release file {path}: {error.strerror}") from error
+        raise PinError(f"cannot read the pins file {path}: {error.strerror}") from error
     return parse_release(text, path)
 
 

@@ -36,8 +36,8 @@ pinned_wheel = repository_rule(
         "arguments": attr.string_dict(doc = "Further arguments of that macro."),
         "download": attr.bool(default = True, doc = "Whether the file is needed, or only what the pin says of it."),
         "macro": attr.string(mandatory = True, doc = "Macro of pinned_files.bzl that declares the targets."),
-        "pin": attr.string(mandatory = True, doc = "Key in the release file, such as plugin.cpu.linux_x86_64."),
-        "release": attr.label(default = "@jax_release//:release.toml", doc = "The release file."),
+        "pin": attr.string(mandatory = True, doc = "Key in the pins file, such as plugin.cpu.linux_x86_64."),
+        "release": attr.label(default = "@jax_release//:release.toml", doc = "The pins file."),
         "unpack": attr.string_list(doc = "Members to unpack (licences come along); the wheel itself when empty."),
     },
 )

@@ -16,7 +16,7 @@ _ASSEMBLE_ATTRS = {
     "release": attr.label(
         allow_single_file = [".toml"],
         default = "@jax_release//:release.toml",
-        doc = "The release file.",
+        doc = "The pins file.",
     ),
     "_epoch": attr.label(default = "//build:source_date_epoch", providers = [FlagInfo]),
     "_options": attr.label(default = "//build:assemble_options", providers = [FlagInfo]),

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Two small releases, read from the text of release files."""
+"""Two small releases, read from the text of pins files."""
 
 from __future__ import annotations
 

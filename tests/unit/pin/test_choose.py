@@ -62,7 +62,7 @@ def test_pythons_of_the_release_are_looked_for() -> None:
     ids=["older", "newer only", "unknown project"],
 )
 def test_version_that_the_index_lacks_is_absent_everywhere(names: list[str], cause: str) -> None:
-    """Only an older version is named: what comes later must not change the text of a release file."""
+    """Only an older version is named: what comes later must not change the text of a pins file."""
     chosen = choose_files(LIBRARY, offer(*names))
     assert chosen.pins == ()
     assert chosen.absent == tuple(

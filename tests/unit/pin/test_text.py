@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The text of a release file, and the two files that are kept by hand."""
+"""The text of a pins file, and the two files that are kept by hand."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_label_and_number_survive_the_file(label: str, build: int, version: str,
 @pytest.mark.parametrize("label", ["Split", "split-1", "split_a", "1", "split.01", "a..b", "."])
 def test_a_label_that_versions_do_not_have_in_normal_form_is_refused(label: str) -> None:
     """Installers would call the wheels otherwise than we do."""
-    with pytest.raises(PinError, match="malformed release file") as caught:
+    with pytest.raises(PinError, match="malformed pins file") as caught:
         parse_release(render_release(replace(RELEASE, label=label)), PATH)
     assert caught.value.cause.startswith("label: ")
     with pytest.raises(PinError, match=r"malformed file: releases/inputs\.toml"):

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Reading release files."""
+"""Reading pins files."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_value_that_cannot_be_is_refused(old: str, new: str, cause: str) -> None
     """A value of the wrong type or form never gets as far as the index or the disk."""
     with pytest.raises(PinError) as caught:
         parse_release(TEXT.replace(old, new), PATH)
-    assert caught.value.what == f"malformed release file: {PATH}"
+    assert caught.value.what == f"malformed pins file: {PATH}"
     assert caught.value.cause.startswith(cause)
 
 
@@ -127,7 +127,7 @@ def test_releases_are_in_the_order_of_their_versions(versions: list[str]) -> Non
 
 
 def test_the_newest_release_is_taken_unless_another_is_named(tmp_path: Path) -> None:
-    """Adding a release file is all there is to making a release the default; without any, the command is named."""
+    """Adding a pins file is all there is to making a release the default; without any, the command is named."""
     folder = tmp_path / "releases"
     folder.mkdir()
     with pytest.raises(UsageError):

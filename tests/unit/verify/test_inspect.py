@@ -422,4 +422,4 @@ def test_tool_that_cannot_be_fetched_is_reported_once(
     find_tool = make_finder(tmp_path, {}, tmp_path)
 
     assert [find_tool("cuobjdump"), find_tool("cuobjdump")] == [None, None]
-    assert capsys.readouterr().err.count("cannot get cuobjdump: no release file") == 1
+    assert capsys.readouterr().err.count("cannot get cuobjdump: no pins file") == 1
