@@ -48,7 +48,7 @@ def test_what_differs_is_named(wheel_python: Path, root: Path, tmp_path: Path) -
     (tmp_path / "tests" / "tiny_test.py").write_text(TESTS)
     pip = [sys.executable, "-m", "pip", "--python", str(wheel_python), "install", "--quiet"]
     subprocess.run([*pip, "pytest==9.2.0", "pytest-reportlog==1.0.0"], check=True)
-    options = ["--environment", str(wheel_python), "--results", str(tmp_path / "results"), "--root", str(root)]
+    options = ["--environment", str(wheel_python), "--root", str(root)]
     result = subprocess.run(
         [sys.executable, "-m", "pjrtwheel", "conformance", str(tmp_path / "tests"), "tiny_test", *options],
         capture_output=True,
@@ -71,7 +71,7 @@ def test_the_built_in_client_is_not_taken_for_the_plugin(wheel_python: Path, roo
     backend = find_backend(root, "cpu")
     test_file = tmp_path / "tiny_test.py"
     test_file.write_text("import jax\n\ndef test_nothing(): pass\n")
-    done = run_file(wheel_python, test_file, client_environ(os.environ, backend, "built-in"), Limits(300, 300))
+    done = run_file(wheel_python, test_file, client_environ(os.environ, backend, "built-in"), Limits(300))
     check_client(done, "built-in")
     with pytest.raises(ProofError, match=r"tiny_test\.py ran on the built-in client instead of the plugin one"):
         check_client(done, "plugin")

@@ -129,12 +129,12 @@ class Limits:
     """When to give up.
 
     Attributes:
-        file_seconds: Time for one file on one client; cases beyond it count as not run.
         case_seconds: Time for one case; beyond it the case counts as timed out and the rest goes on.
+        file_seconds: Time for one file on one client; cases beyond it count as not run.
     """
 
-    file_seconds: float
     case_seconds: float
+    file_seconds: float = 3600
 
 
 @dataclass(frozen=True, slots=True)
