@@ -13,7 +13,8 @@ import pytest
 
 from pjrtwheel.backend import find_backend
 from pjrtwheel.cli import main
-from pjrtwheel.conformance.clients import check_client, (
+from pjrtwheel.conformance.clients import (
+    check_client,
     client_environ,
     find_test_files,
 )
