@@ -16,7 +16,7 @@ from typing import Protocol
 
 from packaging.utils import canonicalize_name
 
-from pjrtwheel.errors import PinError, UsageError, shorten
+from pjrtwheel.errors import PinError, UsageError, explain, shorten
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.tables import TableError, column, read_toml
 from pjrtwheel.wheel.names import is_variant
@@ -164,15 +164,11 @@ def load_destinations(root: Path) -> dict[str, Destination]:
     path = root / DESTINATIONS_FILE
     try:
         listed = read_toml(_Destinations, path.read_text("utf-8")).destination
-    except FileNotFoundError as error:
-        raise PinError(f"there is no {DESTINATIONS_FILE} in {root}", remedy="get it back from git") from error
-    except UnicodeDecodeError as error:
-        raise PinError(f"malformed file: {DESTINATIONS_FILE}", cause="it is not UTF-8") from error
-    except TableError as error:
-        raise PinError(f"malformed file: {DESTINATIONS_FILE}", cause=str(error)) from error
+    except (OSError, UnicodeDecodeError, TableError) as error:
+        raise PinError(f"{path} cannot be read", cause=explain(error)) from error
     found = {entry.name: entry for entry in listed}
     if len(found) < len(listed):
-        raise PinError(f"malformed file: {DESTINATIONS_FILE}", cause="a name occurs twice")
+        raise PinError(f"{path} cannot be read", cause="a name occurs twice")
     return found
 
 

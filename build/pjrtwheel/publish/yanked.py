@@ -14,7 +14,7 @@ from pathlib import Path
 
 import tomli_w
 
-from pjrtwheel.errors import PinError, PublishError, UsageError, shorten
+from pjrtwheel.errors import PinError, PublishError, UsageError, explain, shorten
 from pjrtwheel.files import write_atomically
 from pjrtwheel.publish.destinations import Place
 from pjrtwheel.sets.tags import tag_of_wheel
@@ -82,12 +82,10 @@ def read_yanked(path: Path) -> tuple[Yanked, ...]:
         return ()
     try:
         listed = read_toml(_YankedFile, path.read_text("utf-8")).yanked
-    except UnicodeDecodeError as error:
-        raise PinError(f"malformed file: {path}", cause="it is not UTF-8") from error
-    except TableError as error:
-        raise PinError(f"malformed file: {path}", cause=str(error)) from error
+    except (OSError, UnicodeDecodeError, TableError) as error:
+        raise PinError(f"{path} cannot be read", cause=explain(error)) from error
     if any(bool(entry.tag) == bool(entry.wheel) for entry in listed):
-        raise PinError(f"malformed file: {path}", cause="each entry has either a tag or a wheel")
+        raise PinError(f"{path} cannot be read", cause="each entry has either a tag or a wheel")
     return listed
 
 
