@@ -24,8 +24,8 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
 GOALS = {"nothing there": 0.100, "mock driver": 0.200, "and a decision": 0.200}
@@ -68,30 +68,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         for _ in range(args.repeats):
             for name, run in runs.items():
                 measured[name].append(run())
-    return max([report(name, values) for name, values in measured.items()])
+    for name, values in measured.items():
+        report(name, values)
+    return 0
 
 
-@dataclass(frozen=True)
-class Measured:
-    """One run of a command.
-
-    Attributes:
-        seconds: From start to end.
-        megabytes: The most memory that it had resident; no less than the benchmark itself had, whose peak it inherits.
-    """
+class Measured(NamedTuple):
+    """One run of a command: from start to end, and the most memory, which is no less than the benchmark's own peak."""
 
     seconds: float
     megabytes: float
 
 
-def report(name: str, runs: Sequence[Measured]) -> int:
-    """Print a row; 1 if a goal was missed."""
-    seconds = [run.seconds for run in runs]
-    megabytes = max(run.megabytes for run in runs)
+def report(name: str, runs: Sequence[Measured]) -> None:
+    """Print a row, and whether a goal was missed."""
+    seconds, megabytes = [run.seconds for run in runs], max(run.megabytes for run in runs)
     median, goal = statistics.median(seconds), GOALS.get(name)
-    verdict = "" if goal is None else f"  goals {1000 * goal:.0f} ms, {MEGABYTES} MB"
+    missed = goal is not None and (median > goal or megabytes > MEGABYTES)
+    verdict = "" if goal is None else f"  goals {1000 * goal:.0f} ms, {MEGABYTES} MB{': missed' if missed else ''}"
     print(f"{name:<16}median {1000 * median:6.1f} ms  best {1000 * min(seconds):6.1f} ms  {megabytes:5.1f} MB{verdict}")
-    return int(goal is not None and (median > goal or megabytes > MEGABYTES))
 
 
 def prepare(folder: Path, python: str) -> dict[str, Callable[[], Measured]]:
@@ -152,14 +147,12 @@ def write_wheel(path: Path, requires: str = "") -> None:
     """Write a wheel without content; one that requires something is the variant."""
     name = path.name.partition("-")[0]
     needs = f"Requires-Dist: {requires}\n" if requires else ""
-    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n{needs}"
-    wheel = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    texts = {"METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1\n{needs}", "RECORD": ""}
+    texts["WHEEL"] = "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    texts |= {"variant.json": json.dumps(VARIANTS)} if requires else {}
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(f"{name}-1.dist-info/METADATA", metadata)
-        archive.writestr(f"{name}-1.dist-info/WHEEL", wheel)
-        archive.writestr(f"{name}-1.dist-info/RECORD", "")
-        if requires:
-            archive.writestr(f"{name}-1.dist-info/variant.json", json.dumps(VARIANTS))
+        for file, text in texts.items():
+            archive.writestr(f"{name}-1.dist-info/{file}", text)
 
 
 if __name__ == "__main__":

@@ -49,9 +49,8 @@ def find_origin(root: Path, environ: Mapping[str, str]) -> Origin:
     Raises:
         UsageError: SOURCE_DATE_EPOCH is no moment.
     """
-    ours = (
-        Path(ask_git(root, "rev-parse", "--show-toplevel") or ".") == root.resolve()
-    )  # git has other slashes on Windows
+    top = ask_git(root, "rev-parse", "--show-toplevel")  # with other slashes on Windows
+    ours = top is not None and Path(top) == root.resolve()
     commit = ask_git(root, "rev-parse", "HEAD") if ours else None
     changes = list_changes(root) if commit else None
     version = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
