@@ -66,8 +66,12 @@ def _run(session: nox.Session, group: str, *command: str, within: str | Path = R
     folder = NOXW.provide_environment(group).parent
     path = os.pathsep.join([str(folder), os.environ.get("PATH", os.defpath)])
     environ = {"PATH": path, "VIRTUAL_ENV": str(folder.parent)} | environ
+    program = shutil.which(command[0], path=path) or command[0]
     with session.chdir(within):
-        session.run(*command, env=environ, interrupt_timeout=PATIENCE_S, terminate_timeout=PATIENCE_S)
+        session.run(
+            program, *command[1:],
+            env=environ, external=True, interrupt_timeout=PATIENCE_S, terminate_timeout=PATIENCE_S,
+        )  # fmt: skip
 
 
 def _find(*patterns: str) -> list[str]:
@@ -219,7 +223,7 @@ def _update_locks(session: nox.Session) -> None:
 LOCKS = {
     "assemble": "build/requirements.txt",
     "nox": NOXW.LOCKS["nox"],
-    **{group: f"build/locks/{group}.txt" for group in ("docs", "index_servers", "build", "tests", "lint")},
+    **{group: f"build/locks/{group}.txt" for group in ("index_servers", "build", "tests", "lint")},
 }
 
 
