@@ -23,7 +23,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("version", nargs="?", help="JAX release (default: the newest that is not pinned yet)")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
-    parser.add_argument("--json", action="store_true", help="with --dry-run: as JSON, see bump/next_release.py")
+    parser.add_argument("--json", action="store_true", help="with --dry-run: as JSON, see bump/__init__.py")
     parser.add_argument("--no-build", action="store_true", help="pin and compare only")
     parser.add_argument(
         "--backend", action="append", default=[], metavar="NAME", help="build this one only; may be given again"

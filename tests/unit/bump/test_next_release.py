@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from pjrtwheel.bump.next_release import newer_versions, previous_release
+from pjrtwheel.bump import newer_versions, previous_release
 from pjrtwheel.errors import PinError, UsageError
 from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.pin.choose import find_named, offered_versions
