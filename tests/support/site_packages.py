@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 import sysconfig
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from jaxlib_select.apply.installer import pip_installer
 from jaxlib_select.choose.decision import Candidate, Decision
@@ -134,6 +136,36 @@ class Site:
         (self.root / path).parent.mkdir(parents=True, exist_ok=True)
         (self.root / path).touch()
         return self
+
+    def make(self, steps: Sequence[Sequence[Any]]) -> None:
+        """Take steps of a table: each is the name of a method, and its arguments, those with names as a table."""
+        for name, *arguments in steps:
+            options = arguments.pop() if arguments and isinstance(arguments[-1], dict) else {}
+            getattr(self, name)(
+                *(item.replace("SITE", str(self.folder)) if isinstance(item, str) else item for item in arguments),
+                **options,
+            )
+
+    def remove(self, path: str) -> None:
+        """Remove a file or a folder."""
+        target = self.folder / path
+        shutil.rmtree(target) if target.is_dir() else target.unlink()
+
+    def cut(self, path: str, size: int) -> None:
+        """Leave only the start of a file."""
+        self.write(path, (self.folder / path).read_bytes()[:size])
+
+    def library(self, path: str, **options: Any) -> Path:
+        """Write a library as the loaders read it."""
+        return self.write(path, self.elf(**options))
+
+    def linkable(self, path: str, *symbols: str) -> Path:
+        """Write a library as the dynamic linker takes it."""
+        return self.write(path, loadable_elf(*symbols))
+
+    def lock(self, package: str, lock: str, release: str = "1.2.3") -> None:
+        """Write the release lock of a package."""
+        self.write(f"{package}/release_lock.json", lock_text(release, lock))
 
     def environment(self) -> Environment:
         """Return it as the doctor reads it: a folder before the standard library of this Python."""

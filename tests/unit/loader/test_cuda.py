@@ -9,6 +9,7 @@ import itertools
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -74,90 +75,55 @@ def test_no_library_is_opened_before_those_it_needs(load_module: Loader, backend
     assert [sorted(chain, key=order.index) for chain in CHAINS] == [list(chain) for chain in CHAINS]
 
 
-def test_installed_toolkits_are_the_last_resort(load_module: Loader) -> None:
-    """Those that the user names come before those in the usual places."""
-    module = load_module("cuda12", "cuda.toolkit")
-    homes = module.toolkit_homes(12, {"CUDA_HOME": "/my/cuda", "CUDA_PATH": ""})
-    assert homes == [Path("/my/cuda"), Path("/usr/local/cuda-12"), Path("/usr/local/cuda")]
-    toolkit = load_module("cuda12", "toolkit").TOOLKIT
-    library = module.wanted_libraries(toolkit, [Path("/site/nvidia")], homes[:1])[0]
-    assert library == load_module("cuda12", "pjrt.preload").Wanted(
-        "libcudart.so.12",
-        (Path("/site/nvidia/cuda_runtime/lib"),),
-        (Path("/my/cuda/lib64"), Path("/my/cuda/extras/CUPTI/lib64")),
-    )
-
-
 @pytest.mark.parametrize(
-    ("changes", "devices", "texts"),
+    ("changes", "devices", "named"),
     [
         ({}, 8, []),
-        ({"cuDNN": 91000}, 1, ["cuDNN 9.10.0 numbers its block-scaled types in another way than every other version"]),
-        ({"cuDNN": 90800}, 1, ["cuDNN 9.8.0 is too old: at least 9.10.0 is needed"]),
-        ({"cuBLAS": 120008, "cuSPARSE": 12002}, 1, [
-            "cuBLAS 12.0.8 is too old: at least 12.1.0 is needed",
-            "cuSPARSE 12.0.2 is too old: at least 12.1.0 is needed",
-        ]),
-        ({"CUDA runtime": 12000}, 1, ["CUDA runtime 12.0 is too old: at least 12.1 is needed"]),
-        ({"CUPTI": 17}, 1, ["CUPTI 17 is too old: at least 18 is needed"]),
-        ({"cuFFT": 11001}, 1, ["cuFFT 11.0.1 is too old: at least 11.0.2 is needed"]),
+        ({"cuDNN": 91000}, 1, ["cuDNN 9.10.0"]),
+        ({"cuDNN": 90800}, 1, ["cuDNN 9.8.0"]),
+        ({"cuBLAS": 120008, "cuSPARSE": 12002}, 1, ["cuBLAS 12.0.8", "cuSPARSE 12.0.2"]),
+        ({"CUDA runtime": 12000}, 1, ["CUDA runtime 12.0"]),
+        ({"CUPTI": 17}, 1, ["CUPTI 17"]),
+        ({"cuFFT": 11001}, 1, ["cuFFT 11.0.1"]),
         ({"cuDNN": 91001}, 8, []),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_versions_that_do_not_work(
-    load_module: Loader, changes: dict[str, int], devices: int, texts: list[str]
+    load_module: Loader, changes: dict[str, int], devices: int, named: list[str]
 ) -> None:
-    """All of them at once, with the version that is here and the one that is needed."""
-    problems = load_module("cuda12", "cuda.versions").find_problems(GOOD | changes, MINIMUM, GOOD, devices)
-    assert [problem.text for problem in problems] == texts
+    """All of them at once; a build with the odd cuDNN may run with it."""
+    find_problems = load_module("cuda12", "cuda.versions").find_problems
+    texts = [problem.text for problem in find_problems(GOOD | changes, MINIMUM, GOOD, devices)]
+    assert [text.startswith(f"{name} ") for text, name in zip(texts, named, strict=True)] == [True] * len(named)
+    assert find_problems({"cuDNN": 91000}, MINIMUM, {"cuDNN": 91000}, 1) == []
 
 
 @pytest.mark.parametrize(
     ("cudnn", "cublas", "devices", "wrong"),
-    [(90900, 120900, 2, True), (90900, 120900, 1, False), (90900, 120899, 2, False), (91001, 120900, 2, False)],
+    [(90900, 120900, 2, 1), (90900, 120900, 1, 0), (90900, 120899, 2, 0), (91001, 120900, 2, 0)],
 )
-def test_wrong_products_on_several_gpus(
-    load_module: Loader,
-    cudnn: int,
-    cublas: int,
-    devices: int,
-    wrong: bool,  # noqa: FBT001
-) -> None:
+def test_wrong_products_on_several_gpus(load_module: Loader, cudnn: int, cublas: int, devices: int, wrong: int) -> None:
     """Only the combination is at fault, so each part of it is needed."""
     found = {"cuDNN": cudnn, "cuBLAS": cublas}
-    problems = load_module("cuda12", "cuda.versions").find_problems(found, {}, GOOD, devices)
-    text = "cuDNN before 9.10.1 computes wrong products on several GPUs together with cuBLAS 12.9 or newer"
-    assert [problem.text for problem in problems] == [text] * wrong
-
-
-def test_a_build_with_the_odd_cudnn_may_run_with_it(load_module: Loader) -> None:
-    """It numbers the types in the same way."""
-    find_problems = load_module("cuda12", "cuda.versions").find_problems
-    assert find_problems({"cuDNN": 91000}, MINIMUM, {"cuDNN": 91000}, 1) == []
+    assert len(load_module("cuda12", "cuda.versions").find_problems(found, {}, GOOD, devices)) == wrong
 
 
 @pytest.mark.parametrize(
     ("cublas", "capabilities", "warned"),
     [
-        (120800, (100,), True),
-        (130199, (90, 110), True),
-        (120799, (100,), False),
-        (130200, (100,), False),
-        (120900, (90, 120), False),
-        (120900, (), False),
+        (120800, (100,), 1),
+        (130199, (90, 110), 1),
+        (120799, (100,), 0),
+        (130200, (100,), 0),
+        (120900, (90, 120), 0),
+        (120900, (), 0),
     ],
 )
-def test_tensor_memory(
-    load_module: Loader,
-    cublas: int,
-    capabilities: tuple[int, ...],
-    warned: bool,  # noqa: FBT001
-) -> None:
+def test_tensor_memory(load_module: Loader, cublas: int, capabilities: tuple[int, ...], warned: int) -> None:
     """Users of such GPUs are warned, and not stopped."""
     versions = load_module("cuda12", "cuda.versions")
-    warnings = versions.find_warnings({"cuBLAS": cublas}, capabilities)
-    assert warnings == [versions.CUBLAS_TENSOR_MEMORY] * warned
+    assert versions.find_warnings({"cuBLAS": cublas}, capabilities) == [versions.CUBLAS_TENSOR_MEMORY] * warned
 
 
 def test_versions_are_numbers_in_whatever_form_they_come(load_module: Loader) -> None:
@@ -189,7 +155,7 @@ def test_a_plugin_runs_with_what_it_was_built_with(load_module: Loader, backend:
     [((), False), (("dev/nvidia0",), True), (("dev/nvidiactl",), True), (("dev/dxg",), True), (("dev/null",), False)],
     ids=str,
 )
-def test_device_nodes(load_module: Loader, tmp_path: Path, nodes: tuple[str, ...], found: bool) -> None:  # noqa: FBT001
+def test_device_nodes(load_module: Loader, tmp_path: Path, nodes: tuple[str, ...], *, found: bool) -> None:
     """The same that JAX looks for."""
     (tmp_path / "dev").mkdir()
     for node in nodes:
@@ -209,10 +175,7 @@ def test_device_nodes(load_module: Loader, tmp_path: Path, nodes: tuple[str, ...
     ids=["none", "display", "compute and sound", "sound only", "another vendor"],
 )
 def test_a_gpu_without_a_device(
-    load_module: Loader,
-    tmp_path: Path,
-    devices: list[tuple[str, str]],
-    hidden: bool,  # noqa: FBT001
+    load_module: Loader, tmp_path: Path, devices: list[tuple[str, str]], *, hidden: bool
 ) -> None:
     """The PCI bus shows it in containers that were not given it, and where there is no driver."""
     for number, (vendor, kind) in enumerate(devices):
@@ -221,17 +184,25 @@ def test_a_gpu_without_a_device(
         (folder / "vendor").write_text(f"{vendor}\n", "ascii")
         (folder / "class").write_text(f"{kind}\n", "ascii")
     error = load_module("cuda13", "cuda.hardware").describe_absence(tmp_path, 580)
-    looked = "(looked for /dev/nvidia0, /dev/nvidiactl, /dev/dxg)"
     assert (error.quiet, error.hidden) == (True, hidden)
-    assert error.sentences().splitlines() == (
-        [
-            f"there is an NVIDIA GPU on the PCI bus, but no device of its driver {looked}",
-            "NVIDIA's driver is not installed, or the devices were not given to this container",
-            "install NVIDIA's driver 580 or newer; in Docker: --gpus all",
-        ]
-        if hidden
-        else [f"no NVIDIA GPU found {looked}"]
-    )
+    assert ("/dev/nvidiactl" in error.what, "580" in error.remedy) == (True, hidden)
+
+
+@pytest.fixture
+def make_inventory(load_module: Loader, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Return a function: backend, what the extension answers about a version → an inventory of opened libraries."""
+
+    def make(backend: str, answer: Callable[[str, str, str], int], *, driver_works: bool = True) -> Any:
+        module, preload = load_module(backend, "cuda.inventory"), load_module(backend, "pjrt.preload")
+        toolkit, kernels = load_module(backend, "toolkit").TOOLKIT, load_module(backend, "pjrt.kernels").Kernels
+        inventory = module.Inventory(toolkit, kernels("none", ""), lambda: driver_works)
+        names = [library.soname for library in toolkit.libraries]
+        inventory.wanted = tuple(map(preload.Wanted, names))
+        inventory.preloaded = preload.Preloaded({name: name for name in names}, {})
+        monkeypatch.setattr(module, "import_extension", lambda: SimpleNamespace(library_version=answer))
+        return inventory
+
+    return make
 
 
 @pytest.mark.parametrize(
@@ -241,19 +212,19 @@ def test_a_gpu_without_a_device(
         (2, ["nvrtc", "nvJitLink", "cublasLt", "nccl", "cusolver"]),
     ],
 )
-def test_libraries_without_which_only_some_programs_end(load_module: Loader, devices: int, gaps: list[str]) -> None:
+def test_libraries_without_which_only_some_programs_end(
+    make_inventory: Callable[..., Any], devices: int, gaps: list[str]
+) -> None:
     """NCCL is for several GPUs, and NVSHMEM for programs that ask for it."""
-    module, preload = load_module("cuda13", "cuda.inventory"), load_module("cuda13", "pjrt.preload")
-    toolkit = load_module("cuda13", "toolkit").TOOLKIT
-    inventory = module.Inventory(toolkit, load_module("cuda13", "pjrt.kernels").Kernels("none", ""), lambda: True)
-    inventory.wanted = tuple(preload.Wanted(library.soname) for library in toolkit.libraries)
-    inventory.preloaded = preload.Preloaded({}, dict.fromkeys((wanted.soname for wanted in inventory.wanted), "gone"))
+    inventory = make_inventory("cuda13", lambda *_: 0)
+    names = dict.fromkeys(inventory.preloaded.opened, "gone")
+    inventory.preloaded = type(inventory.preloaded)({}, names)
     problems = inventory.find_gaps(devices)
     assert [problem.text.partition(" is missing")[0] for problem in problems] == gaps
     assert "nvidia-cusolver" in inventory.projects(problems)
 
 
-def test_a_library_that_is_not_what_it_is_called(load_module: Loader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_library_that_is_not_what_it_is_called(make_inventory: Callable[..., Any]) -> None:
     """One that the dynamic linker found, and that has no function to tell its version: no blank version."""
 
     def library_version(name: str, symbol: str, _: str) -> int:
@@ -261,49 +232,27 @@ def test_a_library_that_is_not_what_it_is_called(load_module: Loader, monkeypatc
             raise OSError(f"{name} has no function {symbol}")
         return 999999
 
-    module, preload = load_module("cuda13", "cuda.inventory"), load_module("cuda13", "pjrt.preload")
-    toolkit = load_module("cuda13", "toolkit").TOOLKIT
-    inventory = module.Inventory(toolkit, load_module("cuda13", "pjrt.kernels").Kernels("none", ""), lambda: True)
-    inventory.preloaded = preload.Preloaded({library.soname: library.soname for library in toolkit.libraries}, {})
-    monkeypatch.setattr(module, "import_extension", lambda: SimpleNamespace(library_version=library_version))
-    problems = inventory.find_problems(1)
-    assert [problem.text for problem in problems] == [
-        "libcudnn.so.9 is not cuDNN: libcudnn.so.9 has no function cudnnGetVersion"
-    ]
-    assert inventory.projects(problems) == ["nvidia-cudnn-cu13"]
+    inventory = make_inventory("cuda13", library_version)
+    (problem,) = inventory.find_problems(1)
+    assert ("libcudnn.so.9" in problem.text, "cudnnGetVersion" in problem.text) == (True, True)
+    assert inventory.projects([problem]) == ["nvidia-cudnn-cu13"]
 
 
 @pytest.mark.parametrize(
-    ("backend", "runtime", "said"),
-    [
-        ("cuda12", 12090, []),
-        ("cuda12", 13050, ["cuDNN is made for CUDA 13, and the plugin for CUDA 12"]),
-        ("cuda13", 12090, ["cuDNN is made for CUDA 12, and the plugin for CUDA 13"]),
-        ("cuda13", 13050, []),
-    ],
+    ("backend", "runtime", "wrong"),
+    [("cuda12", 12090, 0), ("cuda12", 13050, 1), ("cuda13", 12090, 1), ("cuda13", 13050, 0)],
 )
-def test_cudnn_for_another_cuda(
-    load_module: Loader, monkeypatch: pytest.MonkeyPatch, backend: str, runtime: int, said: list[str]
-) -> None:
+def test_cudnn_for_another_cuda(make_inventory: Callable[..., Any], backend: str, runtime: int, wrong: int) -> None:
     """NVIDIA's wheels for CUDA 12 and 13 have it at one path; it tells itself what it was built with."""
-    asked = ("/site/nvidia/cudnn/lib/libcudnn.so.9", "cudnnGetCudartVersion", "value")
-    module, preload = load_module(backend, "cuda.inventory"), load_module(backend, "pjrt.preload")
-    toolkit, kernels = load_module(backend, "toolkit").TOOLKIT, load_module(backend, "pjrt.kernels").Kernels("none", "")
-    inventory = module.Inventory(toolkit, kernels, lambda: True)
-    inventory.preloaded = preload.Preloaded({"libcudnn.so.9": asked[0]}, {})
-    answers = {asked: runtime}
-    extension = SimpleNamespace(library_version=lambda *call: answers[call])
-    monkeypatch.setattr(module, "import_extension", lambda: extension)
-    assert [text.partition(":")[0] for text in inventory.find_mixture()] == said
+    answers = {("libcudnn.so.9", "cudnnGetCudartVersion", "value"): runtime}
+    inventory = make_inventory(backend, lambda *call: answers[call])
+    assert [text.startswith("cuDNN ") for text in inventory.find_mixture()] == [True] * wrong
 
 
 @pytest.mark.parametrize("driver_works", [False, True])
 @pytest.mark.parametrize("backend", TOOLKITS)
 def test_cupti_is_asked_where_the_driver_works(
-    load_module: Loader,
-    monkeypatch: pytest.MonkeyPatch,
-    backend: str,
-    driver_works: bool,  # noqa: FBT001
+    make_inventory: Callable[..., Any], backend: str, *, driver_works: bool
 ) -> None:
     """That of CUDA 13.2 ends the process elsewhere; it is not reported as missing for that."""
     asked: list[str] = []
@@ -312,97 +261,45 @@ def test_cupti_is_asked_where_the_driver_works(
         asked.append(symbol)
         return 999999
 
-    module, preload = load_module(backend, "cuda.inventory"), load_module(backend, "pjrt.preload")
-    toolkit, kernels = load_module(backend, "toolkit").TOOLKIT, load_module(backend, "pjrt.kernels").Kernels("none", "")
-    inventory = module.Inventory(toolkit, kernels, lambda: driver_works)
-    inventory.preloaded = preload.Preloaded({library.soname: library.soname for library in toolkit.libraries}, {})
-    monkeypatch.setattr(module, "import_extension", lambda: SimpleNamespace(library_version=library_version))
-    versions = inventory.versions()
-    text = "CUPTI was not asked for its version, which takes a working driver"
-    assert (versions.problems, versions.silent) == ([], [] if driver_works else [text])
-    assert ("cuptiGetVersion" in asked, len(asked), len(versions.found)) == (
-        (True, 6, 6) if driver_works else (False, 5, 5)
-    )
+    versions = make_inventory(backend, library_version, driver_works=driver_works).versions()
+    assert (versions.problems, len(versions.silent)) == ([], int(not driver_works))
+    assert ("cuptiGetVersion" in asked, len(asked)) == (driver_works, 5 + driver_works)
+    assert len(versions.found) == len(asked)
 
 
 @pytest.mark.parametrize("status", [34, 46, 304, 802, 803, 804, 805, 999])
 def test_a_driver_that_does_not_start_is_an_error(load_module: Loader, status: int) -> None:
     """The hardware is there, so JAX must not go on without it in silence; each cause has its remedy."""
     error = load_module("cuda12", "cuda.driver").explain(status, None)
-    assert (type(error).__name__, error.quiet) == ("DriverError", False)
-    assert error.what == f"NVIDIA's driver does not start: cuInit failed with status {status}"
+    assert (type(error).__name__, error.quiet, str(status) in error.what) == ("DriverError", False, True)
     assert error.remedy
 
 
-@pytest.mark.parametrize(
-    ("visible", "text"),
-    [(None, "NVIDIA's driver sees no GPU"), ("", "NVIDIA's driver sees no GPU (CUDA_VISIBLE_DEVICES is '')")],
-)
-def test_a_driver_without_gpus_is_no_error(load_module: Loader, visible: str | None, text: str) -> None:
-    """Many hide the GPUs from one program on purpose."""
+@pytest.mark.parametrize("visible", [None, ""])
+def test_a_driver_without_gpus_is_no_error(load_module: Loader, visible: str | None) -> None:
+    """Many hide the GPUs from one program on purpose, which is named then."""
     error = load_module("cuda12", "cuda.driver").explain(100, visible)
-    assert (type(error).__name__, error.quiet, error.what) == ("NoDeviceError", True, text)
-    assert error.hidden, "the device node is there"
+    assert (type(error).__name__, error.quiet, error.hidden) == ("NoDeviceError", True, True)
+    assert ("CUDA_VISIBLE_DEVICES" in error.what) == (visible is not None)
 
 
 @pytest.mark.parametrize(
-    ("backend", "version", "lines"),
+    ("backend", "version", "named"),
     [
-        (
-            "cuda13",
-            12080,
-            [
-                "DriverError: NVIDIA's driver runs CUDA up to 12.8, and jaxlib-cuda-13 needs CUDA 13.0",
-                "update the driver to 580 or newer, or use the wheel for CUDA 12",
-            ],
-        ),
-        (
-            "cuda13",
-            11040,
-            [
-                "DriverError: NVIDIA's driver runs CUDA up to 11.4, and jaxlib-cuda-13 needs CUDA 13.0",
-                "update the driver to 580 or newer",
-            ],
-        ),
-        (
-            "cuda12",
-            11040,
-            [
-                "DriverError: NVIDIA's driver runs CUDA up to 11.4, and jaxlib-cuda-12 needs CUDA 12.0",
-                "update the driver to 525 or newer",
-            ],
-        ),
+        ("cuda13", 12080, ("12.8", "CUDA 13.0", "580", "wheel for CUDA 12")),
+        ("cuda13", 11040, ("11.4", "CUDA 13.0", "580")),
+        ("cuda12", 11040, ("11.4", "CUDA 12.0", "525")),
     ],
 )
-def test_a_driver_that_is_too_old(load_module: Loader, backend: str, version: int, lines: list[str]) -> None:
+def test_a_driver_that_is_too_old(load_module: Loader, backend: str, version: int, named: tuple[str, ...]) -> None:
     """The driver's branch is named, because that is what users install, and a wheel only where there is one."""
     driver, nvidia = load_module(backend, "cuda.driver"), load_module(backend, "cuda.nvidia")
     toolkit = load_module(backend, "toolkit").TOOLKIT
-    distribution = f"jaxlib-cuda-{toolkit.major}"
-    nvidia.check_driver(driver.Driver(toolkit.major * 1000, (90,)), toolkit, distribution)
+    nvidia.check_driver(driver.Driver(toolkit.major * 1000, (90,)), toolkit, "it")
     with pytest.raises(load_module(backend, "pjrt.errors").DriverError) as caught:
-        nvidia.check_driver(driver.Driver(version, (90,)), toolkit, distribution)
-    assert str(caught.value).splitlines() == lines
-
-
-@pytest.mark.parametrize(
-    ("code", "capabilities", "missing"),
-    [
-        (("sm_75", "sm_80", "sm_90", "compute_120"), (75, 86, 90, 120, 121), []),
-        (("sm_75", "sm_80"), (61, 70, 100), [61, 70, 100]),
-        (("sm_90a",), (90, 91), [91]),
-        (("sm_100f",), (100, 103, 110), [110]),
-        (("compute_75",), (75, 90, 120), []),
-        ((), (75,), []),
-        (("gfx90a",), (75,), []),
-    ],
-    ids=str,
-)
-def test_gpus_for_which_there_is_no_code(
-    load_module: Loader, code: tuple[str, ...], capabilities: tuple[int, ...], missing: list[int]
-) -> None:
-    """NVIDIA's rules: machine code within a major version, PTX on all later ones, suffixes narrower."""
-    assert load_module("cuda12", "cuda.hardware").uncovered(code, capabilities) == missing
+        nvidia.check_driver(driver.Driver(version, (90,)), toolkit, "it")
+    assert [value for value in named if value not in str(caught.value)] == []
+    assert ("wheel" in caught.value.remedy) == (len(named) > 3)
 
 
 def test_selector_and_loader_agree_which_gpu_runs_which_code(load_module: Loader) -> None:

@@ -133,12 +133,6 @@ def test_what_the_search_path_would_replace_is_opened_too(cpu_loader: Loader, tm
     assert preload.shadowed([vendor], "", known) == ()
 
 
-def test_places_are_named_in_the_order_of_the_search(cpu_loader: Loader) -> None:
-    """As the message has them."""
-    places = cpu_loader("pjrt.preload").places([Path("/a")], [Path("/b"), Path("/c")])
-    assert places == "/a, the dynamic linker's search path, /b, /c"
-
-
 @pytest.mark.parametrize("path", [{"runpath": "$ORIGIN"}, {}], ids=["with a search path", "without"])
 def test_needed_libraries_are_read_from_the_file(
     cpu_loader: Loader, make_elf: Callable[..., bytes], tmp_path: Path, path: Mapping[str, str]

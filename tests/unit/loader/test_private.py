@@ -4,10 +4,8 @@
 
 from __future__ import annotations
 
-import ast
 import sys
 from collections.abc import Callable
-from graphlib import TopologicalSorter
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -114,25 +112,3 @@ def test_jax_is_made_to_ask_only_as_long_as_it_cannot_go_on(
 def loaders(root: Path) -> list[Path]:
     """Return the loaders' modules."""
     return [path for path in (root / "plugins").rglob("*.py") if "__pycache__" not in path.parts]
-
-
-def test_private_names_are_used_in_one_module(root: Path) -> None:
-    """Where it says why, and what happens without them."""
-    users = [path.name for path in loaders(root) if "jax._src" in ast.unparse(ast.parse(path.read_text("utf-8")))]
-    assert users == ["private.py"]
-
-
-def test_no_module_needs_itself(root: Path) -> None:
-    """Neither when it runs nor when its types are checked."""
-    folder = root / "plugins/pjrt/loader"
-    needs = {
-        path.stem: {
-            name
-            for node in ast.walk(ast.parse(path.read_text("utf-8")))
-            if isinstance(node, ast.ImportFrom) and node.level == 1
-            for name in ([node.module] if node.module else [alias.name for alias in node.names])
-        }
-        for path in folder.glob("*.py")
-    }
-    assert needs["start"] >= {"accelerator", "targets"}
-    assert len(list(TopologicalSorter(needs).static_order())) == len(needs)

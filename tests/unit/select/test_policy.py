@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.choose.policy import Choice, Policy, PolicySource, find_table, read_policy
+from jaxlib_select.choose.policy import Policy, PolicySource, find_table, read_policy
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.errors import PolicyError, UsageError
 from jaxlib_select.machine.host import this_host
 from jaxlib_select.machine.model import Amd, Machine, Nvidia, NvidiaGpu
-from machines import H100, PLAIN
+from machines import H100, PASCAL, PLAIN
 
 PYPROJECT = """
 [project]
@@ -34,37 +34,27 @@ def asked(backend: str) -> Policy:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "environ", "expected"),
+    ("arguments", "environ", "value", "origin"),
     [
-        (["jax=cuda12"], {"JAXLIB_SELECT_BACKEND_JAX": "cpu"}, Choice("cuda12", "--backend jax=cuda12")),
-        (["tpu"], {"JAXLIB_SELECT_BACKEND_JAX": "cpu"}, Choice("tpu", "--backend tpu")),
-        (["torch=cpu"], {"JAXLIB_SELECT_BACKEND_JAX": "cpu"}, Choice("cpu", "JAXLIB_SELECT_BACKEND_JAX")),
-        (
-            [],
-            {"JAXLIB_SELECT_BACKENDS_DEFAULT": "auto"},
-            Choice("auto", "JAXLIB_SELECT_BACKENDS_DEFAULT", lasting=True),
-        ),
-        (
-            [],
-            {"JAXLIB_SELECT_BACKENDS_DEFAULT": "auto", "JAXLIB_SELECT_BACKEND_JAX": "tpu"},
-            Choice("tpu", "JAXLIB_SELECT_BACKEND_JAX"),
-        ),
-        ([], {"UV_TORCH_BACKEND": "cu126"}, Choice("cuda13", "pyproject.toml, [tool.jaxlib-select.backends] jax")),
-        ([], {"JAXLIB_SELECT_BACKEND_JAX": ""}, Choice("cuda13", "pyproject.toml, [tool.jaxlib-select.backends] jax")),
+        (["jax=cuda12"], {"JAXLIB_SELECT_BACKEND_JAX": "cpu"}, "cuda12", "--backend jax=cuda12"),
+        (["tpu"], {"JAXLIB_SELECT_BACKEND_JAX": "cpu"}, "tpu", "--backend tpu"),
+        (["torch=cpu"], {"JAXLIB_SELECT_BACKEND_JAX": "cpu"}, "cpu", "JAXLIB_SELECT_BACKEND_JAX"),
+        ([], {"JAXLIB_SELECT_BACKENDS_DEFAULT": "auto"}, "auto", "JAXLIB_SELECT_BACKENDS_DEFAULT"),
+        ([], {"JAXLIB_SELECT_BACKENDS_DEFAULT": "auto", "JAXLIB_SELECT_BACKEND_JAX": "tpu"}, "tpu", "_BACKEND_JAX"),
+        ([], {"UV_TORCH_BACKEND": "cu126"}, "cuda13", "pyproject.toml, [tool.jaxlib-select.backends] jax"),
+        ([], {"JAXLIB_SELECT_BACKEND_JAX": ""}, "cuda13", "pyproject.toml, [tool.jaxlib-select.backends] jax"),
     ],
 )
 def test_the_nearest_place_decides(
-    arguments: list[str], environ: dict[str, str], expected: Choice, tmp_path: Path
+    arguments: list[str], environ: dict[str, str], value: str, origin: str, tmp_path: Path
 ) -> None:
     """Command line before environment before pyproject.toml; in one place the package before the default."""
     (tmp_path / "pyproject.toml").write_text(PYPROJECT, "utf-8")
     (tmp_path / "below").mkdir()
-    assert read_policy(arguments, environ, tmp_path / "below").choose("jax") == expected
-
-
-def test_nobody_says_anything(tmp_path: Path) -> None:
-    """Then it is `auto`."""
-    assert read_policy([], {}, tmp_path).choose("jax") == Choice("auto", "the default")
+    choice = read_policy(arguments, environ, tmp_path / "below").choose("jax")
+    assert (choice.backend, choice.origin.endswith(origin)) == (value, True)
+    assert choice.lasting == choice.origin.endswith("DEFAULT")
+    assert read_policy([], {}, None).choose("jax").backend == "auto"
 
 
 def test_uv_speaks_for_torch() -> None:
@@ -102,11 +92,11 @@ def test_an_unknown_value_lists_the_known_ones() -> None:
     """The message says who asked, for what, and what there is."""
     with pytest.raises(UsageError) as caught:
         resolve("jax", PLAIN, read_policy([], {"JAXLIB_SELECT_BACKEND_JAX": "cuda14"}, None))
-    assert caught.value.what == "unknown backend for jax: 'cuda14' (from JAXLIB_SELECT_BACKEND_JAX)"
-    assert caught.value.remedy == (
-        "known: auto, cpu, prefer-gpu, require-gpu, cuda12, cuda12-local, cuda13, cuda13-local, oneapi, rocm7, "
-        "rocm7-local, tpu, cuda, cuda-local, rocm, rocm-local"
-    )
+    assert [name for name in ("'cuda14'", "JAXLIB_SELECT_BACKEND_JAX") if name not in caught.value.what] == []
+    known = caught.value.remedy.removeprefix("known: ").split(", ")
+    backends = ["cuda12", "cuda12-local", "cuda13", "cuda13-local", "oneapi", "rocm7", "rocm7-local", "tpu"]
+    families = ["cuda", "cuda-local", "rocm", "rocm-local"]
+    assert known == ["auto", "cpu", "prefer-gpu", "require-gpu", *backends, *families]
 
 
 @pytest.mark.parametrize(
@@ -115,7 +105,7 @@ def test_an_unknown_value_lists_the_known_ones() -> None:
         (["jaxx=cuda12"], {}, "", "--backend jaxx=cuda12"),
         (["cpu", "JAXX=cuda12"], {}, "", "--backend jaxx=cuda12"),
         ([], {"JAXLIB_SELECT_BACKEND_JAXX": "cuda12"}, "", "JAXLIB_SELECT_BACKEND_JAXX"),
-        (["jax=cpu"], {}, "jaxx = 'cuda12'", "pyproject.toml, [tool.jaxlib-select.backends] jaxx"),
+        (["jax=cpu"], {}, "jaxx = 'cuda12'", "[tool.jaxlib-select.backends] jaxx"),
     ],
 )
 def test_a_choice_for_no_package_is_refused(
@@ -125,8 +115,7 @@ def test_a_choice_for_no_package_is_refused(
     (tmp_path / "pyproject.toml").write_text(f"[tool.jaxlib-select.backends]\n{table}\n", "utf-8")
     with pytest.raises(UsageError) as caught:
         resolve("jax", PLAIN, read_policy(arguments, environ, tmp_path))
-    assert caught.value.what == f"no resolver knows the package 'jaxx' (from {origin})"
-    assert caught.value.remedy.startswith("known: jax, jaxlib, torch, torchaudio, torchvision")
+    assert ("'jaxx'" in caught.value.what, origin in caught.value.what) == (True, True)
 
 
 def test_a_choice_for_a_package_that_is_not_resolved_is_ignored() -> None:
@@ -137,28 +126,18 @@ def test_a_choice_for_a_package_that_is_not_resolved_is_ignored() -> None:
 @pytest.mark.parametrize("argument", ["=cpu", "jax=", "", " = "])
 def test_half_a_choice_is_refused(argument: str) -> None:
     """Either the package or the backend is missing."""
-    with pytest.raises(UsageError, match="is incomplete\nexpected BACKEND or PACKAGE=BACKEND"):
+    with pytest.raises(UsageError):
         read_policy([argument], {}, None)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "JAXLIB_SELECT_BACKENDS_JAX",
-        "JAXLIB_SELECT_BACKEND_DEFAULT",
-        "JAXLIB_SELECT_BACKEND_",
-        "JAXLIB_SELECT_TIMEOUTS",
-    ],
-)
+@pytest.mark.parametrize("name", ["BACKENDS_JAX", "BACKEND_DEFAULT", "BACKEND_", "TIMEOUTS"])
 def test_a_variable_that_only_looks_like_ours_is_refused(name: str) -> None:
-    """Wherever variables are read, with those there are."""
+    """Wherever variables are read."""
+    variable = f"JAXLIB_SELECT_{name}"
     for read in (lambda environ: read_policy([], environ, None), this_host):
-        with pytest.raises(UsageError) as caught:
-            read({name: "cuda12"})
-        known = "JAXLIB_SELECT_BACKENDS_DEFAULT, JAXLIB_SELECT_TIMEOUT, and for one package such as"
-        assert caught.value.what == f"unknown variable {name}"
-        assert caught.value.remedy == f"known: {known} JAXLIB_SELECT_BACKEND_JAX"
-        read({name: ""})
+        with pytest.raises(UsageError, match=variable):
+            read({variable: "cuda12"})
+        read({variable: ""})
 
 
 @pytest.mark.parametrize(
@@ -170,49 +149,29 @@ def test_letters_do_not_matter(written: str, expected: str) -> None:
     assert resolve("jax", H100, read_policy([written, written.lower()], {}, None)).backend == expected
 
 
-def test_a_gpu_that_is_asked_for_must_be_there() -> None:
-    """`gpu` is `require-gpu`."""
-    with pytest.raises(PolicyError, match="an accelerator is required"):
-        resolve("jax", PLAIN, asked("gpu"))
-
-
 def test_a_lasting_default_serves_packages_that_lack_the_backend() -> None:
-    """They choose by themselves, and say so; what holds for the package itself must be known."""
+    """They choose by themselves, and say so; what holds for the package itself, or what nobody knows, is refused."""
     everywhere = {"JAXLIB_SELECT_BACKENDS_DEFAULT": "Cuda12"}
     decision = resolve("torch", PLAIN, read_policy([], everywhere, None))
-    assert (decision.backend, decision.warnings) == (
-        "cpu",
-        ("torch has no backend 'Cuda12' (from JAXLIB_SELECT_BACKENDS_DEFAULT), so that it is auto here",),
-    )
+    (warning,) = decision.warnings
+    assert (decision.backend, "'Cuda12'" in warning) == ("cpu", True)
     assert resolve("jax", PLAIN, read_policy([], everywhere, None)).backend == "cuda12"
-    for policy in (asked("cuda12"), read_policy([], {"JAXLIB_SELECT_BACKEND_TORCH": "cuda12"}, None)):
-        with pytest.raises(UsageError, match="unknown backend for torch: 'cuda12'"):
+    variables = {"BACKEND_TORCH": "cuda12", "BACKENDS_DEFAULT": "cuda21"}
+    policies = [read_policy([], {f"JAXLIB_SELECT_{name}": value}, None) for name, value in variables.items()]
+    for policy in (asked("cuda12"), *policies):
+        with pytest.raises(UsageError, match="torch: 'cuda"):
             resolve("torch", PLAIN, policy)
-
-
-def test_a_lasting_default_that_nobody_knows_is_refused() -> None:
-    """It is a slip for every package."""
-    with pytest.raises(UsageError, match="unknown backend for torch: 'cuda21'"):
-        resolve("torch", PLAIN, read_policy([], {"JAXLIB_SELECT_BACKENDS_DEFAULT": "cuda21"}, None))
 
 
 def test_require_gpu_fails_with_every_reason_and_what_helps() -> None:
     """On a machine whose driver is too old."""
     old = Machine("linux", "x86_64", nvidia=Nvidia((11, 4), cuinit=0, gpus=(NvidiaGpu((8, 0), "A100"),)))
-    with pytest.raises(PolicyError) as caught:
-        resolve("jax", old, asked("require-gpu"))
-    assert str(caught.value).splitlines()[::2] == [
-        "an accelerator is required, but none can be used",
-        "update the NVIDIA driver to 580 or newer",
-    ]
-    assert caught.value.cause.split("; ") == [
-        "tpu: no TPU was found",
-        "cuda13: needs a driver for CUDA 13.0, this one serves CUDA 11.4",
-        "cuda12: needs a driver for CUDA 12.0, this one serves CUDA 11.4",
-        "rocm7: no AMD GPU was found",
-        "oneapi: no Intel GPU was found",
-    ]
-    assert caught.value.exit_code == 3
+    for name in ("require-gpu", "gpu"):
+        with pytest.raises(PolicyError) as caught:
+            resolve("jax", old, asked(name))
+        reasons = caught.value.cause.split("; ")
+        assert [reason.partition(":")[0] for reason in reasons] == ["tpu", "cuda13", "cuda12", "rocm7", "oneapi"]
+        assert ("CUDA 13.0" in reasons[1], "580" in caught.value.remedy, caught.value.exit_code) == (True, True, 3)
 
 
 @pytest.mark.parametrize(
@@ -246,53 +205,47 @@ def test_what_will_not_run_is_taken_with_a_warning() -> None:
     """The user wins, and gets the reason against it."""
     decision = resolve("jax", PLAIN, asked("cuda13"))
     assert decision.requirements == ("jax==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3+split.1")
-    assert decision.warnings == ("cuda13 is asked for, but will not run on this machine: no NVIDIA GPU was found",)
+    (warning,) = decision.warnings
+    assert "no NVIDIA GPU was found" in warning
 
 
 def test_a_gpu_in_a_processor_is_taken_only_by_name() -> None:
     """It would run, so nobody is warned who asks for it."""
-    decision = resolve("jax", INTEGRATED, asked("rocm7"))
-    assert decision.warnings == ()
-    (reason,) = [
-        candidate.reason for candidate in resolve("jax", INTEGRATED).candidates if candidate.backend == "rocm7"
-    ]
-    assert reason == "gfx1036 is part of a processor, and taken only if asked for: --backend rocm7"
+    assert resolve("jax", INTEGRATED, asked("rocm7")).warnings == ()
+    (reason,) = [entry.reason for entry in resolve("jax", INTEGRATED).candidates if entry.backend == "rocm7"]
+    assert ("gfx1036" in reason, "--backend rocm7" in reason) == (True, True)
 
 
 def test_local_libraries_are_not_required() -> None:
     """The packaging without extras brings nothing along, so bounds become advice."""
-    pascal = Machine("linux", "x86_64", nvidia=Nvidia((12, 4), cuinit=0, gpus=(NvidiaGpu((6, 1)),)))
-    decision = resolve("jax", pascal, asked("cuda12-local"))
+    decision = resolve("jax", PASCAL, asked("cuda12-local"))
     assert (decision.requirements[1], decision.constraints) == ("jaxlib-cuda-12==1.2.3+split.1", ())
-    assert decision.warnings == ("the libraries of the system must keep these bounds: nvidia-cudnn-cu12<9.11",)
+    (warning,) = decision.warnings
+    assert "nvidia-cudnn-cu12<9.11" in warning
 
 
 def test_what_has_no_wheel_fails_loudly() -> None:
     """What is asked for by name must have a wheel."""
     with pytest.raises(PolicyError) as caught:
         resolve("jax", Machine("darwin", "arm64"), asked("cuda13"))
-    assert str(caught.value).splitlines() == [
-        "cuda13 is asked for, but there is no wheel of jaxlib-cuda-13 for macOS on arm64",
-        "there are wheels for linux_aarch64, linux_x86_64",
-    ]
+    assert [name for name in ("cuda13", "macOS on arm64") if name not in caught.value.what] == []
+    assert "linux_aarch64, linux_x86_64" in str(caught.value)
 
 
 @pytest.mark.parametrize(
-    ("text", "message"),
+    ("text", "named"),
     [
-        ("[tool.jaxlib-select.backends]\njax = 3\n", "jax (is|=) 3"),
-        ("[tool.jaxlib-select]\nbackends = 3\n", "cannot read"),
-        (
-            "[tool.jaxlib-select]\nbackend = 'cpu'\n",
-            r"unknown keys in \[tool.jaxlib-select\]: backend; known: backends",
-        ),
-        ("[tool.jaxlib-select.backends\n", "cannot read"),
+        (b"[tool.jaxlib-select.backends]\njax = 3\n", "jax (is|=) 3"),
+        (b"[tool.jaxlib-select]\nbackends = 3\n", "backends"),
+        (b"[tool.jaxlib-select]\nbackend = 'cpu'\n", "backend;"),
+        (b"[tool.jaxlib-select.backends\n", "cannot read"),
+        (b"\xff", "cannot read"),
     ],
 )
-def test_a_bad_pyproject_is_named(text: str, message: str, tmp_path: Path) -> None:
+def test_a_bad_pyproject_is_named(text: bytes, named: str, tmp_path: Path) -> None:
     """A mistake in the table is reported, one elsewhere is none of our business."""
-    (tmp_path / "pyproject.toml").write_text(text, "utf-8")
-    with pytest.raises(UsageError, match=message):
+    (tmp_path / "pyproject.toml").write_bytes(text)
+    with pytest.raises(UsageError, match=rf"pyproject\.toml(.|\n)*{named}|{named}(.|\n)*pyproject\.toml"):
         read_policy([], {}, tmp_path)
 
 
@@ -300,13 +253,6 @@ def test_a_pyproject_without_the_table_is_not_parsed(tmp_path: Path) -> None:
     """Even if it is broken."""
     (tmp_path / "pyproject.toml").write_text("[project\n", "utf-8")
     assert read_policy([], {}, tmp_path) == Policy((PolicySource(), PolicySource(), PolicySource()))
-
-
-def test_an_unreadable_pyproject_is_named(tmp_path: Path) -> None:
-    """Text that is no UTF-8."""
-    (tmp_path / "pyproject.toml").write_bytes(b"\xff")
-    with pytest.raises(UsageError, match=r"cannot read .*pyproject.toml"):
-        read_policy([], {}, tmp_path)
 
 
 UV_PROJECT = """

@@ -4,18 +4,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from jaxlib_select.choose.decision import Candidate, Decision
 from jaxlib_select.choose.policy import read_policy
-from jaxlib_select.choose.resolve import Resolver, find_resolver, resolve
+from jaxlib_select.choose.resolve import Resolver, resolve
 from jaxlib_select.errors import FactsError, PolicyError, ResolverError, UsageError
 from jaxlib_select.machine.model import Machine
 from machines import L4, PLAIN
@@ -74,41 +74,29 @@ def test_the_resolver_in_the_readme_works(root: Path, install_resolver: InstallR
         resolve("cupy", L4, read_policy(["rocm7"], {}, None))
 
 
+RESOLVER = "from jaxlib_select import Resolver\nRESOLVER = Resolver"
+
+
 @pytest.mark.parametrize(
-    ("source", "message"),
+    ("source", "cause"),
     [
-        ("raise ImportError('no beads')", "the resolver of abacus cannot be loaded\nImportError: no beads"),
-        ("RESOLVER = 5", "the resolver of abacus is a int, not a jaxlib_select.Resolver"),
-        (
-            "from jaxlib_select import Resolver\nRESOLVER = Resolver(lambda *_: 1 / 0)",
-            "the resolver of abacus failed\nZeroDivisionError: division by zero",
-        ),
-        (
-            "from jaxlib_select import Resolver\nRESOLVER = Resolver(lambda *_: 'cpu')",
-            "the resolver of abacus returned str, not a Decision",
-        ),
-        (
-            "from jaxlib_select import Resolver\nRESOLVER = Resolver(lambda *_: exit(0))",
-            "the resolver of abacus failed\nSystemExit: 0",
-        ),
-        ("exit(0)", "the resolver of abacus cannot be loaded\nSystemExit: 0"),
-        (
-            "from jaxlib_select import Resolver\nRESOLVER = Resolver(lambda *_: 0, backends=lambda: 1 / 0)",
-            "the resolver of abacus failed\nZeroDivisionError: division by zero",
-        ),
-        (
-            "import jaxlib_select as s\ndef f(*_): raise ValueError('a\\nb\\n\\x1b[2J')\nRESOLVER = s.Resolver(f)",
-            "the resolver of abacus failed\nValueError: a b ?[2J\nreport it to its author",
-        ),
+        ("raise ImportError('no beads')", "ImportError: no beads"),
+        ("RESOLVER = 5", "int"),
+        (f"{RESOLVER}(lambda *_: 1 / 0)", "ZeroDivisionError: division by zero"),
+        (f"{RESOLVER}(lambda *_: 'cpu')", "str"),
+        (f"{RESOLVER}(lambda *_: exit(0))", "SystemExit: 0"),
+        ("exit(0)", "SystemExit: 0"),
+        (f"{RESOLVER}(lambda *_: 0, backends=lambda: 1 / 0)", "ZeroDivisionError: division by zero"),
+        (f"def f(*_): raise ValueError('a\\nb\\n\\x1b[2J')\n{RESOLVER}(f)", "ValueError: a b ?[2J"),
     ],
     ids=["import", "kind", "decide", "answer", "exit", "exit at import", "backends", "lines"],
 )
-def test_a_resolver_that_fails_is_named(source: str, message: str, install_resolver: InstallResolver) -> None:
+def test_a_resolver_that_fails_is_named(source: str, cause: str, install_resolver: InstallResolver) -> None:
     """Whatever a plug-in does, the user learns whose fault it is, and other packages are not disturbed."""
     install_resolver("abacus", source)
     with pytest.raises(ResolverError) as caught:
         resolve("abacus", PLAIN)
-    assert str(caught.value).startswith(message)
+    assert ("abacus" in caught.value.what, cause in str(caught.value)) == (True, True)
     assert resolve("jax", PLAIN).package == "jaxlib-cpu"
 
 
@@ -117,51 +105,48 @@ BEAD = Decision("abacus", "beads", ("abacus",), (BEADS,))
 
 
 @pytest.mark.parametrize(
-    ("decision", "fault"),
+    "change",
     [
-        (replace(BEAD, candidates=()), "without exactly one Candidate that is chosen"),
-        (replace(BEAD, candidates=None), "without exactly one Candidate that is chosen"),  # type: ignore[arg-type]
-        (replace(BEAD, candidates=(BEADS, BEADS)), "without exactly one Candidate that is chosen"),
-        (replace(BEAD, environment=None), "whose environment is no mapping"),  # type: ignore[arg-type]
-        (replace(BEAD, environment={"X": 1}), "with something else where strings belong"),  # type: ignore[dict-item]
-        (replace(BEAD, requirements="abacus"), "with something else where strings belong"),  # type: ignore[arg-type]
-        (replace(BEAD, requirements=(None,)), "with something else where strings belong"),  # type: ignore[arg-type]
-        (replace(BEAD, index_url=5), "with something else where strings belong"),  # type: ignore[arg-type]
+        {"candidates": ()},
+        {"candidates": None},
+        {"candidates": (BEADS, BEADS)},
+        {"environment": None},
+        {"environment": {"X": 1}},
+        {"requirements": "abacus"},
+        {"requirements": (None,)},
+        {"index_url": 5},
     ],
+    ids=str,
 )
-def test_a_decision_that_nobody_can_use_is_refused(
-    decision: Decision, fault: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before anything is printed or installed by it."""
-    monkeypatch.setattr("jaxlib_select.choose.resolve.find_resolver", lambda _: Resolver(lambda *_: decision))
-    with pytest.raises(ResolverError) as caught:
+def test_a_decision_that_nobody_can_use_is_refused(change: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before anything is printed or installed by it; lists are as good as tuples."""
+    decisions = [replace(BEAD, **change), replace(BEAD, requirements=["abacus"], environment={"X": "1"})]  # type: ignore[arg-type]
+    resolver = Resolver(lambda *_: decisions.pop(0))
+    monkeypatch.setattr("jaxlib_select.choose.resolve.find_resolver", lambda _: resolver)
+    with pytest.raises(ResolverError, match="the resolver of abacus"):
         resolve("abacus", PLAIN)
-    assert caught.value.what == f"the resolver of abacus returned a Decision {fault}"
+    assert list(resolve("abacus", PLAIN).requirements) == ["abacus"]
 
 
 def test_no_resolver_passes_over_a_gpu_that_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even one that has never heard of it."""
-    candidates = (
+    beads, cpu = (
         Candidate("beads", chosen=False, reason="no beads here"),
         Candidate("cpu", chosen=True, reason="always"),
     )
-    decision = replace(BEAD, backend="cpu", candidates=candidates)
+    decision = replace(BEAD, backend="cpu", candidates=(beads, cpu))
     monkeypatch.setattr("jaxlib_select.choose.resolve.find_resolver", lambda _: Resolver(lambda *_: decision))
-    with pytest.raises(PolicyError) as caught:
+    with pytest.raises(PolicyError, match=r"abacus(.|\n)*beads: no beads here"):
         resolve("abacus", PLAIN, read_policy(["require-gpu"], {}, None))
-    assert str(caught.value) == ("an accelerator is required for abacus, but none can be used\nbeads: no beads here")
     assert resolve("abacus", PLAIN, read_policy(["prefer-gpu"], {}, None)) is decision
 
 
 @pytest.mark.parametrize("package", ["jax[cuda12]", "", "jax torch", "jax=1.2.3"])
 def test_what_cannot_name_a_package_is_shown_as_it_was_written(package: str) -> None:
-    """And what would be one."""
+    """Whatever it is."""
     with pytest.raises(UsageError) as caught:
         resolve(package, PLAIN)
-    assert (caught.value.what, caught.value.remedy) == (
-        f"not the name of a package: {package!r}",
-        "expected NAME or NAME==VERSION",
-    )
+    assert repr(package) in caught.value.what
 
 
 def test_what_a_resolver_says_in_our_words_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -177,27 +162,10 @@ def test_what_a_resolver_says_in_our_words_is_passed_on(monkeypatch: pytest.Monk
         resolve("abacus", PLAIN)
 
 
-def test_a_usable_decision_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lists are as good as tuples."""
-    decision = replace(BEAD, requirements=["abacus"], environment={"X": "1"})  # type: ignore[arg-type]
-    monkeypatch.setattr("jaxlib_select.choose.resolve.find_resolver", lambda _: Resolver(lambda *_: decision))
-    assert resolve("abacus", PLAIN) is decision
-
-
 def test_an_unknown_package_lists_the_known_ones() -> None:
     """And says how others come in."""
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError, match="'tensorflow'\nknown: jax, jaxlib, torch, torchaudio, torchvision"):
         resolve("tensorflow", PLAIN)
-    assert caught.value.what == "no resolver knows the package 'tensorflow'"
-    assert caught.value.remedy.startswith("known: jax, jaxlib, torch, torchaudio, torchvision")
-
-
-def test_the_shipped_resolvers_are_registered_like_any_other(root: Path) -> None:
-    """The entry points of our own distribution name what is found without looking them up."""
-    text = (root / "selector/pyproject.toml").read_text("utf-8")
-    for name in re.findall(r'^(\w+) = "jaxlib_select\.resolvers\.\w+:RESOLVER"$', text, re.MULTILINE):
-        assert find_resolver(name).name == name
-    assert text.count(":RESOLVER") == 2
 
 
 def test_a_release_can_be_named() -> None:
@@ -214,20 +182,3 @@ def test_where_the_cpu_has_no_wheel_of_ours_jax_has_its_own(machine: Machine) ->
     """Installers would not find ours."""
     decision = resolve("jax", machine)
     assert (decision.package, decision.requirements, len(decision.warnings)) == ("jaxlib-cpu", ("jax==1.2.3",), 1)
-
-
-def test_a_decision_becomes_json() -> None:
-    """The documented keys, in a form that JSON has."""
-    document = json.loads(json.dumps(resolve("jax", L4).to_json()))
-    assert {key: document[key] for key in ("package", "requirements", "constraints", "index_url", "warnings")} == {
-        "package": "jaxlib-cuda-13",
-        "requirements": ["jax==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3+split.1"],
-        "constraints": [],
-        "index_url": None,
-        "warnings": [],
-    }
-    assert document["candidates"][0] == {
-        "backend": "cuda13",
-        "chosen": True,
-        "reason": "has code for L4 (compute capability 8.9), and the driver serves CUDA 13.0",
-    }

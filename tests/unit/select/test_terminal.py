@@ -8,7 +8,6 @@ import io
 
 import pytest
 
-from jaxlib_select.cli import main
 from jaxlib_select.cli.terminal import Terminal, describe_terminal, dress
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding, _finding_lines
 
@@ -80,17 +79,6 @@ def test_what_an_output_can_show(
     monkeypatch.setenv("COLUMNS", "72")
     assert describe_terminal(stream, environ) == terminal
     assert dress(LINES, Terminal(), well=True) == LINES
-
-
-def test_the_next_command_has_the_same_options(capsys: pytest.CaptureFixture[str], release: str) -> None:
-    """It is given for this machine, and in text only."""
-    words = [f"jax=={release}", "--backend", "cpu"]
-    assert main(["resolve", *words]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == (
-        f"next        jaxlib-select install jax=={release} --backend=cpu"
-    )
-    assert main(["resolve", *words, "--json"]) == 0
-    assert "next" not in capsys.readouterr().out
 
 
 def test_the_fix_of_the_worst_comes_last_and_once() -> None:

@@ -29,12 +29,8 @@ def test_the_time_limit_can_be_set(text: str, seconds: float) -> None:
 @pytest.mark.parametrize("text", ["soon", "0", "-1", "nan", "10s"])
 def test_a_time_limit_that_is_none_is_refused(text: str) -> None:
     """The user means something by it."""
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError, match=f"JAXLIB_SELECT_TIMEOUT={text}"):
         this_host({"JAXLIB_SELECT_TIMEOUT": text})
-    assert str(caught.value).splitlines() == [
-        f"JAXLIB_SELECT_TIMEOUT={text}",
-        "expected a positive number of seconds, such as 30",
-    ]
 
 
 def test_a_slow_program_is_stopped_with_its_children() -> None:

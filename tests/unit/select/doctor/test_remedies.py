@@ -10,12 +10,9 @@ from typing import Any
 
 import pytest
 
-from jaxlib_select.choose.policy import read_policy
-from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.doctor import examine
 from jaxlib_select.doctor.choice import decide
 from jaxlib_select.doctor.report import Finding
-from jaxlib_select.errors import SelectError
 from jaxlib_select.facts import facts_about
 from jaxlib_select.machine.file import from_json
 from site_packages import BACKENDS, Site
@@ -42,18 +39,6 @@ def test_no_remedy_has_a_comment(site: Site, installed: str, release: str, monke
         assert "  #" not in report.to_text()
     assert remedies
     assert [remedy for remedy in remedies if "#" in remedy] == []
-
-
-@pytest.mark.parametrize("backend", ["gpu", "require-gpu", *BACKENDS])
-def test_no_remedy_of_a_refused_choice_has_a_comment(backend: str) -> None:
-    """Nor have those of errors."""
-    said = []
-    for row in ROWS:
-        try:
-            resolve("jax", from_json(row["machine"]), read_policy([backend], {}, None))
-        except SelectError as error:
-            said.append(str(error))
-    assert [text for text in said if "  #" in text] == []
 
 
 def test_a_note_comes_before_its_command() -> None:

@@ -61,9 +61,8 @@ def test_a_requirements_file_of_somebody_else(tmp_path: Path, text: str) -> None
     """It is not taken for a lock."""
     path = tmp_path / "requirements.txt"
     path.write_text(text)
-    with pytest.raises(LockError) as caught:
+    with pytest.raises(LockError, match=re.escape(str(path))):
         read_lock(path)
-    assert caught.value.what == f"not a lock of jaxlib-select: {path}"
 
 
 def test_the_snippet_for_uv() -> None:

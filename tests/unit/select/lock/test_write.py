@@ -98,18 +98,6 @@ def test_a_wheel_with_a_higher_build_tag_outbids() -> None:
     assert (merged["wheels"], "sdist" in merged) == ([ours], False)
 
 
-def test_the_source_of_a_package_without_build_tags_stays() -> None:
-    """Only where a build tag decides would installers take another build from it."""
-    package = {
-        "name": "demo",
-        "version": "1",
-        "sdist": wheel("demo-1.tar.gz"),
-        "wheels": [wheel("demo-1-py3-none-any.whl")],
-    }
-    (merged,) = merge_packages([Group("cpu", "cpu", (), (package,))])
-    assert merged["sdist"] == package["sdist"]
-
-
 _VALUES = st.recursive(
     st.booleans() | st.integers(-(2**63), 2**63 - 1) | st.text(st.characters(exclude_categories=["Cs"])),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("ab .\"'é", max_size=3), inner, max_size=3),

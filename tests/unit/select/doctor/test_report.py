@@ -1,0 +1,175 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Reports about environments that are no row of the table: they need other facts, or this very Python."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+import sysconfig
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jaxlib_select.apply.installer import pip_installer
+from jaxlib_select.doctor.choice import Surroundings
+from jaxlib_select.doctor.examine import examine, examine_here, find_sources
+from jaxlib_select.installed.environment import read_environment
+from jaxlib_select.machine.model import Machine, Nvidia, NvidiaGpu
+from machines import H100, MAX, PLAIN
+from site_packages import CUDA13, INSTALL_CUDA13, PYTHON, Site, codes
+from small_libraries import loadable_elf
+
+
+def test_what_is_installed_is_in_the_report(site: Site) -> None:
+    """Versions, and where each plugin is announced, what it is for, and its library."""
+    report = site.jax().ours("cpu").examine()
+    assert report.versions == {"jax": "1.2.3", "jaxlib": "1.2.3", "jaxlib-cpu": "1.2.3"}
+    (plugin,) = report.plugins
+    found = (plugin.module, plugin.sources, plugin.platform, plugin.priority)
+    assert found == ("jaxlib_cpu", ("entry point",), "cpu", 0)
+    assert plugin.libraries == (site.folder / "jaxlib_cpu/pjrt_c_api_cpu_plugin.so",)
+
+
+@pytest.mark.parametrize(("lock", "origin", "shown"), [("1" * 32, "ours", "ours"), ("", "upstream", "upstream's")])
+def test_whose_jaxlib_is_installed_is_shown(site: Site, lock: str, origin: str, shown: str) -> None:
+    """Both publish it in one version, and plugins serve with their own alone."""
+    report = site.jax(lock=lock).examine()
+    assert (report.jaxlib_origin, report.to_json()["jaxlib_origin"]) == (origin, origin)
+    assert f"Installed  jax 1.2.3 jaxlib 1.2.3 ({shown})" in report.to_text().splitlines()
+
+
+@pytest.mark.parametrize("backend", ["cpu", "oneapi"])
+def test_a_backend_of_which_there_are_no_facts(site: Site, backend: str) -> None:
+    """A vendor who forgot them, or another release: the plugin itself says what its platform is."""
+    site.facts = replace(site.facts, backends=tuple(entry for entry in site.facts.backends if entry.name != backend))
+    report = site.jax().ours(backend).examine()
+    found = report.prediction.find(backend)
+    assert found is not None
+    assert (found.provider, found.outcome) == (f"jaxlib-{backend}", "serves")
+
+
+def test_many_gpus_of_one_kind_are_one_line(site: Site) -> None:
+    """Ten thousand of them as well."""
+    crowd = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),) * 10_000))
+    assert site.jax().examine(crowd).hardware == ("10000 x H100, compute capability 9.0",)
+
+
+def test_an_accelerator_that_the_installed_release_lacks_is_reported(
+    site: Site, add_release: Callable[..., None]
+) -> None:
+    """With the newest release that has its package; the facts are those of the release that is installed."""
+    add_release("1.3")
+    add_release("1.4", oneapi="no file")
+    report = examine_here(site.jax("1.4", "1.4").environment(), MAX, described=True, kind="pip")
+    (finding,) = [finding for finding in report.findings if finding.code == "absent-backend"]
+    assert (finding.level, report.exit_code, report.prediction.default) == ("warning", 0, "cpu")
+    assert [value for value in ("jaxlib-oneapi 1.4", "jax==1.3") if value not in finding.what] == []
+    assert shlex.split(finding.remedy)[-2:] == ["jax==1.3", "jaxlib-oneapi[with-oneapi]==1.3"]
+
+
+def test_in_a_release_that_has_the_package_no_other_is_offered(site: Site, add_release: Callable[..., None]) -> None:
+    """Though the newest lacks it: it is missing here, which is what the doctor says."""
+    add_release("1.3")
+    add_release("1.4", oneapi="no file")
+    report = examine_here(site.jax("1.3", "1.3").environment(), MAX, described=True, kind="pip")
+    assert [(finding.code, finding.what.rpartition(": ")[2]) for finding in report.findings] == [
+        ("silent-cpu", "jaxlib-oneapi is not installed")
+    ]
+
+
+def test_the_report_is_json_and_text(site: Site) -> None:
+    """Everything in it can be written down."""
+    report = site.jax().ours("cpu").node().examine(H100, decision=CUDA13)
+    document = json.loads(json.dumps(report.to_json()))
+    assert (document["default"], document["silent_cpu"], document["hardware"]) == (
+        "cpu",
+        True,
+        ["H100, compute capability 9.0"],
+    )
+    assert f"  {INSTALL_CUDA13}" in report.to_text().splitlines()
+
+
+THIS = f"{sys.version_info.major}{sys.version_info.minor}"  # as in the names of extension modules
+
+
+@pytest.mark.parametrize(
+    ("recorded", "there", "level", "remedy"),
+    [
+        ((THIS, "399"), (THIS, "399"), "", ""),
+        (("398", "399"), ("398", "399"), "warning", "3.98, 3.99"),
+        ((THIS, "399"), ("399",), "error", "--force-reinstall --no-deps jaxlib-cuda-13==1.2.3"),
+        ((THIS, "399"), (), "error", "--force-reinstall --no-deps jaxlib-cuda-13==1.2.3"),
+    ],
+)
+def test_kernels_for_this_python(
+    site: Site, recorded: tuple[str, ...], there: tuple[str, ...], level: str, remedy: str
+) -> None:
+    """Lost ones are an error that a new installation fixes; those that the wheel never had ask for another Python."""
+    site.jax().ours("cuda13").node().remove("jax_cuda13_plugin")
+    suffix = str(sysconfig.get_config_var("EXT_SUFFIX"))
+    files = {python: f"jax_cuda13_plugin/_solver{suffix.replace(THIS, python)}" for python in (*recorded, *there)}
+    record = " ".join(files[python] for python in recorded)
+    site.distribution("jaxlib-cuda-13", plugin="jaxlib_cuda_13", record=record)
+    for python in there:
+        site.library(files[python])
+    found = site.examine(H100, decision=CUDA13).findings
+    assert [(finding.level, finding.code) for finding in found] == ([(level, "kernels-missing")] if level else [])
+    assert [finding for finding in found if remedy not in finding.remedy] == []
+
+
+def test_a_regular_package_hides_the_namespace(site: Site) -> None:
+    """Plugins in other folders are invisible then."""
+    site.jax(lock="").upstream("cuda12", "cuda")
+    other = site.folder.parent / "other"
+    (other / "jax_plugins").mkdir(parents=True)
+    (other / "jax_plugins/__init__.py").touch()
+    environment = read_environment([other, site.folder], python=PYTHON, version=(3, 13, 0))
+    report = examine(environment, Surroundings(PLAIN, site.facts, root=site.root), pip_installer(PYTHON))
+    assert report.plugins == ()
+    assert "namespace-hidden" in codes(report)
+
+
+def test_a_plugin_that_the_release_lacks_is_not_brought_to_it(site: Site, add_release: Callable[..., None]) -> None:
+    """There is no such wheel: JAX and jaxlib follow the plugin."""
+    add_release("1.2.3")
+    add_release("1.3", oneapi="no file")
+    site.jax("1.3", "1.3", lock="2" * 32).ours("oneapi")
+    report = examine_here(site.environment(), MAX, described=True, kind="pip")
+    (remedy,) = [finding.remedy for finding in report.findings if finding.code == "lock-mismatch"]
+    assert shlex.split(remedy)[-3:] == ["jax==1.2.3", "jaxlib==1.2.3", "jaxlib-oneapi==1.2.3"]
+
+
+def test_libraries_of_another_plugin_and_where_they_come_from(site: Site) -> None:
+    """The dynamic linker is asked; a file of a wheel that LD_LIBRARY_PATH shadows is named."""
+    source = 'LIBRARIES = ("libbar.so.3", "libgone.so.2")'
+    site.jax(lock="").upstream("cuda12", "cuda", source=source, needed=["libfoo.so.1"]).node()
+    bar = site.write("nvidia/cu12/lib/libbar.so.3", loadable_elf("bar"))
+    wheel = site.write("nvidia/cu12/lib/libfoo.so.1", loadable_elf("foo"))
+    elsewhere = site.write("elsewhere/libfoo.so.1", loadable_elf("foo"))
+    report = site.examine(H100, {"LD_LIBRARY_PATH": str(elsewhere.parent)}, CUDA13)
+    assert [(entry.name, entry.path, entry.origin) for entry in report.libraries["jax-cuda12-pjrt"]] == [
+        ("libbar.so.3", str(bar), "vendor"),
+        ("libgone.so.2", None, ""),
+        ("libfoo.so.1", str(elsewhere), "LD_LIBRARY_PATH"),
+    ]
+    (finding,) = report.findings
+    assert (finding.level, finding.code, finding.what) == (
+        "warning",
+        "library-shadowed",
+        f"LD_LIBRARY_PATH leads to {elsewhere} instead of {wheel}",
+    )
+
+
+def test_the_folder_that_the_wheels_came_from(site: Site, tmp_path: Path) -> None:
+    """An installer that was given a file wrote that down (PEP 610); upstream's jaxlib is no reason to go there."""
+    site.jax()
+    dist = tmp_path / "our wheels"
+    dist.mkdir()
+    site.write("jaxlib-1.2.3.dist-info/direct_url.json", json.dumps({"url": (dist / "jaxlib.whl").as_uri()}))
+    assert find_sources(site.environment()) == ("--find-links", str(dist))
+    (site.folder / "jaxlib/release_lock.json").unlink()
+    assert find_sources(site.environment()) == ()
