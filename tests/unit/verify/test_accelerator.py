@@ -51,38 +51,24 @@ def provenance_of(*pythons: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("backend", "libraries", "requires", "problems"),
+    ("backend", "libraries", "requires", "members"),
     [
         (BACKEND, ("jaxlib_abacus/abacus.so",), "", []),
-        (BACKEND, (), "", [("jaxlib_abacus/abacus.so", "is missing")]),
-        (UNBUNDLED, (), "Requires-Dist: abacus_pjrt==1.0\n", []),
-        (UNBUNDLED, (), "", [(f"{INFO}/METADATA", "does not require one version of abacus-pjrt")]),
+        (BACKEND, (), "", ["jaxlib_abacus/abacus.so"]),
+        (UNBUNDLED, (), "abacus_pjrt==1.0", []),
         *(
-            (
-                UNBUNDLED,
-                (),
-                f"Requires-Dist: abacus-pjrt{loose}\n",
-                [(f"{INFO}/METADATA", "does not require one version of abacus-pjrt")],
-            )
-            for loose in ("==1.*", "===1.0", "==1.0,!=1.1", "==1.0; extra == 'abacus'")
+            (UNBUNDLED, (), f"abacus-pjrt{loose}", [f"{INFO}/METADATA"])
+            for loose in (">=1", "==1.*", "===1.0", "==1.0,!=1.1", "==1.0; extra == 'abacus'")
         ),
-        (
-            UNBUNDLED,
-            ("jaxlib_abacus/abacus.so",),
-            "Requires-Dist: abacus-pjrt>=1.0\n",
-            [
-                ("jaxlib_abacus/abacus.so", "must not be bundled"),
-                (f"{INFO}/METADATA", "does not require one version of abacus-pjrt"),
-            ],
-        ),
+        (UNBUNDLED, ("jaxlib_abacus/abacus.so",), "a==1", ["jaxlib_abacus/abacus.so", f"{INFO}/METADATA"]),
     ],
-    ids=["bundled", "missing", "required", "neither", "wildcard", "arbitrary", "two", "marker", "both"],
 )
 def test_library_is_bundled_or_required(
-    backend: Backend, libraries: tuple[str, ...], requires: str, problems: list[tuple[str, str]]
+    backend: Backend, libraries: tuple[str, ...], requires: str, members: list[str]
 ) -> None:
     """A wheel either carries the plugin library, or requires the one version of the distribution that does."""
-    assert list(accelerator.check_plugin(wheel(libraries, requires), backend)) == problems
+    contents = wheel(libraries, f"Requires-Dist: {requires}\n" if requires else "")
+    assert [member for member, _ in accelerator.check_plugin(contents, backend)] == members
 
 
 TWINS = ("_pjrt.abi3.so", "_pjrt.abi3t.so", "_pjrt.cpython-314t-x86_64-linux-gnu.so")
@@ -99,95 +85,66 @@ def test_every_abi_of_the_name_has_a_module() -> None:
     """A module for the stable ABI has its twins, of the wheel's own architecture; libraries need none."""
     assert list(accelerator.check_abis(tagged((*EXTENSION, "jaxlib_abacus/abacus.so")))) == []
     assert list(accelerator.check_abis(wheel(EXTENSION[:1]))) == []
-    assert list(accelerator.check_abis(tagged(EXTENSION[:1]))) == [
-        (EXTENSION[1], "is missing, although the wheel claims the ABI abi3t"),
-        (EXTENSION[2], "is missing, although the wheel claims the ABI cp314t"),
-    ]
+    assert [member for member, _ in accelerator.check_abis(tagged(EXTENSION[:1]))] == [*EXTENSION[1:]]
     twin = "jaxlib_abacus/pjrt/_pjrt.cpython-314t-aarch64-linux-gnu.so"
-    assert list(accelerator.check_abis(tagged(EXTENSION, "manylinux_2_27_aarch64"))) == [
-        (twin, "is missing, although the wheel claims the ABI cp314t")
-    ]
+    foreign = accelerator.check_abis(tagged(EXTENSION, "manylinux_2_27_aarch64"))
+    assert [member for member, _ in foreign] == [twin]
 
 
 def test_a_twin_of_the_extension_is_no_kernel() -> None:
     """It neither has to lie where JAX looks for kernels, nor stands for them."""
     assert list(accelerator.check_kernels(tagged((*EXTENSION, *MODULES)), BACKEND)) == []
-    assert list(accelerator.check_kernels(tagged(EXTENSION[2:]), UNBUNDLED)) == [
-        (EXTENSION[2], "is a module of one CPython, which this wheel may not have")
-    ]
+    assert [member for member, _ in accelerator.check_kernels(tagged(EXTENSION[2:]), UNBUNDLED)] == [EXTENSION[2]]
     without = replace(tagged(EXTENSION), texts={"jaxlib_abacus/provenance.json": provenance_of()})
     assert list(accelerator.check_presence(without)) == []
 
 
 @pytest.mark.parametrize(
-    ("members", "problems"),
+    ("members", "expected"),
     [
         (MODULES, []),
         (("jaxlib_abacus/pjrt/_pjrt.abi3.so",), []),
         (MODULES[:1], []),
-        (
-            (*MODULES, "abacus_kernels/_rods.cpython-314t-x86_64-linux-gnu.so"),
-            [
-                ("", "has no _rods for cp312"),
-                ("", "has no _rods for cp313"),
-                ("", "has no _sums for cp314t"),
-            ],
-        ),
-        (
-            (*MODULES, "abacus_kernels/_sums.cpython-314-aarch64-linux-gnu.so"),
-            [
-                (
-                    "abacus_kernels/_sums.cpython-314-aarch64-linux-gnu.so",
-                    "has a suffix that no Python on x86_64 has",
-                )
-            ],
-        ),
-        (
-            (*MODULES, "jaxlib_abacus/_sums.cpython-313-x86_64-linux-gnu.so"),
-            [
-                (
-                    "jaxlib_abacus/_sums.cpython-313-x86_64-linux-gnu.so",
-                    "is in 'jaxlib_abacus', expected 'abacus_kernels'",
-                )
-            ],
+        ((*MODULES, "abacus_kernels/_rods.cpython-314t-x86_64-linux-gnu.so"), ["", "", ""]),
+        *(
+            ((*MODULES, other), [other])
+            for other in (
+                "abacus_kernels/_sums.cpython-314-aarch64-linux-gnu.so",
+                "jaxlib_abacus/_sums.cpython-313-x86_64-linux-gnu.so",
+            )
         ),
     ],
     ids=["right", "none", "one Python", "other modules", "other machine", "other place"],
 )
-def test_kernels_are_where_jax_looks_for_them(members: tuple[str, ...], problems: list[tuple[str, str]]) -> None:
+def test_kernels_are_where_jax_looks_for_them(members: tuple[str, ...], expected: list[str]) -> None:
     """Every module is there for every Python that has one."""
-    assert list(accelerator.check_kernels(wheel(members), BACKEND)) == problems
+    assert [member for member, _ in accelerator.check_kernels(wheel(members), BACKEND)] == expected
 
 
 @pytest.mark.parametrize("backend", [None, UNBUNDLED], ids=["no accelerator", "no kernels"])
 def test_modules_of_one_python_have_no_place_elsewhere(backend: Backend | None) -> None:
-    """A wheel for every Python holds none, but where the backend file says so."""
-    assert list(accelerator.check_kernels(wheel(MODULES[:1]), backend)) == [
-        (MODULES[0], "is a module of one CPython, which this wheel may not have")
-    ]
-
-
-def test_kernels_for_another_machine() -> None:
-    """The suffix names the architecture of the wheel."""
-    problems = list(accelerator.check_kernels(tagged(MODULES, "manylinux_2_27_aarch64"), BACKEND))
-    assert [member for member, _ in problems] == list(MODULES)
+    """A wheel for every Python holds none, but where the backend file says so; the suffix names its architecture."""
+    assert [member for member, _ in accelerator.check_kernels(wheel(MODULES[:1]), backend)] == [MODULES[0]]
+    foreign = accelerator.check_kernels(tagged(MODULES, "manylinux_2_27_aarch64"), BACKEND)
+    assert [member for member, _ in foreign] == list(MODULES)
 
 
 @pytest.mark.parametrize(
-    ("libraries", "provenance", "problem"),
+    ("libraries", "provenance", "wrong"),
     [
-        (MODULES, provenance_of("cp312", "cp313"), ""),
-        ((), provenance_of(), ""),
-        (MODULES[:1], provenance_of("cp312", "cp313"), "names kernels for cp312, cp313, the wheel has some for cp312"),
-        (MODULES[:1], provenance_of(), "names kernels for no Python, the wheel has some for cp312"),
-        ((), provenance_of("cp314t"), "names kernels for cp314t, the wheel has some for no Python"),
-        ((), "[]", "expected an object, found []"),
+        (MODULES, provenance_of("cp312", "cp313"), False),
+        ((), provenance_of(), False),
+        (MODULES[:1], provenance_of("cp312", "cp313"), True),
+        (MODULES[:1], provenance_of(), True),
+        ((), provenance_of("cp314t"), True),
+        ((), "[]", True),
     ],
-    ids=["right", "none", "one missing", "not stated", "all missing", "damaged"],
 )
-def test_kernels_are_those_that_the_provenance_names(libraries: tuple[str, ...], provenance: str, problem: str) -> None:
+def test_kernels_are_those_that_the_provenance_names(
+    libraries: tuple[str, ...], provenance: str, *, wrong: bool
+) -> None:
     """A wheel states for which Pythons it has kernels, and that is compared with what is in it."""
     contents = wheel(libraries)
     contents.texts["jaxlib_abacus/provenance.json"] = provenance
-    expected = [("jaxlib_abacus/provenance.json", problem)] if problem else []
-    assert list(accelerator.check_presence(contents)) == expected
+    found = [member for member, _ in accelerator.check_presence(contents)]
+    assert found == ["jaxlib_abacus/provenance.json"] * wrong
