@@ -87,7 +87,9 @@ def is_tolerated(finding: Finding, libraries: Mapping[str, Library], allowed: Al
         return _name(library) not in allowed.exports and not _name(library).endswith(tuple(_STABLE_HOOKS))
     if library.binary_format is not BinaryFormat.MACH_O:
         return False
-    return finding.code == "rpath-outside" or (finding.code == "signature" and library.machine in _UNSIGNED)
+    if finding.code == "signature":
+        return library.machine in _UNSIGNED
+    return finding.code in {"rpath-outside", "rpath-build-tree", "rpath-repeated"}
 
 
 def find_useless(library: Library, kept: Sequence[str] = ()) -> Mapping[str, Sequence[str]]:

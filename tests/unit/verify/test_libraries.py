@@ -137,12 +137,13 @@ def check(make_wheel: Callable[..., Path], tmp_path: Path) -> Check:
     [
         ({}, None),
         ({"cpu": "x86_64"}, "architecture"),
-        ({"cpu": "x86_64", "signed": False}, "architecture"),
+        ({"cpu": "x86_64", "signed": False}, "architecture"),  # and Intel's need no signature
         ({"signed": False}, "signature"),
         ({"system": None}, "macos"),
         ({"system": (12, 3)}, "macos"),
         ({"search_paths": ("/opt/homebrew/lib",)}, "rpath-absolute"),
-        ({"search_paths": ("@loader_path/../..",)}, None),
+        ({"search_paths": ("@loader_path/../..", "@loader_path/../_solib_x", "@loader_path/../_solib_x")}, None),
+        ({"search_paths": ("lib",)}, "rpath-relative"),
         ({"needed": ("/usr/local/lib/liba.dylib",)}, "macos"),
         ({"needed": ("@rpath/liba.dylib",)}, "macos"),
         ({"needed": ("@rpath/libb.dylib",)}, None),
