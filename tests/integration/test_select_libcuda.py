@@ -15,8 +15,6 @@ from typing import Any
 
 import pytest
 
-from jaxlib_select.facts import known_releases, load_facts
-
 pytestmark = [
     pytest.mark.integration,
     pytest.mark.skipif(sys.platform != "linux" or os.uname().machine != "x86_64", reason="libcuda is faked for x86_64"),
@@ -25,8 +23,7 @@ pytestmark = [
 ROWS: list[dict[str, Any]] = json.loads((Path(__file__).parents[1] / "data/machines/table.json").read_text("utf-8"))[
     "rows"
 ]
-MOCKED_KEYS = {"os", "arch", "nvidia", "visible"}
-GOAL_BYTES = 30_000_000
+
 
 ONE_H100 = {"FAKE_CUDA_VERSION": "13000", "FAKE_CUDA_GPUS": "9.0:NVIDIA H100"}
 
@@ -77,16 +74,7 @@ def asked(row: Mapping[str, Any]) -> list[str]:
     return ["--backend", row["asked"]] if "asked" in row else []
 
 
-# The newest release that has a wheel of every backend: which machine gets which does not depend on the release.
-COMPLETE = next(
-    version for version in reversed(known_releases()) if all(backend.tags for backend in load_facts(version).backends)
-)
 MOCKED = [row for row in ROWS if variables_of(row["machine"])]
-
-
-def test_most_rows_about_nvidia_fit_the_mock_driver() -> None:
-    """Those that cannot are of another processor or system, or have no libcuda that answers."""
-    assert len(MOCKED) >= 40
 
 
 @pytest.mark.parametrize("row", MOCKED, ids=lambda row: row["name"])
@@ -105,16 +93,6 @@ def test_a_mocked_machine_gets_its_package(row: dict[str, Any], select: Select) 
     assert "warning" not in row or any(row["warning"] in warning for warning in decision["warnings"])
 
 
-@pytest.mark.parametrize("row", [row for row in ROWS if row not in MOCKED], ids=lambda row: row["name"])
-def test_a_described_machine_gets_its_package(row: dict[str, Any], select: Select, tmp_path: Path) -> None:
-    """What the mock driver cannot answer comes from a file, through the same command."""
-    (tmp_path / "machine.json").write_text(json.dumps(row["machine"]), "utf-8")
-    done = select("resolve", f"jax=={COMPLETE}", "--json", "--machine", "machine.json", *asked(row))
-    assert done.returncode == 0, done.stderr
-    decision = json.loads(done.stdout)
-    assert (decision["package"], decision["constraints"]) == (row["package"], row["constraints"])
-
-
 def test_detection_reports_what_the_library_says(select: Select) -> None:
     """In the documented form."""
     done = select("detect", "--json", FAKE_CUDA_VERSION="13000", FAKE_CUDA_GPUS="9.0:NVIDIA H100|8.9:NVIDIA L4")
@@ -131,57 +109,33 @@ def test_detection_reports_what_the_library_says(select: Select) -> None:
     }
 
 
-def test_the_readme_shows_what_the_commands_print(root: Path, select: Select) -> None:
-    """All but the first line, which is about the machine that the documents were written on."""
-    text = (root / "selector/README.md").read_text("utf-8")
-    shown = text.split("```console\n")[1].split("```")[0].split("$ jaxlib-select ")
-    for block in shown[1:]:
-        command, _, output = block.partition("\n")
-        done = select(*command.split(), FAKE_CUDA_VERSION="13000", FAKE_CUDA_GPUS="9.0:NVIDIA H100|6.1:GTX 1080 Ti")
-        assert done.stdout.splitlines()[1:] == output.rstrip().splitlines()[1:]
-
-
 @pytest.mark.parametrize(
-    ("variables", "state", "note"),
+    ("variables", "state", "named"),
     [
-        ({"FAKE_CUDA_MODE": "hang"}, "hung", "libcuda.so.1 did not answer within 1 s and was stopped"),
-        ({"FAKE_CUDA_MODE": "crash"}, "crashed", "the process that asked libcuda.so.1 ended with signal 6"),
-        ({"FAKE_CUDA_MODE": "crash-late"}, "crashed", "the process that asked libcuda.so.1 ended with signal 6"),
-        ({"FAKE_CUDA_MODE": "exit"}, "crashed", "the process that asked libcuda.so.1 ended with status 7"),
-        ({"FAKE_CUDA_COUNT": "-2147483648"}, "odd", "libcuda.so.1 counts -2147483648 devices, which cannot be"),
-        ({"FAKE_CUDA_COUNT": "2147483647"}, "odd", "libcuda.so.1 counts 2147483647 devices, which cannot be"),
-        (
-            {"FAKE_CUDA_VERSION": "2147483647"},
-            "odd",
-            "libcuda.so.1 calls itself CUDA version 2147483647, which cannot be",
-        ),
-        ({"FAKE_CUDA_GPUS": "77.0:odd"}, "odd", "libcuda.so.1 names a compute capability that cannot be"),
+        ({"FAKE_CUDA_MODE": "hang"}, "hung", "1 s"),
+        ({"FAKE_CUDA_MODE": "crash"}, "crashed", "signal 6"),
+        ({"FAKE_CUDA_MODE": "crash-late"}, "crashed", "signal 6"),
+        ({"FAKE_CUDA_MODE": "exit"}, "crashed", "status 7"),
+        ({"FAKE_CUDA_COUNT": "-2147483648"}, "odd", "-2147483648 devices"),
+        ({"FAKE_CUDA_COUNT": "2147483647"}, "odd", "2147483647 devices"),
+        ({"FAKE_CUDA_VERSION": "2147483647"}, "odd", "version 2147483647"),
+        ({"FAKE_CUDA_GPUS": "77.0:odd"}, "odd", "compute capability"),
     ],
     ids=lambda value: "-".join(map(str, value.items())) if isinstance(value, dict) else "",
 )
 def test_a_library_that_hangs_crashes_or_lies_leaves_the_cpu(
-    variables: dict[str, str], state: str, note: str, select: Select
+    variables: dict[str, str], state: str, named: str, select: Select
 ) -> None:
     """In a short time, with one line that says what happened and one that says what to do."""
-    machine = {"FAKE_CUDA_VERSION": "13000", "FAKE_CUDA_GPUS": "9.0:NVIDIA H100", "JAXLIB_SELECT_TIMEOUT": "1"}
+    machine = {**ONE_H100, "JAXLIB_SELECT_TIMEOUT": "1", **variables}
     start = time.monotonic()
-    detected = select("detect", "--json", **{**machine, **variables})
+    detected = select("detect", "--json", **machine)
     assert time.monotonic() - start < 8
     assert json.loads(detected.stdout)["nvidia"]["libcuda"] == state
-    done = select("resolve", "jax", "--json", **{**machine, **variables})
+    done = select("resolve", "jax", "--json", **machine)
     decision = json.loads(done.stdout)
-    assert (done.returncode, decision["package"]) == (0, "jaxlib-cpu")
-    assert note in decision["warnings"]
-    assert any("the CPU is used although an accelerator is here" in warning for warning in decision["warnings"])
-
-
-def test_a_device_count_of_zero_is_believed(select: Select) -> None:
-    """A driver without devices is the CPU, without a claim that hardware is there."""
-    done = select("resolve", "jax", "--json", FAKE_CUDA_VERSION="13000", FAKE_CUDA_COUNT="0")
-    decision = json.loads(done.stdout)
-    assert (decision["package"], decision["warnings"]) == ("jaxlib-cpu", [])
-    reasons = {candidate["backend"]: candidate["reason"] for candidate in decision["candidates"]}
-    assert reasons["cuda13"] == "the NVIDIA driver shows no GPU"
+    assert (done.returncode, decision["package"], len(decision["warnings"]) >= 2) == (0, "jaxlib-cpu", True)
+    assert any("libcuda.so.1" in warning and named in warning for warning in decision["warnings"])
 
 
 def test_a_file_that_is_no_library_is_passed_over(select: Select, tmp_path: Path) -> None:
@@ -191,20 +145,3 @@ def test_a_file_that_is_no_library_is_passed_over(select: Select, tmp_path: Path
     document = json.loads(done.stdout)
     assert (done.returncode, document["nvidia"]["libcuda"]) == (0, "absent")
     assert "libcuda.so.1 cannot be loaded" in document["notes"][0]
-
-
-def test_detection_with_a_driver_keeps_its_memory(root: Path, fake_libcuda: Path) -> None:
-    """That of the command and that of its child: VmHWM, since ru_maxrss remembers what called exec."""
-    program = """
-import resource
-from pathlib import Path
-from jaxlib_select.cli import main
-from jaxlib_select.facts import known_releases, load_facts
-main(["detect"])
-status = Path("/proc/self/status").read_text().split()
-print(int(status[status.index("VmHWM:") + 1]), resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-"""
-    environ = {"PYTHONPATH": str(root / "selector"), "LD_LIBRARY_PATH": str(fake_libcuda), **ONE_H100}
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environ)
-    assert "NVIDIA H100" in done.stdout
-    assert max(int(kilobytes) * 1024 for kilobytes in done.stdout.splitlines()[-1].split()) < GOAL_BYTES

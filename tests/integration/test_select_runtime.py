@@ -71,16 +71,6 @@ def run_selecting(wheel_python: Path, root: Path) -> Callable[[str], Any]:
     return run
 
 
-def test_what_is_available_is_known_without_starting_jax(run_selecting: Callable[[str], Any]) -> None:
-    """The default comes first; JAX, once it is at work, says the same."""
-    assert run_selecting("""
-        said += [select.available(), select.require("cpu", initialize=False), "jax" in sys.modules]
-        import jax
-        jax.devices()
-        said += [select.available(), select.require("other"), select.require("cpu")]
-    """) == [["other", "cpu"], "cpu", False, ["other", "cpu"], "other", "cpu"]
-
-
 def test_blocks_are_nested_and_seen_by_their_own_thread_only(run_selecting: Callable[[str], Any]) -> None:
     """Leaving a block restores what was before, an exception or not."""
     assert run_selecting("""
@@ -154,22 +144,20 @@ def test_a_missing_backend_comes_with_its_command(
     run_selecting: Callable[[str], Any], wheel_python: Path, release: Release
 ) -> None:
     """A `BackendError` that is a RuntimeError as well, with the command for this very environment."""
-    (said,) = run_selecting("""
+    said = run_selecting("""
+        said += [select.available(), select.require("cpu", initialize=False), "jax" in sys.modules]
         for ask in (lambda: select.require("cuda12"), lambda: select.using_backend("cuda12").__enter__()):
             try:
                 ask()
             except select.BackendError as error:
-                said.append([isinstance(error, RuntimeError), str(error).splitlines()])
-        said = [said[0]] if said[0] == said[1] else said
+                said.append([isinstance(error, RuntimeError), error.cause, error.remedy])
     """)
-    assert said[0] is True
-    what, cause, remedy = said[1]
-    assert what == "backend 'cuda12' cannot be used here"
-    assert cause.startswith("jaxlib-cuda-12 is not installed")
-    assert remedy.startswith("install it: ")
-    assert str(wheel_python) in remedy
+    assert said[:3] == [["other", "cpu"], "cpu", False]  # what is available is known without starting JAX
+    assert said[3] == said[4]
+    is_runtime_error, cause, remedy = said[3]
+    assert (is_runtime_error, cause.startswith("jaxlib-cuda-12 is not installed")) == (True, True)
     wanted = f"jax=={release.version} 'jaxlib-cuda-12[with-cuda]=={release.set_version}'"
-    assert remedy.endswith(f"install {wanted}") or (f"--python {wheel_python} {wanted}" in remedy)
+    assert (str(wheel_python) in remedy, remedy.endswith(wanted)) == (True, True)
 
 
 def test_other_absences(run_selecting: Callable[[str], Any]) -> None:
@@ -246,36 +234,3 @@ def test_brainunits_page_on_our_wheels(downstream_python: Path, root: Path, tmp_
         env=clean_environ(),
     )
     assert result.stdout == BRAINUNIT_PAGE
-
-
-def test_brainunits_other_array_libraries(downstream_python: Path) -> None:
-    """Those that are installed hold quantities; the others raise with the command that installs them."""
-    program = """
-        import importlib.util, json
-        import brainunit as u, jax, numpy as np
-        said = {}
-        quantity = u.Quantity(np.array([1.0, 2.0]), unit=u.meter)
-        for name in ("jax", "numpy", "dask", "torch", "cupy"):
-            try:
-                held = getattr(quantity, f"to_{name}")()
-                said[name] = [held.backend, (held + held).backend]
-            except u.BackendError as error:
-                said[name] = ["missing", f"[{name}]" in str(error)]
-        gradient = u.autograd.grad(lambda x: (x**2).sum())(quantity.to_jax())
-        doubled = jax.jit(lambda x: x * 2)(quantity.to_jax())
-        said["installed"] = [name for name in said if importlib.util.find_spec(name)]
-        said["values"] = [str(gradient), str(doubled)]
-        print(json.dumps(said))
-    """
-    result = subprocess.run(
-        [str(downstream_python), "-I", "-c", textwrap.dedent(program)],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=clean_environ(),
-    )
-    said = json.loads(result.stdout)
-    names = said.pop("installed")
-    assert {"jax", "numpy", "dask"} <= set(names)
-    assert said.pop("values") == ["[2. 4.] m", "[2. 4.] m"]
-    assert said == {name: [name, name] if name in names else ["missing", True] for name in said}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from folders import replace_file
-from loader_programs import STOPS, TOPOLOGY, USE_JAX, USED, VERSION, Overlay, Program, said
+from loader_programs import TOPOLOGY, USE_JAX, USED, VERSION, Overlay, Program, said
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.release.model import Release
 from plugin_status import verdict_of
@@ -72,27 +72,6 @@ def test_a_wrong_wheel_is_named_and_not_used(
     reason = line.partition("; JAX ")[0].removeprefix(f"{backend.distribution}: ")
     assert what == f"RuntimeError: Unable to initialize backend '{backend.pjrt_name}': {error}: {reason}"
     assert last.startswith(fix)
-
-
-def test_a_wrong_wheel_that_was_asked_for_stops_jax(
-    run: Program, changed: Callable[[str, Path], tuple[Path, Backend]], tmp_path: Path
-) -> None:
-    """The line says so, and what to set; a topology fails with all that is to be said."""
-    plugin, backend = changed("cuda13", tmp_path / "plugin")
-    what = wrong_lock(plugin / backend.package, backend.distribution).partition("; ")[0]
-    fix = AGAIN.format(plugin=backend.distribution)
-    line, *_ = said(run(USE_JAX, plugin, JAX_PLATFORMS="cuda"))
-    assert line == f"{what}; {STOPS.format('cuda')}. To fix it ({NOTE}): {fix}"
-    result = run(TOPOLOGY, plugin)
-    assert (result.returncode, result.stdout) == (1, "")
-    assert result.stderr.splitlines()[-3:] == [
-        f"jaxlib_cuda_13.pjrt.errors.LockMismatchError: LockMismatchError: {what}",
-        (
-            "the versions are equal, but the two wheels were built from different inputs; "
-            f"{NOTE}; {backend.disable}=1 lets JAX go on without this plugin"
-        ),
-        fix,
-    ]
 
 
 def test_a_python_without_kernels(

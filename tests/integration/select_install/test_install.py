@@ -6,15 +6,12 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import find_uv
-from select_bench import RELEASE, VERSION, WANTED, Bench, backends, installed, wheel_of_pip
+from select_bench import RELEASE, WANTED, Bench, backends, wheel_of_pip
 
 pytestmark = pytest.mark.integration
 
@@ -106,33 +103,3 @@ def test_install_says_when_jax_would_be_silently_on_the_cpu(bench: Bench) -> Non
     said = bench.select("install", "jax", *options, status=1)
     assert backends(python) == WANTED["cuda13"]
     assert "jaxlib-cuda-13 has no PJRT library" in said
-
-
-@pytest.fixture
-def build_select(bench: Bench) -> Callable[[], Path]:
-    """Return a function: → the command `jaxlib-select` in an environment of its own, from its wheel."""
-
-    def build() -> Path:
-        python = bench.python("select")
-        result = subprocess.run(
-            [
-                *(sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--no-deps"),
-                str(bench.selector),
-            ],
-            capture_output=True,
-            text=True,
-            check=False,
-            env=clean_environ(),
-        )
-        assert result.returncode == 0, result.stderr
-        return python.parent / "jaxlib-select"
-
-    return build
-
-
-def test_the_installed_command_runs(build_select: Callable[[], Path], bench: Bench) -> None:
-    """As users have it: from its wheel, on the Python of the release, without anything else."""
-    command = build_select()
-    said = bench.run(command, "resolve", "jax", "--machine", bench.machine("h100"))
-    assert f"jaxlib-cuda-13[with-cuda]=={VERSION}" in said
-    assert installed(command.parent / "python").keys() == {"jaxlib-select"}

@@ -16,52 +16,35 @@ Loader = Callable[[str, str], ModuleType]
 
 
 @pytest.mark.parametrize(
-    ("kind", "what", "options", "stopping", "line"),
+    ("kind", "what", "options", "stopping", "named"),
     [
-        ("NoDeviceError", "no TPU found", {}, None, "jaxlib-tpu: no TPU found; JAX goes on without it"),
-        (
-            "NoDeviceError",
-            "no TPU found",
-            {"remedy": "F=1 tries"},
-            None,
-            "jaxlib-tpu: no TPU found; JAX goes on without it (F=1 tries)",
-        ),
-        (
-            "NoDeviceError",
-            "the driver sees no TPU",
-            {"cause": "no device", "remedy": "unset V", "hidden": True},
-            "tpu",
-            (
-                "jaxlib-tpu: the driver sees no TPU; JAX cannot go on, because JAX_PLATFORMS (jax_platforms) is 'tpu': "
-                "set it to 'cpu', or leave it empty. To fix it: unset V"
-            ),
-        ),
+        ("NoDeviceError", "no TPU found", {}, None, ("jaxlib-tpu: no TPU found",)),
+        ("NoDeviceError", "no TPU found", {"remedy": "F=1 tries"}, None, ("F=1 tries",)),
+        ("NoDeviceError", "no TPU", {"remedy": "unset V", "hidden": True}, "tpu", ("'tpu'", "To fix it: unset V")),
         (
             "LockMismatchError",
-            "jaxlib-tpu 1 and jaxlib 1 are not of one build",
-            {"cause": "other inputs", "remedy": "pip install both"},
+            "jaxlib-tpu 1 and jaxlib 1",
+            {"remedy": "pip"},
             None,
-            (
-                "jaxlib-tpu 1 and jaxlib 1 are not of one build; JAX goes on without jaxlib-tpu. "
-                "To fix it: pip install both"
-            ),
+            ("jaxlib-tpu 1 and", "fix it: pip"),
         ),
-        (
-            "LibraryDamagedError",
-            "cannot import the extension:\nno such file",
-            {},
-            None,
-            "jaxlib-tpu: cannot import the extension: no such file; JAX goes on without it",
-        ),
+        ("LibraryDamagedError", "cannot import it:\nno file", {}, None, ("cannot import it: no file",)),
     ],
     ids=["absent", "absent, with a hint", "hidden and asked for", "named in the error", "of two lines"],
 )
 def test_what_happened_what_it_means_and_the_fix(
-    load_module: Loader, kind: str, what: str, options: dict[str, object], stopping: str | None, line: str
+    load_module: Loader,
+    kind: str,
+    what: str,
+    options: dict[str, object],
+    stopping: str | None,
+    named: tuple[str, ...],
 ) -> None:
-    """All in one line, which names the wheel once in front and no class."""
+    """All in one line, which names the wheel in front and no class."""
     error = getattr(load_module("tpu", "pjrt.errors"), kind)(what, **options)
-    assert load_module("tpu", "pjrt.plugin").summarize("jaxlib-tpu", error, stopping) == line
+    line = load_module("tpu", "pjrt.plugin").summarize("jaxlib-tpu", error, stopping)
+    assert [text for text in named if text not in line] == []
+    assert (line.startswith("jaxlib-tpu"), "\n" in line, kind in line) == (True, False, False)
 
 
 @pytest.mark.parametrize(("goes_on", "stopping"), [(True, None), (False, "tpu")])
@@ -69,7 +52,8 @@ def test_it_is_a_warning_about_the_platforms_that_jax_has_now(
     load_module: Loader,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
-    goes_on: bool,  # noqa: FBT001
+    *,
+    goes_on: bool,
     stopping: str | None,
 ) -> None:
     """They are asked for only where they matter."""
@@ -96,7 +80,8 @@ def test_a_plugin_of_another_set_is_quiet(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     platforms: str,
-    builtin: bool,  # noqa: FBT001
+    *,
+    builtin: bool,
     registered: list[bool],
     lines: int,
 ) -> None:

@@ -38,12 +38,6 @@ def test_number_of_devices(cpu_loader: Loader, configured: int, flags: str, coun
     assert cpu_loader("options").device_count(configured, flags) == count
 
 
-def test_create_options(cpu_loader: Loader) -> None:
-    """The plugin gets what it knows, and nothing else: it refuses the rest."""
-    options = cpu_loader("options").create_options(-1, "")
-    assert options == {"cpu_device_count": 1, "asynchronous": False}
-
-
 @pytest.mark.parametrize(
     ("environ", "disabled"),
     [
@@ -56,7 +50,7 @@ def test_create_options(cpu_loader: Loader) -> None:
     ],
     ids=str,
 )
-def test_disabling(cpu_loader: Loader, environ: Mapping[str, str], disabled: bool) -> None:  # noqa: FBT001
+def test_disabling(cpu_loader: Loader, environ: Mapping[str, str], *, disabled: bool) -> None:
     """The variable disables the plugin unless it says no."""
     assert cpu_loader("pjrt.settings").is_set(environ, "JAXLIB_CPU_DISABLE") is disabled
 
@@ -162,15 +156,7 @@ def test_text_of_an_exception_with_its_frames(cpu_loader: Loader) -> None:
     assert any("pytest" in line for line in lines[1:-3]), "the caller's frames are part of it"
 
 
-def test_text_of_an_exception_without_frames(cpu_loader: Loader) -> None:
-    """One that C raised before any Python ran."""
-    text = cpu_loader("pjrt.callbacks").describe_exception(KeyboardInterrupt())
-    assert text == "CpuCallback error calling callback: KeyboardInterrupt: "
-
-
 LOCK = {"schema": 1, "release": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
-NOTE = "add the --find-links or --index-url that both wheels came from"
-WAY_OUT = "JAXLIB_CPU_DISABLE=1 lets JAX go on without this plugin"
 
 # Stands for JAX's own, which keeps what a plugin registers and calls it at the first use of the platform.
 BACKEND = """
@@ -193,44 +179,32 @@ except RuntimeError as error:
 
 
 @pytest.mark.parametrize(
-    ("library", "expected"),
+    ("library", "error", "remedy"),
     [
-        (
-            "3",
-            [
-                (
-                    "TakeOverError: jaxlib-cpu cannot serve this JAX: "
-                    "TypeError: unsupported operand type(s) for /: 'PosixPath' and 'int'"
-                ),
-                f"it needs the JAX release that it was made for; {WAY_OUT}",
-                "pip install jax==1.2.3",
-            ],
-        ),
+        ("3", "TakeOverError", "pip install jax==1.2.3"),
         (
             "'gone.so'",
-            [
-                "LibraryMissingError: cannot read the plugin library AT/jaxlib_cpu/gone.so: No such file or directory",
-                f"{NOTE}; {WAY_OUT}",
-                "pip install --force-reinstall --no-deps jaxlib==1.2.3 jaxlib-cpu==1.2.3",
-            ],
+            "LibraryMissingError",
+            "pip install --force-reinstall --no-deps jaxlib==1.2.3 jaxlib-cpu==1.2.3",
         ),
     ],
     ids=["unexpected", "expected"],
 )
 def test_whatever_is_raised_is_a_refusal(
-    put_loader: Callable[[str, Path], Path], tmp_path: Path, library: str, expected: list[str]
+    put_loader: Callable[[str, Path], Path], tmp_path: Path, library: str, error: str, remedy: str
 ) -> None:
     """JAX would log it and use its own client; the command names the release of the plugin's lock."""
     put_loader("cpu", tmp_path)
-    for module, text in {"jaxlib": "", "jax": "", "jax/extend": "", "jax/extend/backend": BACKEND}.items():
-        (tmp_path / module).mkdir(parents=True)
-        (tmp_path / module / "__init__.py").write_text(text, "utf-8")
+    put_jax(tmp_path)
+    (tmp_path / "jaxlib").mkdir()
+    (tmp_path / "jaxlib/__init__.py").touch()
     for package in ("jaxlib_cpu", "jaxlib"):
         (tmp_path / package / "release_lock.json").write_text(json.dumps(LOCK), "utf-8")
     command = [sys.executable, "-I", "-c", INITIALIZE, str(tmp_path), library]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
-    refusal = ["0", "False", *(line.replace("AT/", f"{tmp_path}/") for line in expected)]
-    assert (result.stdout.splitlines(), result.stderr) == (refusal, "")
+    *registered, what, cause, last = result.stdout.splitlines()
+    assert (registered, what.partition(":")[0], last, result.stderr) == (["0", "False"], error, remedy, "")
+    assert "JAXLIB_CPU_DISABLE=1" in cause
 
 
 def test_the_release_of_a_plugin_is_that_of_its_lock(cpu_loader: Loader, tmp_path: Path) -> None:
@@ -257,32 +231,22 @@ except RuntimeError as error:
 """
 
 
-@pytest.mark.parametrize(
-    ("chips", "quiet", "line"),
-    [
-        ("4", "False", ""),
-        (
-            "0",
-            "True",
-            (
-                "jaxlib-tpu cannot serve this JAX: ZeroDivisionError: division by zero; "
-                "JAX goes on without jaxlib-tpu. To fix it: pip install jax\n"
-            ),
-        ),
-    ],
-    ids=["there", "absent"],
-)
+@pytest.mark.parametrize(("chips", "quiet", "lines"), [("4", "False", 0), ("0", "True", 1)], ids=["there", "absent"])
 def test_whatever_is_raised_about_a_tpu_is_a_refusal(
-    put_loader: Callable[[str, Path], Path], tmp_path: Path, chips: str, quiet: str, line: str
+    put_loader: Callable[[str, Path], Path], tmp_path: Path, chips: str, quiet: str, lines: int
 ) -> None:
     """As in the other loaders; without a TPU JAX goes on, which one line says."""
     put_loader("tpu", tmp_path)
-    for module, text in {"jax": "", "jax/extend": "", "jax/extend/backend": BACKEND}.items():
-        (tmp_path / module).mkdir(parents=True)
-        (tmp_path / module / "__init__.py").write_text(text, "utf-8")
+    put_jax(tmp_path)
     command = [sys.executable, "-I", "-c", UNFORESEEN, str(tmp_path), chips]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert (result.stdout.splitlines()[:3], result.stderr) == (
-        ["300", quiet, "TakeOverError: jaxlib-tpu cannot serve this JAX: ZeroDivisionError: division by zero"],
-        line,
-    )
+    priority, fails_quietly, what = result.stdout.splitlines()[:3]
+    assert (priority, fails_quietly, what.partition(":")[0]) == ("300", quiet, "TakeOverError")
+    assert ("ZeroDivisionError" in what, len(result.stderr.splitlines())) == (True, lines)
+
+
+def put_jax(folder: Path) -> None:
+    """Write as much of JAX as a loader registers its platform with."""
+    for module, text in {"jax": "", "jax/extend": "", "jax/extend/backend": BACKEND}.items():
+        (folder / module).mkdir(parents=True)
+        (folder / module / "__init__.py").write_text(text, "utf-8")
