@@ -115,14 +115,6 @@ def _install(command: Sequence[str]) -> None:
         )
 
 
-def remove_root(folder: Path) -> None:
-    """Remove a root when nobody is in it any more; it goes at once, as it came."""
-    if not folder.is_dir():
-        raise RootError(f"no such root: {folder}", remedy="name what it was made with: --suite, --package and so on")
-    with files.staging_folder(folder.parent) as scratch, files.locked(folder):
-        folder.rename(scratch / "root")  # what a killed run leaves of it is removed by the next one
-
-
 def enter(
     folder: Path,
     seen: Mapping[Path, bool],
@@ -201,7 +193,6 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--package", action="append", default=[], metavar="NAME", help="install this (repeatable)")
     parser.add_argument("--mirror", metavar="URL", help="where Debian's packages are (default: debootstrap's)")
     parser.add_argument("--write", action="append", default=[], type=Path, metavar="DIR", help="is writable inside")
-    parser.add_argument("--remove", action="store_true", help="remove this root instead")
     parser.add_argument("command", nargs=argparse.REMAINDER, help="the command; without one the root is only made")
     return parser
 
@@ -214,9 +205,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     folder = cache / "debian" / name_root(args.suite, args.architecture, args.package)
     if os.geteuid() != 0:
         raise RootError("a Debian root needs root", cause="only root may change the root of a process")
-    if args.remove:
-        remove_root(folder)
-        return 0
     seen = list_seen(cache, [path.absolute() for path in args.write])
     require_machine(args.architecture)
     make_root(folder, args.suite, args.architecture, args.package, args.mirror)
@@ -226,7 +214,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     kept = {name: value for name, value in os.environ.items() if _KEPT.fullmatch(name)} | {"PATH": PATH}
     environ = kept | {"HOME": str(Path.home()), "PJRTWHEEL_CACHE": str(cache), "PJRTWHEEL_PYTHON": "/usr/bin/python3"}
     here = Path.cwd() if any(Path.cwd().is_relative_to(path) for path in seen) else REPOSITORY
-    with files.locked(folder, shared=True), tempfile.TemporaryDirectory(prefix="debian-") as temporary:  # of this run
+    with tempfile.TemporaryDirectory(prefix="debian-") as temporary:
         line = enter(folder, seen, args.command, environ=environ, here=here, temporary=Path(temporary))
         return subprocess.run(line, check=False).returncode
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import subprocess
 from pathlib import Path
@@ -12,9 +11,8 @@ from pathlib import Path
 import pytest
 
 import debian
-from debian import ARCHITECTURES, NAMESPACE, RootError, enter, list_seen, make_root, name_root, remove_root
+from debian import ARCHITECTURES, NAMESPACE, RootError, enter, list_seen, make_root, name_root
 from pjrtwheel.errors import UsageError
-from pjrtwheel.files import locked
 from pjrtwheel.platforms import host_platform
 
 HERE = debian.host_architecture()
@@ -69,21 +67,6 @@ def test_a_root_that_is_half_made_is_removed(tmp_path: Path, monkeypatch: pytest
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "root").mkdir()
     make_root(tmp_path / "root", "trixie", HERE, [], None)
-
-
-def test_a_root_is_not_removed_under_a_command(tmp_path: Path) -> None:
-    """The removal waits for commands in it; others may enter meanwhile. Then it is gone at once."""
-    folder = tmp_path / "root"
-    (folder / "usr").mkdir(parents=True)
-    remover = multiprocessing.get_context("spawn").Process(target=remove_root, args=(folder,), daemon=True)
-    with locked(folder, shared=True), locked(folder, shared=True):
-        remover.start()
-        remover.join(2)
-        assert (remover.is_alive(), (folder / "usr").is_dir()) == (True, True)
-    remover.join(30)
-    assert (remover.exitcode, list(tmp_path.iterdir())) == (0, [])
-    with pytest.raises(RootError, match="no such root"):
-        remove_root(folder)
 
 
 def test_a_command_sees_the_repository_the_cache_and_what_is_named(root: Path, tmp_path: Path) -> None:
