@@ -34,7 +34,7 @@ from pjrtwheel.cli import COMMANDS  # noqa: E402 - standard library only
 __doc__ += "\nCommands, which `./noxw NAME` runs as well:\n\n"  # nox -l prints it
 __doc__ += "".join(f"  {name:<16}{summary}\n" for name, summary in COMMANDS.items())
 # After an interrupt, how long a program may take to remove its temporary files; nox's own limit is under a second.
-PATIENCE_S = 10.0
+WAIT_S = 10.0
 PYTEST = ("python", "-m", "pytest")
 PARALLEL = ("--numprocesses=auto", "--maxprocesses=4", "--dist=worksteal")
 UNIT = ("build/pjrtwheel", "selector/jaxlib_select", "tests/unit")
@@ -69,9 +69,8 @@ def _run(session: nox.Session, group: str, *command: str, within: str | Path = R
     program = shutil.which(command[0], path=path) or command[0]
     with session.chdir(within):
         session.run(
-            program, *command[1:],
-            env=environ, external=True, interrupt_timeout=PATIENCE_S, terminate_timeout=PATIENCE_S,
-        )  # fmt: skip
+            program, *command[1:], env=environ, external=True, interrupt_timeout=WAIT_S, terminate_timeout=WAIT_S
+        )
 
 
 def _find(*patterns: str) -> list[str]:
@@ -248,10 +247,8 @@ def _run_command(session: nox.Session, words: Sequence[str]) -> None:
     """Run a command of pjrtwheel in the folder that nox was called in, and end as it does if it fails."""
     try:
         with session.chdir(session.invoked_from):
-            session.run(
-                sys.executable, str(ROOT / "noxw"), *words,
-                external=True, interrupt_timeout=PATIENCE_S, terminate_timeout=PATIENCE_S,
-            )  # fmt: skip
+            command = (sys.executable, str(ROOT / "noxw"), *words)
+            session.run(*command, external=True, interrupt_timeout=WAIT_S, terminate_timeout=WAIT_S)
     except CommandFailed as error:
         sys.exit(error.return_code or 1)
 
