@@ -285,7 +285,7 @@ except RuntimeError as error:
 
 @pytest.mark.parametrize("copy", [None, True])
 @pytest.mark.parametrize("offset", [0, 16])
-def test_memory_of_others_is_taken_over_or_copied(evaluate: Callable[..., Any], offset: int, copy: bool | None) -> None:  # noqa: FBT001
+def test_memory_of_others_is_taken_over_or_copied(evaluate: Callable[..., Any], offset: int, copy: bool | None) -> None:
     """Only aligned memory can be shared; what was copied no longer changes with the original."""
     program = f"""
 room = np.zeros(256, np.uint8); start = -room.ctypes.data % 64 + {offset}

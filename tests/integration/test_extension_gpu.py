@@ -124,10 +124,7 @@ def test_what_a_plugin_refuses_is_raised(run: Run, gpu_plugin: Callable[[int, in
     assert run(call) == ("PjrtError", "cannot register a custom call: a name of 200 characters")
 
 
-@pytest.mark.parametrize(
-    ("stages", "error"),
-    [("capsule(8)", "TypeError"), ("{'execute': 8}", "ValueError")],
-)
+@pytest.mark.parametrize(("stages", "error"), [("capsule(8)", "TypeError"), ("{'execute': 8}", "ValueError")])
 def test_a_target_that_is_none_is_refused(
     run: Run, gpu_plugin: Callable[[int, int], Path], stages: str, error: str
 ) -> None:

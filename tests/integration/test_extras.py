@@ -95,11 +95,7 @@ def resolve(
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize("backend", ["cuda12", "cuda13"])
 def test_the_extra_brings_the_libraries_that_the_loader_opens(
-    root: Path,
-    resolve: Resolve,
-    libraries: Callable[[str], list[tuple[str, str]]],
-    backend: str,
-    platform: str,
+    root: Path, resolve: Resolve, libraries: Callable[[str], list[tuple[str, str]]], backend: str, platform: str
 ) -> None:
     """The newest that the bounds let through, each of the major version that is part of the library's file name."""
     resolved = resolve(backend, platform)

@@ -82,10 +82,10 @@ def test_all_programs_take_an_output_for_the_same(
     load_module: Callable[[str, str], ModuleType],
     monkeypatch: pytest.MonkeyPatch,
     environ: dict[str, str],
-    colour: bool | None,  # noqa: FBT001
+    colour: bool | None,
     encoding: str | None,
-    marks: bool,  # noqa: FBT001
-    terminal: bool,  # noqa: FBT001
+    marks: bool,
+    terminal: bool,
 ) -> None:
     """By the rule of `jaxlib_select.cli.terminal`, which Rich's own does not change."""
     for name in ("TERM", "NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE"):

@@ -23,14 +23,7 @@ from plugin_status import verdict_of
 ROOT = Path(__file__).resolve().parents[3]
 BACKENDS = load_backends(ROOT)
 GPUS = [backend for backend in BACKENDS.values() if backend.kernels]
-LOCK = {
-    "schema": 2,
-    "release": "1.2.3",
-    "version": "1.2.3",
-    "build": 1,
-    "provider": "prebuilt",
-    "lock_id": "a" * 32,
-}
+LOCK = {"schema": 2, "release": "1.2.3", "version": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
 
 RUN = "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); runpy.run_module(sys.argv.pop(1), run_name='__main__')"
 

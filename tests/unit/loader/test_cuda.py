@@ -207,10 +207,7 @@ def make_inventory(load_module: Loader, monkeypatch: pytest.MonkeyPatch) -> Call
 
 @pytest.mark.parametrize(
     ("devices", "gaps"),
-    [
-        (0, ["nvrtc", "nvJitLink", "cublasLt", "cusolver"]),
-        (2, ["nvrtc", "nvJitLink", "cublasLt", "nccl", "cusolver"]),
-    ],
+    [(0, ["nvrtc", "nvJitLink", "cublasLt", "cusolver"]), (2, ["nvrtc", "nvJitLink", "cublasLt", "nccl", "cusolver"])],
 )
 def test_libraries_without_which_only_some_programs_end(
     make_inventory: Callable[..., Any], devices: int, gaps: list[str]

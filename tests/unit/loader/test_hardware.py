@@ -51,11 +51,7 @@ def test_amd_gpus(load_module: Loader, machine: Machine, files: Mapping[str, str
     ("files", "driver"), [({}, False), ({"dev/kfd": ""}, True), ({"dev/dxg": ""}, True)], ids=["none", "KFD", "WSL"]
 )
 def test_the_device_of_amds_driver(
-    load_module: Loader,
-    machine: Machine,
-    files: Mapping[str, str],
-    *,
-    driver: bool,
+    load_module: Loader, machine: Machine, files: Mapping[str, str], *, driver: bool
 ) -> None:
     """A container sees the GPUs in /sys even if it was not given the device."""
     assert bool(load_module("rocm7", "amd").device_nodes(machine(files))) is driver

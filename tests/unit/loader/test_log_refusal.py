@@ -33,12 +33,7 @@ Loader = Callable[[str, str], ModuleType]
     ids=["absent", "absent, with a hint", "hidden and asked for", "named in the error", "of two lines"],
 )
 def test_what_happened_what_it_means_and_the_fix(
-    load_module: Loader,
-    kind: str,
-    what: str,
-    options: dict[str, object],
-    stopping: str | None,
-    named: tuple[str, ...],
+    load_module: Loader, kind: str, what: str, options: dict[str, object], stopping: str | None, named: tuple[str, ...]
 ) -> None:
     """All in one line, which names the wheel in front and no class."""
     error = getattr(load_module("tpu", "pjrt.errors"), kind)(what, **options)

@@ -61,12 +61,7 @@ def test_who_has_the_platform(
     ids=["the newer", "the older", "one of two newer ones", "both newer ones"],
 )
 def test_a_plugin_that_is_disabled_wins_nothing(
-    cpu_loader: Loader,
-    module: str,
-    off: tuple[str, ...],
-    disabled: tuple[str, ...],
-    *,
-    yields: bool,
+    cpu_loader: Loader, module: str, off: tuple[str, ...], disabled: tuple[str, ...], *, yields: bool
 ) -> None:
     """Nobody leaves it the platform, but its kernels are in the way of an older one's."""
     versions = {"12", "13", *off}
@@ -132,11 +127,7 @@ def test_a_platform_that_the_environment_names_is_left_to_it(cpu_loader: Loader,
     ],
 )
 def test_what_jax_does_without_an_accelerator_that_was_named(
-    cpu_loader: Loader,
-    platforms: str,
-    *,
-    passed_over: bool,
-    goes_on: bool,
+    cpu_loader: Loader, platforms: str, *, passed_over: bool, goes_on: bool
 ) -> None:
     """It fails for each platform that was named and is not there; of an alias it wants all."""
     without = cpu_loader("pjrt.settings").goes_on_without

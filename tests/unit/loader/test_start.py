@@ -182,11 +182,7 @@ except RuntimeError as error:
     ("library", "error", "remedy"),
     [
         ("3", "TakeOverError", "pip install jax==1.2.3"),
-        (
-            "'gone.so'",
-            "LibraryMissingError",
-            "pip install --force-reinstall --no-deps jaxlib==1.2.3 jaxlib-cpu==1.2.3",
-        ),
+        ("'gone.so'", "LibraryMissingError", "pip install --force-reinstall --no-deps jaxlib==1.2.3 jaxlib-cpu==1.2.3"),
     ],
     ids=["unexpected", "expected"],
 )

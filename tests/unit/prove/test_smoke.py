@@ -53,10 +53,7 @@ def test_a_crash_is_named_by_its_signal(run: Run) -> None:
 
 def test_a_hang_is_cut_off(run: Run) -> None:
     """A program beyond its time limit is a failure, and so are the children that it leaves waiting."""
-    outcome, detail = run(
-        "import subprocess\ndef check():\n    subprocess.run(['sleep', '60'])",
-        seconds=1,
-    )
+    outcome, detail = run("import subprocess\ndef check():\n    subprocess.run(['sleep', '60'])", seconds=1)
     assert (outcome, detail) == (Outcome.FAILED, "did not end within 1 seconds")
 
 
@@ -93,11 +90,7 @@ def test_every_program_of_the_repository_says_what_it_checks(root: Path) -> None
     ],
 )
 def test_only_on_the_host_may_processes_do_without_the_plugin(
-    root: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    versions: tuple[int, int],
-    platform: str,
-    error: type[Exception] | None,
+    root: Path, monkeypatch: pytest.MonkeyPatch, versions: tuple[int, int], platform: str, error: type[Exception] | None
 ) -> None:
     """On an accelerator a client that is no plugin is a failure, and no reason to skip."""
     monkeypatch.setitem(sys.modules, "jax", ModuleType("jax"))  # the program imports it, this part does not use it

@@ -169,11 +169,7 @@ def test_the_programs_of_this_repository(root: Path) -> None:
             Outcome.FAILED,
             "it compiles, but chip.toml says it does not: not known",
         ),
-        (
-            replace(PALLAS, error="another one\nbelow"),
-            Outcome.FAILED,
-            "another error than 'No .* found': another one",
-        ),
+        (replace(PALLAS, error="another one\nbelow"), Outcome.FAILED, "another error than 'No .* found': another one"),
     ],
     ids=["code", "known failure", "other code", "no code", "more code", "failure", "no failure", "other failure"],
 )
