@@ -11,7 +11,7 @@ from pathlib import Path
 from pjrtwheel.errors import AttestError, UsageError, fit, list_choices
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, check_sets, read_entries, require_record
 from pjrtwheel.release.model import Release
-from pjrtwheel.sets.projects import BUILD_SESSIONS, SELECTOR
+from pjrtwheel.sets.projects import SELECTOR
 from pjrtwheel.sets.tags import Tag, list_tagged, parse_tag
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, PROVENANCE_SUFFIX, VARIANTS_SUFFIX, make_name
 
@@ -58,7 +58,7 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
         if entry.version == version and (entry.distribution == SELECTOR) == (release is None)
     )
     if not entries:
-        session = "build_BACKEND" if release else BUILD_SESSIONS[SELECTOR]
+        session = "build_BACKEND" if release else "select"
         raise UsageError(
             f"no wheel of {tag} in {dist}",
             cause=f"its {RELEASE_FILENAME} lists {fit(sorted({entry.version for entry in listed})) or 'nothing'}",

@@ -9,7 +9,8 @@ import sys
 
 from pjrtwheel.cli import add_options, check_repository
 from pjrtwheel.program import require_text
-from pjrtwheel.release_check.problems import describe_statuses
+from pjrtwheel.publish.destinations import find_destination
+from pjrtwheel.release_check.check import check_release, describe_statuses, format_problems, status_of
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -24,16 +25,10 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print one line if all is well, and otherwise every problem; return the status of their kind."""
-    from pjrtwheel.publish.destinations import find_destination
-    from pjrtwheel.release_check.check import check_release
-    from pjrtwheel.release_check.problems import format_problems, status_of
-
     check_repository(args.root)
     root = args.root.resolve()
     destination = find_destination(root, args.to) if args.to else None
     outcome = check_release(root, args.tag, args.dist or root / "dist", destination)
-    for warning in outcome.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
     for line in format_problems(outcome.problems):
         print(line, file=sys.stderr)
     if not outcome.problems:

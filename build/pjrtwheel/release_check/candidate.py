@@ -7,7 +7,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 
 from pjrtwheel.backend import Backend, load_backends
@@ -16,12 +15,10 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import REFERENCE
 from pjrtwheel.products.auto import list_filename, release_document, variant_name
 from pjrtwheel.products.variants import make_variants
-from pjrtwheel.publish.destinations import Destination
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries, require_record
 from pjrtwheel.record.origin import ask_git, is_in_history, list_changes
 from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.release.model import Release
-from pjrtwheel.release_check.policy import Policy, Size, load_policy, load_sizes
 from pjrtwheel.sets.projects import AUTO, BINDINGS, PURE_PYTHON, SELECTOR
 from pjrtwheel.sets.promised import promised_set
 from pjrtwheel.tables import TableError, read_json
@@ -105,11 +102,6 @@ class Candidate:
         documents: Names of the other files in the folder.
         altered: Those of them that have another text than is promised.
         checkout: The repository.
-        policy: What persons decided.
-        projects: Names of all projects that there are wheels of.
-        baselines: Sizes of other releases.
-        destination: Where it is to be published, if that is known yet.
-        now: This moment.
     """
 
     tag: str
@@ -119,11 +111,6 @@ class Candidate:
     documents: Collection[str]
     altered: Collection[str]
     checkout: RepositoryState
-    policy: Policy
-    projects: Collection[str]
-    baselines: tuple[Size, ...]
-    destination: Destination | None
-    now: datetime
 
     @property
     def entries(self) -> tuple[Entry, ...]:
@@ -131,20 +118,18 @@ class Candidate:
         return tuple(entry for name, entry in sorted(self.listed.items()) if name in self.promise.wheels)
 
 
-def gather(root: Path, tag: str, release: Release | None, dist: Path, destination: Destination | None) -> Candidate:
+def gather(root: Path, tag: str, release: Release | None, dist: Path) -> Candidate:
     """Read all that is to be checked of a tag; without a release it is that of the selector.
 
     Raises:
         UsageError: The folder has no `release.json`.
         WheelError: It is damaged.
-        PinError: Policy or sizes are malformed.
     """
     require_record(dist)
-    listed, backends = read_entries(dist), tuple(load_backends(root).values())
+    listed, backends = read_entries(dist), load_backends(root).values()
     promise = promise_of_set(release, backends, listed.values()) if release else promise_of_selector(root)
-    proofs = (proof for name in promise.wheels if name in listed for proof in listed[name].proofs())
-    commits = {proof.origin.commit for proof in proofs}
-    commits |= {listed[name].built.commit for name in promise.wheels if name in listed}
+    entries = [entry for name, entry in listed.items() if name in promise.wheels]
+    origins = [entry.built for entry in entries] + [proof.origin for entry in entries for proof in entry.proofs()]
     names = {path.name for path in dist.glob("*.whl") if path.is_file()}
     documents = {path.name for path in dist.iterdir() if path.is_file()} - names
     return Candidate(
@@ -162,12 +147,7 @@ def gather(root: Path, tag: str, release: Release | None, dist: Path, destinatio
             for name, text in promise.documents.items()
             if text is not None and name in documents and (dist / name).read_bytes() != text.encode()
         },
-        checkout=look_at_checkout(root, tag, filter(None, commits)),
-        policy=load_policy(root),
-        projects={BINDINGS, *PURE_PYTHON, *(backend.distribution for backend in backends)},
-        baselines=load_sizes(root),
-        destination=destination,
-        now=datetime.now(UTC),
+        checkout=look_at_checkout(root, tag, {origin.commit for origin in origins if origin.commit}),
     )
 
 

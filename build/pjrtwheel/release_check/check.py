@@ -6,11 +6,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import Enum
 from pathlib import Path
 
 from pjrtwheel.attest.make import list_documents
+from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import UsageError, count, fit
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.publish.destinations import Destination, check_limits
@@ -18,8 +21,7 @@ from pjrtwheel.record.entries import RELEASE_FILENAME
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release_check.candidate import CHANGELOG, Candidate, gather
-from pjrtwheel.release_check.policy import check_growth, check_policy, holds, measure
-from pjrtwheel.release_check.problems import Problem, ProblemKind
+from pjrtwheel.release_check.policy import check_growth, check_policy, holds, load_policy, load_sizes, measure
 from pjrtwheel.release_check.proofs import (
     History,
     Verdict,
@@ -28,11 +30,57 @@ from pjrtwheel.release_check.proofs import (
     check_origins,
     choose_demand,
     judge,
-    list_unneeded,
 )
-from pjrtwheel.sets.projects import AUTO, BUILD_SESSIONS
+from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON
 from pjrtwheel.wheel.names import find_name
 from pjrtwheel.workflow_tags import read_tag
+
+SEVERAL = 10  # the exit status if problems are of more than one kind
+
+
+class ProblemKind(Enum):
+    """What is wrong: the exit status if nothing else is, a heading, and what fixes it."""
+
+    TAG = 20, "tag", "take the tag of what is in the repository, and set it on this commit: git tag TAG"
+    TREE = 21, "working tree", "commit or remove what differs, then check out the tag, or set it on this commit"
+    CHANGELOG = 22, "changelog", "add an entry to CHANGELOG.md that names the release"
+    MISSING = 23, "missing wheels", "build them (./noxw build_BACKEND, auto, select), or bring them: ./noxw merge"
+    UNLISTED = 24, "wheels that do not belong to the release", "remove them, or give another folder with --dist"
+    ALTERED = 25, "altered or renamed wheels", "copy the folder again, or build these again"
+    LOCK = 26, "locks", "build all wheels of the set again from this release file"
+    LEVEL = 27, "proofs", "prove them: ./noxw smoke_BACKEND; or waive it with a reason in releases/policy.toml"
+    ORIGIN = (
+        28,
+        "proofs that do not count",
+        "prove them again at a commit of this release; if the clone is shallow, git fetch --unshallow",
+    )
+    POLICY = 29, "policy", "decide anew, and write it into releases/policy.toml"
+    SIZE = 30, "sizes", "make the wheel smaller, or note the reason in releases/policy.toml"
+    DESTINATION = 31, "destination", "choose another one with --to, or change releases/destinations.toml"
+    BUILT = 32, "commits", "build all wheels at one commit, the tag's or one before it; proofs of the same bytes stay"
+
+    @property
+    def status(self) -> int:
+        """The exit status."""
+        return self.value[0]
+
+    @property
+    def heading(self) -> str:
+        """What problems of this kind are about."""
+        return self.value[1]
+
+    @property
+    def remedy(self) -> str:
+        """What fixes them."""
+        return self.value[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong, as a sentence."""
+
+    kind: ProblemKind
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +89,10 @@ class CheckResult:
 
     Attributes:
         problems: What must not be published like that.
-        warnings: What a person should look at.
         summary: One line on the release; empty if it could not be read.
     """
 
     problems: tuple[Problem, ...]
-    warnings: tuple[str, ...] = ()
     summary: str = ""
 
 
@@ -65,34 +111,33 @@ def check_release(root: Path, tag: str, dist: Path, destination: Destination | N
     except UsageError as error:
         text = "; ".join(filter(None, (error.what, error.cause, error.remedy)))
         return CheckResult((Problem(ProblemKind.TAG, text),))
-    candidate = gather(root, tag, load_release(root, version) if version else None, dist, destination)
-    history = History(candidate.checkout.ancestors, candidate.now)
-    waivers = [waiver for waiver in candidate.policy.waivers if holds(waiver, candidate.now.date())]
-    demands = {
-        entry.filename: choose_demand(candidate.policy.demand, entry, candidate.promise.with_plugin)
-        for entry in candidate.entries
+    candidate = gather(root, tag, load_release(root, version) if version else None, dist)
+    policy, history = load_policy(root), History(candidate.checkout.ancestors, datetime.now(UTC))
+    today, entries = history.now.date(), candidate.entries
+    waivers = [waiver for waiver in policy.waivers if holds(waiver, today)]
+    verdicts = [
+        judge(entry, choose_demand(policy.demand, entry, candidate.promise.with_plugin), waivers, history)
+        for entry in entries
+    ]
+    projects = {BINDINGS, *PURE_PYTHON, *(backend.distribution for backend in load_backends(root).values())}
+    by_kind = {
+        ProblemKind.POLICY: check_policy(policy, projects, PLATFORMS, today),
+        ProblemKind.LEVEL: check_levels(verdicts),
+        ProblemKind.BUILT: check_built(entries, history),
+        ProblemKind.ORIGIN: check_origins(entries, history),
+        ProblemKind.SIZE: check_growth(measure(tag, entries), load_sizes(root), policy),
+        ProblemKind.DESTINATION: check_destination(candidate, destination) if destination else (),
     }
-    verdicts = [judge(entry, demands[entry.filename], waivers, history) for entry in candidate.entries]
-    return CheckResult(
-        tuple(find_problems(candidate, verdicts, history)),
-        tuple(list_unneeded(candidate.policy.waivers, verdicts)),
-        summarize(candidate, verdicts),
+    problems = (
+        *check_repository(candidate),
+        *check_presence(candidate),
+        *check_unlisted(candidate),
+        *check_bytes(candidate),
+        *check_locks(candidate),
+        *(Problem(kind, text) for kind, texts in by_kind.items() for text in texts),
     )
-
-
-def find_problems(candidate: Candidate, verdicts: Sequence[Verdict], history: History) -> Iterator[Problem]:
-    """Yield everything that is wrong with a release."""
-    yield from check_repository(candidate)
-    yield from check_presence(candidate)
-    yield from check_unlisted(candidate)
-    yield from check_bytes(candidate)
-    yield from check_locks(candidate)
-    yield from check_policy(candidate.policy, candidate.projects, PLATFORMS, candidate.now.date())
-    yield from check_levels(verdicts)
-    yield from check_built(candidate.entries, history)
-    yield from check_origins(candidate.entries, history)
-    yield from check_growth(measure(candidate.tag, candidate.entries), candidate.baselines, candidate.policy)
-    yield from check_destination(candidate)
+    place = f", for {destination.name}" if destination else ""
+    return CheckResult(problems, f"{tag}: {summarize(verdicts)}{place}")
 
 
 def check_repository(candidate: Candidate) -> Iterator[Problem]:
@@ -103,11 +148,8 @@ def check_repository(candidate: Candidate) -> Iterator[Problem]:
     elif not checkout.tagged:
         yield Problem(ProblemKind.TAG, f"there is no tag {tag!r}")
     elif checkout.tagged != checkout.head:
-        yield Problem(
-            ProblemKind.TREE,
-            f"tag {tag} is on {checkout.tagged[:12]}, while {checkout.head[:12]} is checked out",
-            f"check the tag out (git checkout {tag}), or set it on this commit (git tag --force {tag})",
-        )
+        text = f"tag {tag} is on {checkout.tagged[:12]}, while {checkout.head[:12]} is checked out"
+        yield Problem(ProblemKind.TREE, text)
     if checkout.head and checkout.changes is None:
         yield Problem(ProblemKind.TREE, "git cannot tell what differs from the commit")
     elif checkout.changes:
@@ -122,28 +164,20 @@ def check_presence(candidate: Candidate) -> Iterator[Problem]:
     promise, listed, present = candidate.promise, candidate.listed, candidate.present
     if promise.fault:
         yield Problem(ProblemKind.MISSING, promise.fault)
-    for name in promise.documents:
-        if name not in candidate.documents:
-            yield _missing(name)
     for name in sorted(candidate.altered):
         text = f"{name} is not the list that follows from the wheels, which says what installers take on which machine"
-        yield Problem(ProblemKind.ALTERED, text, f"make it again: ./noxw {BUILD_SESSIONS[AUTO]}")
+        yield Problem(ProblemKind.ALTERED, text)
+    for name in promise.documents.keys() - set(candidate.documents):
+        yield Problem(ProblemKind.MISSING, f"{name} is not there")
     by_digest = {file.sha256: name for name, file in present.items() if name not in listed}
     for name in sorted(promise.wheels):
         other = by_digest.get(listed[name].sha256) if name in listed else None
         if name not in present and other:
             yield Problem(ProblemKind.ALTERED, f"{name} was renamed to {other}")
         elif name not in present:
-            yield _missing(name)
+            yield Problem(ProblemKind.MISSING, f"{name} is not there")
         elif name not in listed:
             yield Problem(ProblemKind.MISSING, f"{name} is there, but {RELEASE_FILENAME} does not describe it")
-
-
-def _missing(name: str) -> Problem:
-    """Return the problem of a file that is not there: a wheel, or the list of the variants of `jaxlib-auto`."""
-    wheel = find_name(name)
-    session = BUILD_SESSIONS.get(wheel.distribution if wheel else AUTO)
-    return Problem(ProblemKind.MISSING, f"{name} is not there", f"build it: ./noxw {session}" if session else "")
 
 
 def check_unlisted(candidate: Candidate) -> Iterator[Problem]:
@@ -193,25 +227,40 @@ def check_locks(candidate: Candidate) -> Iterator[Problem]:
             yield Problem(ProblemKind.LOCK, f"{shown}: lock {lock[:8]} is one of {len(fitting)} in this set")
 
 
-def check_destination(candidate: Candidate) -> Iterator[Problem]:
-    """Yield why the destination would not take the release."""
-    place = candidate.destination
-    if place is None:
-        return
-    documents = list_documents(candidate.entries, candidate.documents)
-    for text in check_limits(place, candidate.entries, documents):
-        yield Problem(ProblemKind.DESTINATION, text)
+def check_destination(candidate: Candidate, place: Destination) -> Iterator[str]:
+    """Yield why a destination would not take the release."""
+    yield from check_limits(place, candidate.entries, list_documents(candidate.entries, candidate.documents))
     if candidate.promise.labelled and not place.labels:
-        text = f"it asks for {candidate.promise.labelled[0]}, and {place.name} takes no local version labels"
-        yield Problem(ProblemKind.DESTINATION, text)
+        yield f"it asks for {candidate.promise.labelled[0]}, and {place.name} takes no local version labels"
 
 
-def summarize(candidate: Candidate, verdicts: Sequence[Verdict]) -> str:
-    """Return one line, such as `v1.2: 28 wheels, 2033.1 MB, 9 device, 3 aot, 16 static (17 by waivers)`."""
+def summarize(verdicts: Sequence[Verdict]) -> str:
+    """Return one line, such as `28 wheels, 2033.1 MB, 9 device, 3 aot, 16 static (17 by waivers)`."""
     levels = Counter(verdict.shown for verdict in verdicts)
-    size = sum(entry.size for entry in candidate.entries) / 1e6
+    size = sum(verdict.entry.size for verdict in verdicts) / 1e6
     parts = [count(len(verdicts), "wheel"), f"{size:.1f} MB"]
     parts += [f"{levels[level]} {level}" for level in reversed(Level) if levels[level]]
     waived = sum(verdict.waiver is not None for verdict in verdicts)
-    place = f", for {candidate.destination.name}" if candidate.destination else ""
-    return f"{candidate.tag}: {', '.join(parts)}{f' ({waived} by waivers)' if waived else ''}{place}"
+    return f"{', '.join(parts)}{f' ({waived} by waivers)' if waived else ''}"
+
+
+def format_problems(problems: Iterable[Problem]) -> Iterator[str]:
+    """Yield the lines of a report: a heading for each kind, its problems, and what fixes them."""
+    listed = list(dict.fromkeys(problems))
+    for kind in ProblemKind:
+        if found := [problem for problem in listed if problem.kind is kind]:
+            yield f"{kind.heading} ({count(len(found), 'problem')}, status {kind.status})"
+            yield from (f"  {problem.text}" for problem in found)
+            yield f"  fix: {kind.remedy}"
+
+
+def status_of(problems: Iterable[Problem]) -> int:
+    """Return the exit status: 0 without problems, that of their kind, or `SEVERAL`."""
+    statuses = {problem.kind.status for problem in problems}
+    return SEVERAL if len(statuses) > 1 else next(iter(statuses), 0)
+
+
+def describe_statuses() -> str:
+    """Return what each exit status means, a line each."""
+    lines = [f"  {kind.status}  {kind.heading}" for kind in ProblemKind]
+    return "\n".join(["   0  the release can be published", *lines, f"  {SEVERAL}  several of these"])

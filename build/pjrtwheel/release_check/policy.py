@@ -8,7 +8,7 @@ The policy says what a release has to prove, with waivers and notes of persons, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from pathlib import Path
@@ -18,9 +18,9 @@ from packaging.version import Version
 
 from pjrtwheel.errors import PinError, explain
 from pjrtwheel.files import write_atomically
+from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.proofs import Level
-from pjrtwheel.release_check.problems import Problem, ProblemKind
 from pjrtwheel.sets.projects import PURE_PYTHON
 from pjrtwheel.tables import TableError, column, metadata, read_toml
 
@@ -118,6 +118,7 @@ class Policy:
     Attributes:
         schema: Version of this format.
         growth_percent: By how much a wheel may grow from one release to the next without a note.
+        growth_bytes: Growth up to that is not looked at, however small the wheel is.
         demand: The levels that are demanded.
         waivers: Exceptions from them.
         notes: Wheels that may have grown by more.
@@ -125,6 +126,7 @@ class Policy:
 
     schema: Literal[1]
     growth_percent: float = field(metadata=metadata(minimum=0))
+    growth_bytes: int = field(metadata=metadata(minimum=0))
     demand: Demand
     waivers: tuple[Waiver, ...] = column(key="waiver", default=())
     notes: tuple[Note, ...] = column(key="growth", default=())
@@ -146,9 +148,7 @@ def _read(kind: type[T], root: Path, name: str, remedy: str) -> T:
         raise PinError(f"cannot read {name}", cause=explain(error), remedy=remedy) from error
 
 
-def check_policy(
-    policy: Policy, projects: Collection[str], platforms: Collection[str], today: date
-) -> Iterator[Problem]:
+def check_policy(policy: Policy, projects: Collection[str], platforms: Collection[str], today: date) -> Iterator[str]:
     """Yield what is wrong with decisions: about what does not exist, of no day or a coming one, or expired."""
     decisions: tuple[Waiver | Note, ...] = (*policy.waivers, *policy.notes)
     for decision in decisions:
@@ -156,11 +156,9 @@ def check_policy(
         unknown = [decision.wheel] if decision.wheel not in projects else []
         unknown += [name for name in decision.platforms if name not in platforms]
         if unknown:
-            yield Problem(ProblemKind.POLICY, f"{what} is about what does not exist: {', '.join(unknown)}")
+            yield f"{what} is about what does not exist: {', '.join(unknown)}"
         until = decision.until if isinstance(decision, Waiver) else ""
-        yield from (
-            Problem(ProblemKind.POLICY, f"{what} {fault}") for fault in _check_dates(decision.date, until, today)
-        )
+        yield from (f"{what} {fault}" for fault in _check_dates(decision.date, until, today))
 
 
 def holds(waiver: Waiver, today: date) -> bool:
@@ -243,33 +241,24 @@ def format_sizes(sizes: Iterable[Size]) -> str:
     return _HEAD + "".join(tables)
 
 
-def check_growth(sizes: Iterable[Size], baselines: Sequence[Size], policy: Policy) -> Iterator[Problem]:
+def check_growth(sizes: Iterable[Size], baselines: Iterable[Size], policy: Policy) -> Iterator[str]:
     """Yield each project and platform whose wheel grew by more than is allowed, unless a note says why.
 
     It is compared with the newest earlier release that has one.
     """
+    ordered = sorted(baselines, key=lambda known: _order(known.tag))
+    noted = [(note.tag, note.wheel, platform) for note in policy.notes for platform in note.platforms or PLATFORMS]
     for size in sizes:
-        before = _find_before(size, baselines)
-        noted = any(
-            (note.tag, note.wheel) == (size.tag, size.wheel) and (not note.platforms or size.platform in note.platforms)
-            for note in policy.notes
-        )
-        if before is not None and not noted and size.size > before.size * (1 + policy.growth_percent / 100):
-            growth = 100 * (size.size / before.size - 1)
-            yield Problem(
-                ProblemKind.SIZE,
-                f"{size.wheel} for {size.platform} has {size.size} bytes, {growth:.1f} % more than in {before.tag} "
-                f"({before.size}); {policy.growth_percent:g} % are allowed",
+        earlier = [known for known in ordered if _order(known.tag) < _order(size.tag)]
+        last = {(known.wheel, known.platform): known for known in earlier}.get((size.wheel, size.platform))
+        if last is None or (size.tag, size.wheel, size.platform) in noted:
+            continue
+        growth = size.size - last.size
+        if growth > max(policy.growth_bytes, last.size * policy.growth_percent / 100):
+            yield (
+                f"{size.wheel} for {size.platform} has {size.size} bytes, {100 * growth / last.size:.1f} % more than "
+                f"in {last.tag} ({last.size}); {policy.growth_percent:g} % are allowed"
             )
-
-
-def _find_before(size: Size, baselines: Iterable[Size]) -> Size | None:
-    alike = [
-        known
-        for known in baselines
-        if (known.wheel, known.platform) == (size.wheel, size.platform) and _order(known.tag) < _order(size.tag)
-    ]
-    return max(alike, key=lambda known: _order(known.tag), default=None)
 
 
 def _order(tag: str) -> Version:

@@ -13,7 +13,6 @@ from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.origin import describe_commit_fault, describe_date_fault
 from pjrtwheel.record.proofs import ORDER, Level, Proof, highest
 from pjrtwheel.release_check.policy import Demand, Waiver
-from pjrtwheel.release_check.problems import Problem, ProblemKind
 from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON
 
 
@@ -78,23 +77,15 @@ def judge(entry: Entry, demanded: Level, waivers: Sequence[Waiver], history: His
     return Verdict(entry, demanded, real)
 
 
-def check_levels(verdicts: Iterable[Verdict]) -> Iterator[Problem]:
+def check_levels(verdicts: Iterable[Verdict]) -> Iterator[str]:
     """Yield each wheel that shows less than is demanded of it."""
     for verdict in verdicts:
         if not verdict.suffices:
             name, reason = verdict.entry.filename, _explain(verdict)
-            yield Problem(ProblemKind.LEVEL, f"{name}: {verdict.shown}, where {verdict.demanded} is demanded{reason}")
+            yield f"{name}: {verdict.shown}, where {verdict.demanded} is demanded{reason}"
 
 
-def list_unneeded(waivers: Iterable[Waiver], verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """Yield a sentence for each waiver about wheels of the release, none of which needs it any more."""
-    needed = [verdict.waiver for verdict in verdicts]
-    for waiver in waivers:
-        if waiver not in needed and any(waiver.covers(verdict.entry) for verdict in verdicts):
-            yield f"{waiver.describe()} is not needed any more: remove it from releases/policy.toml"
-
-
-def check_origins(entries: Iterable[Entry], history: History) -> Iterator[Problem]:
+def check_origins(entries: Iterable[Entry], history: History) -> Iterator[str]:
     """Yield why proofs do not count, with the wheels that they are of."""
     found: dict[str, list[str]] = {}
     for entry in entries:
@@ -102,21 +93,21 @@ def check_origins(entries: Iterable[Entry], history: History) -> Iterator[Proble
             for fault in find_faults(proof, history):
                 found.setdefault(fault, []).append(entry.filename)
     for fault, names in found.items():
-        yield Problem(ProblemKind.ORIGIN, f"{fault}: {fit(dict.fromkeys(names))}")
+        yield f"{fault}: {fit(dict.fromkeys(names))}"
 
 
-def check_built(entries: Iterable[Entry], history: History) -> Iterator[Problem]:
+def check_built(entries: Iterable[Entry], history: History) -> Iterator[str]:
     """Yield why it is not known, or not one thing, what the wheels were built from."""
     found: dict[str, list[str]] = {}
     for entry in entries:
         if fault := describe_commit_fault(entry.built, history.commits):
             found.setdefault(f"built {fault}", []).append(entry.filename)
     for fault, names in found.items():
-        yield Problem(ProblemKind.BUILT, f"{fault}: {fit(names)}")
+        yield f"{fault}: {fit(names)}"
     commits = sorted({entry.built.commit for entry in entries if entry.built.commit})
     if commits[1:]:
         shown = fit(commit[:12] for commit in commits)
-        yield Problem(ProblemKind.BUILT, f"built from {len(commits)} commits: {shown}")
+        yield f"built from {len(commits)} commits: {shown}"
 
 
 def find_faults(proof: Proof, history: History) -> Iterator[str]:

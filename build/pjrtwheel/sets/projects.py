@@ -8,4 +8,3 @@ BINDINGS = "jaxlib"
 AUTO = "jaxlib-auto"
 SELECTOR = "jaxlib-select"
 PURE_PYTHON = (AUTO, SELECTOR)  # their wheels hold no library
-BUILD_SESSIONS = {AUTO: "auto", SELECTOR: "select"}  # names that noxw takes; those of all else are `build_BACKEND`

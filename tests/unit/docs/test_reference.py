@@ -35,8 +35,8 @@ from pjrtwheel.publish.yanked import Yanked
 from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import Override, Pin, Release, XlaSource
 from pjrtwheel.release.planned import WantedFiles
+from pjrtwheel.release_check.check import SEVERAL, ProblemKind
 from pjrtwheel.release_check.policy import Policy
-from pjrtwheel.release_check.problems import SEVERAL, ProblemKind
 from pjrtwheel.tables import hints_of, key_of
 
 PROGRAMS = ("build", "ci", "jaxlib", "plugins", "selector", ".github", "noxw", "noxfile.py")

@@ -24,8 +24,7 @@ from pjrtwheel.products.variants import make_variants
 from pjrtwheel.publish.destinations import Destination, DestinationKind
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.known import load_release
-from pjrtwheel.release_check.check import check_release
-from pjrtwheel.release_check.problems import SEVERAL, Problem, ProblemKind, status_of
+from pjrtwheel.release_check.check import SEVERAL, Problem, ProblemKind, check_release, status_of
 from release_entries import origin_of, proof_of
 from tagged_repository import ALONE, BINDINGS, PLUGIN, SELECTOR, TAG, VERSION, TaggedRepository, make_tagged_repository
 
@@ -375,27 +374,6 @@ def test_problems_are_grouped_and_have_a_status(small: TaggedRepository, capsys:
     small.write("CHANGELOG.md", "JAX 1.2.3\n")
     assert main(command) == SEVERAL
     assert capsys.readouterr().out == ""
-
-
-BY_BACKENDS = "  fix: build them (./noxw build_BACKEND), or bring them: ./noxw merge"
-
-
-@pytest.mark.parametrize(
-    ("tag", "fixes"),
-    [
-        (TAG, ["  fix: build it: ./noxw auto", BY_BACKENDS]),
-        ("select-v0.1.0", ["  fix: build it: ./noxw select"]),
-    ],
-)
-def test_what_is_missing_is_built_by_its_own_session(
-    small: TaggedRepository, capsys: pytest.CaptureFixture[str], tag: str, fixes: list[str]
-) -> None:
-    """No backend builds what is pure Python."""
-    small.git("tag", "--force", "select-v0.1.0")
-    small.add_wheel(f"jaxlib_auto-{VERSION}-py3-none-any.whl", lock=small.lock())
-    (small.dist / PLUGIN).unlink()
-    assert main(["release_check", "--tag", tag, "--root", str(small.root), "--dist", str(small.dist)]) == 23
-    assert [line for line in capsys.readouterr().err.splitlines() if line.startswith("  fix: ")] == fixes
 
 
 def test_every_status_is_documented_and_used_once(capsys: pytest.CaptureFixture[str]) -> None:
