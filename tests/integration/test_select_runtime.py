@@ -59,11 +59,7 @@ def run_selecting(wheel_python: Path, root: Path) -> Callable[[str], Any]:
         text = PRELUDE + textwrap.dedent(program) + "\nprint(json.dumps(said))\n"
         variables = {"PYTHONPATH": str(root / "selector"), "PJRT_NAMES_AND_LIBRARY_PATHS": f"other:{library}"}
         result = subprocess.run(
-            [str(wheel_python), "-c", text],
-            capture_output=True,
-            text=True,
-            check=False,
-            env=clean_environ(**variables),
+            [str(wheel_python), "-c", text], capture_output=True, text=True, check=False, env=clean_environ(**variables)
         )
         assert result.returncode == 0, result.stderr
         return json.loads(result.stdout)
@@ -84,14 +80,7 @@ def test_blocks_are_nested_and_seen_by_their_own_thread_only(run_selecting: Call
             except ValueError:
                 said.append(here())
         said.append(here())
-    """) == [
-        [None, "other"],
-        ["cpu", "cpu"],
-        ["other", "other"],
-        [None, "other"],
-        ["cpu", "cpu"],
-        [None, "other"],
-    ]
+    """) == [[None, "other"], ["cpu", "cpu"], ["other", "other"], [None, "other"], ["cpu", "cpu"], [None, "other"]]
 
 
 def test_a_default_for_the_whole_program(run_selecting: Callable[[str], Any]) -> None:
@@ -227,10 +216,6 @@ def test_brainunits_page_on_our_wheels(downstream_python: Path, root: Path, tmp_
     proof = run_program(downstream_python, program, find_backend(root, "cpu"))
     assert proof.outcome is Outcome.PASSED, proof.detail
     result = subprocess.run(
-        [str(downstream_python), "-I", str(page)],
-        capture_output=True,
-        text=True,
-        check=True,
-        env=clean_environ(),
+        [str(downstream_python), "-I", str(page)], capture_output=True, text=True, check=True, env=clean_environ()
     )
     assert result.stdout == BRAINUNIT_PAGE

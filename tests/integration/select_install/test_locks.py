@@ -119,11 +119,7 @@ def test_apply_with_the_oldest_pip_at_hand(bench: Bench, locked: Path) -> None:
 @pytest.mark.parametrize("machine", ["h100", "cpu", "gtx1080ti"])
 def test_a_requirements_file_for_every_tool(bench: Bench, machine: str) -> None:
     """Pinned with hashes; the old GPU gets a cuDNN that still has code for it."""
-    wanted = {
-        "h100": WANTED["cuda13"],
-        "cpu": WANTED["cpu"],
-        "gtx1080ti": WANTED["cuda12-legacy"],
-    }
+    wanted = {"h100": WANTED["cuda13"], "cpu": WANTED["cpu"], "gtx1080ti": WANTED["cuda12-legacy"]}
     python = bench.python("resolving")
     options: tuple[str | Path, ...] = ("--machine", bench.machine(machine), "--python", python, *bench.links())
     bench.select("lock", "jax", "-o", "requirements.txt", *options)

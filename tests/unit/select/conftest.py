@@ -16,7 +16,11 @@ import pytest
 
 from jaxlib_select import facts as facts_package
 from jaxlib_select import tables
+from jaxlib_select.cli import main
 from jaxlib_select.facts import Backend, known_releases, load_facts
+from jaxlib_select.machine.file import to_json
+from jaxlib_select.machine.model import Machine
+from select_commands import Said, Select, WriteMachine
 
 SHIPPED = facts_package.FOLDER
 # An invented release: what these tests expect of it does not change with the next real one. Its wheels have a label.
@@ -91,3 +95,21 @@ def quiet_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in [name for name in os.environ if name.startswith(("JAXLIB_SELECT_", "UV_TORCH_"))]:
         monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def select(capsys: pytest.CaptureFixture[str]) -> Select:
+    """Return a function: runs a command of `jaxlib-select` in this process."""
+    return lambda *words: Said(main([str(word) for word in words]), *capsys.readouterr())
+
+
+@pytest.fixture
+def write_machine(tmp_path: Path) -> WriteMachine:
+    """Return a function: writes a machine file, and returns its path."""
+
+    def write(machine: Machine) -> str:
+        path = tmp_path / "machine.json"
+        path.write_text(json.dumps(to_json(machine)), "utf-8")
+        return str(path)
+
+    return write
