@@ -16,17 +16,17 @@ from jaxlib_select.machine.model import Amd, Devices, Intel, Machine, Nvidia, Nv
 
 CONTRACT = """{"os": "linux", "arch": "x86_64", "wsl": false, "tegra": false,
  "nvidia": {"cuda": "13.0", "driver": "580.95.05", "cuinit": 0, "gpus": [{"name": null, "compute_capability": "9.0"}]},
- "amd": {"rocm": "7.0.0", "gpus": ["gfx942"]}, "intel": {"pci": ["8086:0BD5"], "level_zero": true},
+ "amd": {"rocm": "7.0.0", "gpus": ["gfx90a:sramecc+:xnack-"]}, "intel": {"pci": ["8086:0BD5"], "level_zero": true},
  "tpu": {"pci": ["1ae0:0063"], "devices": ["/dev/vfio/0"]}, "color": "red"}"""
 
 
 def test_the_documented_form_is_read() -> None:
-    """Every documented key is taken, PCI ids in lower case; an unknown key is ignored."""
+    """Every documented key is taken, PCI ids in lower case, chips without features; an unknown key is ignored."""
     assert parse_machine(CONTRACT) == Machine(
         os="linux",
         arch="x86_64",
         nvidia=Nvidia(cuda=(13, 0), driver="580.95.05", cuinit=0, gpus=(NvidiaGpu((9, 0)),)),
-        amd=Amd(rocm="7.0.0", gpus=("gfx942",)),
+        amd=Amd(rocm="7.0.0", gpus=("gfx90a",)),
         intel=Intel(pci=("8086:0bd5",), level_zero=True),
         tpu=Devices(pci=("1ae0:0063",), devices=("/dev/vfio/0",)),
     )
@@ -35,19 +35,18 @@ def test_the_documented_form_is_read() -> None:
 @pytest.mark.parametrize("text", ["{}", '{"nvidia": null, "amd": {}, "intel": {"pci": null}, "os": null}'])
 def test_what_is_missing_was_not_found(text: str) -> None:
     """An empty description is a machine of which nothing is known, and gets the CPU."""
-    machine = parse_machine(text)
-    assert machine == Machine()
-    assert resolve("jax", machine).package == "jaxlib-cpu"
+    assert (parse_machine(text), resolve("jax", Machine()).package) == (Machine(), "jaxlib-cpu")
+
+
+CAPABILITIES = '{"nvidia": {"gpus": [{"compute_capability": "9.0"}, {"compute_capability": "new"}]}}'
 
 
 @pytest.mark.parametrize(
     ("text", "named"),
     [
         ("", "JSON"),
-        ("{", "JSON"),
         ("[" * 100_000, "JSON"),
-        ("[]", "the document is []"),
-        ("3", "the document is 3"),
+        ("[]", "[]"),
         ('{"nvidia": []}', "nvidia is []"),
         ('{"os": 1}', "os is 1"),
         (r'{"nvidia": {"driver": "\ud800"}}', r"nvidia.driver is '\ud800'"),
@@ -57,15 +56,13 @@ def test_what_is_missing_was_not_found(text: str) -> None:
         ('{"wsl": "no"}', "wsl is 'no'"),
         ('{"nvidia": {"cuda": 13}}', "nvidia.cuda is 13"),
         ('{"nvidia": {"cuinit": true}}', "nvidia.cuinit is True"),
-        (
-            '{"nvidia": {"gpus": [{"compute_capability": "9.0"}, {"compute_capability": "new"}]}}',
-            "nvidia.gpus[1].compute_capability is 'new'",
-        ),
+        (CAPABILITIES, "nvidia.gpus[1].compute_capability is 'new'"),
         ('{"nvidia": {"gpus": ["H100"]}}', "nvidia.gpus[0] is 'H100'"),
         ('{"amd": {"gpus": ["MI300"]}}', "amd.gpus[0] is 'MI300'"),
         ('{"tpu": {"pci": ["1ae0"]}}', "tpu.pci[0] is '1ae0'"),
-        ('{"visible": {"X": 0}}', "visible.X is 0"),
         (json.dumps({"os": ["x" * 90]}), f"os is ['{'x' * 55}..."),
+        ('{"name": "x", "version": 3}', "name, version"),  # another program's file: none of its keys is known
+        (" " * (LARGEST + 1), "too large"),
     ],
     ids=lambda value: value[:30],
 )
@@ -81,15 +78,8 @@ def test_a_value_too_deep_to_be_shown_is_refused() -> None:
     value: list[object] = []
     for _ in range(sys.getrecursionlimit()):
         value = [value]
-    with pytest.raises(MachineError, match="machine description: os is too deep, expected a string"):
+    with pytest.raises(MachineError, match="os is too deep"):
         from_json({"os": value})
-
-
-def test_a_document_about_something_else_is_refused() -> None:
-    """Unknown keys are ignored next to known ones; alone they are another program's file."""
-    with pytest.raises(MachineError, match=r"none of its keys \('name, version'\) is known"):
-        parse_machine('{"name": "x", "version": 3}')
-    assert parse_machine('{"name": "x", "os": "linux"}') == Machine("linux")
 
 
 def test_a_key_that_is_nearly_known_is_reported() -> None:
@@ -99,20 +89,8 @@ def test_a_key_that_is_nearly_known_is_reported() -> None:
     machine = from_json({**document, "notes": ["odd"]})
     assert machine.nvidia.gpus[0] == NvidiaGpu(None)
     odd, *slips = machine.notes
-    known = {"'tgera'": "tegra", "'nvidia.gpus.compute_cap'": "nvidia.gpus.compute_capability"}
-    assert (odd, [text.endswith(name) for text, name in zip(slips, known.values(), strict=True)]) == ("odd", [True] * 2)
+    assert (odd, [text.rpartition(" ")[2] for text in slips]) == ("odd", ["tegra", "nvidia.gpus.compute_capability"])
     assert set(machine.notes) <= set(resolve("jax", machine).warnings)
-
-
-def test_features_of_an_amd_architecture_are_left_out() -> None:
-    """As rocminfo prints them."""
-    assert parse_machine('{"amd": {"gpus": ["gfx90a:sramecc+:xnack-"]}}').amd.gpus == ("gfx90a",)
-
-
-def test_a_huge_description_is_refused_unread() -> None:
-    """Nobody has that many devices."""
-    with pytest.raises(MachineError, match="too large"):
-        parse_machine(" " * (LARGEST + 1))
 
 
 def test_ten_thousand_gpus_are_decided_about() -> None:
@@ -122,10 +100,7 @@ def test_ten_thousand_gpus_are_decided_about() -> None:
     ]
     text = json.dumps({"os": "linux", "arch": "x86_64", "nvidia": {"cuda": "13.0", "cuinit": 0, "gpus": gpus}})
     decision = resolve("jax", parse_machine(text))
-    assert (decision.package, len(decision.hidden)) == ("jaxlib-cuda-13", 5000)
-    assert max(len(candidate.reason) for candidate in decision.candidates) < 500
-    assert len(decision.environment["CUDA_VISIBLE_DEVICES"].split(",")) == 5000
-    assert [warning.partition(" to hide ")[0] for warning in decision.warnings] == [
-        "set CUDA_VISIBLE_DEVICES=0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,..."
-    ]
-    assert "and 4992 more" in decision.warnings[0]
+    hidden = decision.environment["CUDA_VISIBLE_DEVICES"].split(",")
+    assert (decision.package, len(decision.hidden), len(hidden)) == ("jaxlib-cuda-13", 5000, 5000)
+    (warning,) = decision.warnings
+    assert max(map(len, [warning, *(candidate.reason for candidate in decision.candidates)])) < 500

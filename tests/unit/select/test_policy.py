@@ -12,8 +12,9 @@ from jaxlib_select.choose.policy import Policy, PolicySource, find_table, read_p
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.errors import PolicyError, UsageError
 from jaxlib_select.machine.host import this_host
-from jaxlib_select.machine.model import Amd, Machine, Nvidia, NvidiaGpu
-from machines import H100, PASCAL, PLAIN
+from jaxlib_select.machine.model import Amd, Machine
+from machines import H100, PASCAL, PLAIN, nvidia_machine
+from select_commands import asked, lacking
 
 PYPROJECT = """
 [project]
@@ -26,23 +27,19 @@ jax = 1
 """
 INTEGRATED = Machine("linux", "x86_64", amd=Amd("7.0.0", ("gfx1036",)))
 UNSUPPORTED = Machine("linux", "x86_64", amd=Amd("7.0.0", ("gfx1031",)))
-
-
-def asked(backend: str) -> Policy:
-    """Return the policy of `--backend BACKEND`."""
-    return read_policy([backend], {}, None)
+JAX, DEFAULT = "JAXLIB_SELECT_BACKEND_JAX", "JAXLIB_SELECT_BACKENDS_DEFAULT"
 
 
 @pytest.mark.parametrize(
     ("arguments", "environ", "value", "origin"),
     [
-        (["jax=cuda12"], {"JAXLIB_SELECT_BACKEND_JAX": "cpu"}, "cuda12", "--backend jax=cuda12"),
-        (["tpu"], {"JAXLIB_SELECT_BACKEND_JAX": "cpu"}, "tpu", "--backend tpu"),
-        (["torch=cpu"], {"JAXLIB_SELECT_BACKEND_JAX": "cpu"}, "cpu", "JAXLIB_SELECT_BACKEND_JAX"),
-        ([], {"JAXLIB_SELECT_BACKENDS_DEFAULT": "auto"}, "auto", "JAXLIB_SELECT_BACKENDS_DEFAULT"),
-        ([], {"JAXLIB_SELECT_BACKENDS_DEFAULT": "auto", "JAXLIB_SELECT_BACKEND_JAX": "tpu"}, "tpu", "_BACKEND_JAX"),
+        (["jax=cuda12"], {JAX: "cpu"}, "cuda12", "--backend jax=cuda12"),
+        (["tpu"], {JAX: "cpu"}, "tpu", "--backend tpu"),
+        (["torch=cpu"], {JAX: "cpu"}, "cpu", JAX),
+        ([], {DEFAULT: "auto"}, "auto", DEFAULT),
+        ([], {DEFAULT: "auto", JAX: "tpu"}, "tpu", JAX),
         ([], {"UV_TORCH_BACKEND": "cu126"}, "cuda13", "pyproject.toml, [tool.jaxlib-select.backends] jax"),
-        ([], {"JAXLIB_SELECT_BACKEND_JAX": ""}, "cuda13", "pyproject.toml, [tool.jaxlib-select.backends] jax"),
+        ([], {JAX: ""}, "cuda13", "pyproject.toml, [tool.jaxlib-select.backends] jax"),
     ],
 )
 def test_the_nearest_place_decides(
@@ -54,7 +51,6 @@ def test_the_nearest_place_decides(
     choice = read_policy(arguments, environ, tmp_path / "below").choose("jax")
     assert (choice.backend, choice.origin.endswith(origin)) == (value, True)
     assert choice.lasting == choice.origin.endswith("DEFAULT")
-    assert read_policy([], {}, None).choose("jax").backend == "auto"
 
 
 def test_uv_speaks_for_torch() -> None:
@@ -69,30 +65,31 @@ def test_uv_speaks_for_torch() -> None:
 @pytest.mark.parametrize("arguments", [["cpu", "cuda12"], ["jax=cpu", "JAX=cuda12"]])
 def test_a_contradiction_is_refused(arguments: list[str]) -> None:
     """Two values for one thing in one place."""
-    with pytest.raises(UsageError, match="--backend says both 'cpu' and 'cuda12'"):
-        read_policy(arguments, {}, None)
+    with pytest.raises(UsageError, match=r"'cpu'.*'cuda12'"):
+        asked(*arguments)
 
 
-@pytest.mark.parametrize("name", ["cuda13", "cuda-13", "cuda_13", "CUDA13"])
-def test_a_backend_is_found_however_its_name_is_written(name: str) -> None:
-    """Its package, its module and its extra spell it in three ways; so may the command line and the environment."""
-    variable = {"JAXLIB_SELECT_BACKEND_JAX": name}
-    assert {resolve("jax", H100, policy).backend for policy in policies(name, variable)} == {"cuda13"}
-    local = read_policy([f"{name}-local"], {}, None)
-    assert resolve("jax", H100, local).requirements[-1].partition("==")[0] == "jaxlib-cuda-13"
-    read_policy([f"jax={name}", "jax=cuda13"], {}, None)  # no contradiction
-
-
-def policies(argument: str, environ: dict[str, str]) -> tuple[Policy, ...]:
-    """Return what is asked for by an option alone, and by the environment alone."""
-    return read_policy([argument], {}, None), read_policy([], environ, None)
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("cuda-13", "cuda13"),
+        ("cuda_13", "cuda13"),
+        ("CUDA13", "cuda13"),
+        ("CUDA12-Local", "cuda12-local"),
+        ("gpu", "cuda13"),
+    ],
+)
+def test_a_backend_is_found_however_its_name_is_written(written: str, expected: str) -> None:
+    """Its package, its module and its extra spell it in three ways; the same in two spellings is no contradiction."""
+    for policy in (asked(written, written.lower()), read_policy([], {JAX: written}, None)):
+        assert resolve("jax", H100, policy).backend == expected
 
 
 def test_an_unknown_value_lists_the_known_ones() -> None:
     """The message says who asked, for what, and what there is."""
     with pytest.raises(UsageError) as caught:
-        resolve("jax", PLAIN, read_policy([], {"JAXLIB_SELECT_BACKEND_JAX": "cuda14"}, None))
-    assert [name for name in ("'cuda14'", "JAXLIB_SELECT_BACKEND_JAX") if name not in caught.value.what] == []
+        resolve("jax", PLAIN, read_policy([], {JAX: "cuda14"}, None))
+    assert lacking(caught.value.what, "'cuda14'", JAX) == []
     known = caught.value.remedy.removeprefix("known: ").split(", ")
     backends = ["cuda12", "cuda12-local", "cuda13", "cuda13-local", "oneapi", "rocm7", "rocm7-local", "tpu"]
     families = ["cuda", "cuda-local", "rocm", "rocm-local"]
@@ -102,7 +99,6 @@ def test_an_unknown_value_lists_the_known_ones() -> None:
 @pytest.mark.parametrize(
     ("arguments", "environ", "table", "origin"),
     [
-        (["jaxx=cuda12"], {}, "", "--backend jaxx=cuda12"),
         (["cpu", "JAXX=cuda12"], {}, "", "--backend jaxx=cuda12"),
         ([], {"JAXLIB_SELECT_BACKEND_JAXX": "cuda12"}, "", "JAXLIB_SELECT_BACKEND_JAXX"),
         (["jax=cpu"], {}, "jaxx = 'cuda12'", "[tool.jaxlib-select.backends] jaxx"),
@@ -115,19 +111,19 @@ def test_a_choice_for_no_package_is_refused(
     (tmp_path / "pyproject.toml").write_text(f"[tool.jaxlib-select.backends]\n{table}\n", "utf-8")
     with pytest.raises(UsageError) as caught:
         resolve("jax", PLAIN, read_policy(arguments, environ, tmp_path))
-    assert ("'jaxx'" in caught.value.what, origin in caught.value.what) == (True, True)
+    assert lacking(caught.value.what, "'jaxx'", origin) == []
 
 
 def test_a_choice_for_a_package_that_is_not_resolved_is_ignored() -> None:
     """Whatever it says: one line of a project serves every command."""
-    assert resolve("jax", H100, read_policy(["torch=cuda99", "cpu"], {}, None)).backend == "cpu"
+    assert resolve("jax", H100, asked("torch=cuda99", "cpu")).backend == "cpu"
 
 
 @pytest.mark.parametrize("argument", ["=cpu", "jax=", "", " = "])
 def test_half_a_choice_is_refused(argument: str) -> None:
     """Either the package or the backend is missing."""
     with pytest.raises(UsageError):
-        read_policy([argument], {}, None)
+        asked(argument)
 
 
 @pytest.mark.parametrize("name", ["BACKENDS_JAX", "BACKEND_DEFAULT", "BACKEND_", "TIMEOUTS"])
@@ -140,65 +136,44 @@ def test_a_variable_that_only_looks_like_ours_is_refused(name: str) -> None:
         read({variable: ""})
 
 
-@pytest.mark.parametrize(
-    ("written", "expected"), [("CUDA12", "cuda12"), ("Cpu", "cpu"), ("CUDA12-Local", "cuda12-local"), ("gpu", "cuda13")]
-)
-def test_letters_do_not_matter(written: str, expected: str) -> None:
-    """Nor whether somebody says it as JAX does; the same in two spellings is no contradiction."""
-    assert resolve("jax", H100, asked(written)).backend == expected
-    assert resolve("jax", H100, read_policy([written, written.lower()], {}, None)).backend == expected
-
-
 def test_a_lasting_default_serves_packages_that_lack_the_backend() -> None:
     """They choose by themselves, and say so; what holds for the package itself, or what nobody knows, is refused."""
-    everywhere = {"JAXLIB_SELECT_BACKENDS_DEFAULT": "Cuda12"}
+    everywhere = {DEFAULT: "Cuda12"}
     decision = resolve("torch", PLAIN, read_policy([], everywhere, None))
     (warning,) = decision.warnings
     assert (decision.backend, "'Cuda12'" in warning) == ("cpu", True)
     assert resolve("jax", PLAIN, read_policy([], everywhere, None)).backend == "cuda12"
-    variables = {"BACKEND_TORCH": "cuda12", "BACKENDS_DEFAULT": "cuda21"}
-    policies = [read_policy([], {f"JAXLIB_SELECT_{name}": value}, None) for name, value in variables.items()]
-    for policy in (asked("cuda12"), *policies):
+    variables = ({"JAXLIB_SELECT_BACKEND_TORCH": "cuda12"}, {DEFAULT: "cuda21"})
+    for policy in (asked("cuda12"), *(read_policy([], environ, None) for environ in variables)):
         with pytest.raises(UsageError, match="torch: 'cuda"):
             resolve("torch", PLAIN, policy)
 
 
 def test_require_gpu_fails_with_every_reason_and_what_helps() -> None:
     """On a machine whose driver is too old."""
-    old = Machine("linux", "x86_64", nvidia=Nvidia((11, 4), cuinit=0, gpus=(NvidiaGpu((8, 0), "A100"),)))
     for name in ("require-gpu", "gpu"):
         with pytest.raises(PolicyError) as caught:
-            resolve("jax", old, asked(name))
+            resolve("jax", nvidia_machine("A100", (8, 0), cuda=(11, 4)), asked(name))
         reasons = caught.value.cause.split("; ")
         assert [reason.partition(":")[0] for reason in reasons] == ["tpu", "cuda13", "cuda12", "rocm7", "oneapi"]
-        assert ("CUDA 13.0" in reasons[1], "580" in caught.value.remedy, caught.value.exit_code) == (True, True, 3)
+        assert ("CUDA 13.0" in reasons[1], "580" in caught.value.remedy) == (True, True)
 
 
 @pytest.mark.parametrize(
-    ("machine", "backend", "expected"),
+    ("machine", "choices"),
     [
-        (H100, "auto", "cuda13"),
-        (H100, "prefer-gpu", "cuda13"),
-        (H100, "require-gpu", "cuda13"),
-        (H100, "cpu", "cpu"),
-        (H100, "cuda", "cuda13"),
-        (H100, "cuda-local", "cuda13-local"),
-        (H100, "rocm", "rocm7-local"),
-        (H100, "cuda12", "cuda12"),
-        (H100, "cuda12-local", "cuda12-local"),
-        (H100, "rocm7-local", "rocm7-local"),
-        (INTEGRATED, "prefer-gpu", "cpu"),
-        (INTEGRATED, "rocm7", "rocm7-local"),
-        (UNSUPPORTED, "auto", "cpu"),
-        (UNSUPPORTED, "prefer-gpu", "rocm7-local"),
-        (UNSUPPORTED, "require-gpu", "rocm7-local"),
-        (PLAIN, "prefer-gpu", "cpu"),
-        (PLAIN, "cuda13", "cuda13"),
+        (H100, "auto:cuda13 prefer-gpu:cuda13 require-gpu:cuda13 cpu:cpu cuda12:cuda12 cuda12-local:cuda12-local"),
+        (H100, "cuda:cuda13 cuda-local:cuda13-local rocm:rocm7-local rocm7-local:rocm7-local"),
+        (INTEGRATED, "prefer-gpu:cpu rocm7:rocm7-local"),
+        (UNSUPPORTED, "auto:cpu prefer-gpu:rocm7-local require-gpu:rocm7-local"),
+        (PLAIN, "prefer-gpu:cpu cuda13:cuda13"),
     ],
+    ids=["H100", "families", "integrated", "unsupported", "plain"],
 )
-def test_each_choice_is_honoured(machine: Machine, backend: str, expected: str) -> None:
+def test_each_choice_is_honoured(machine: Machine, choices: str) -> None:
     """A named backend is taken whatever the machine; doubtful ones only when an accelerator is preferred."""
-    assert resolve("jax", machine, asked(backend)).backend == expected
+    wanted = dict(choice.split(":") for choice in choices.split())
+    assert {backend: resolve("jax", machine, asked(backend)).backend for backend in wanted} == wanted
 
 
 def test_what_will_not_run_is_taken_with_a_warning() -> None:
@@ -213,7 +188,7 @@ def test_a_gpu_in_a_processor_is_taken_only_by_name() -> None:
     """It would run, so nobody is warned who asks for it."""
     assert resolve("jax", INTEGRATED, asked("rocm7")).warnings == ()
     (reason,) = [entry.reason for entry in resolve("jax", INTEGRATED).candidates if entry.backend == "rocm7"]
-    assert ("gfx1036" in reason, "--backend rocm7" in reason) == (True, True)
+    assert lacking(reason, "gfx1036", "--backend rocm7") == []
 
 
 def test_local_libraries_are_not_required() -> None:
@@ -228,25 +203,25 @@ def test_what_has_no_wheel_fails_loudly() -> None:
     """What is asked for by name must have a wheel."""
     with pytest.raises(PolicyError) as caught:
         resolve("jax", Machine("darwin", "arm64"), asked("cuda13"))
-    assert [name for name in ("cuda13", "macOS on arm64") if name not in caught.value.what] == []
-    assert "linux_aarch64, linux_x86_64" in str(caught.value)
+    assert lacking(str(caught.value), "cuda13", "macOS on arm64", "linux_aarch64, linux_x86_64") == []
 
 
 @pytest.mark.parametrize(
     ("text", "named"),
     [
-        (b"[tool.jaxlib-select.backends]\njax = 3\n", "jax (is|=) 3"),
+        (b"[tool.jaxlib-select.backends]\njax = 3\n", "jax"),
         (b"[tool.jaxlib-select]\nbackends = 3\n", "backends"),
-        (b"[tool.jaxlib-select]\nbackend = 'cpu'\n", "backend;"),
-        (b"[tool.jaxlib-select.backends\n", "cannot read"),
-        (b"\xff", "cannot read"),
+        (b"[tool.jaxlib-select]\nbackend = 'cpu'\n", "backend"),
+        (b"[tool.jaxlib-select.backends\n", ""),
+        (b"\xff", ""),
     ],
 )
 def test_a_bad_pyproject_is_named(text: bytes, named: str, tmp_path: Path) -> None:
     """A mistake in the table is reported, one elsewhere is none of our business."""
     (tmp_path / "pyproject.toml").write_bytes(text)
-    with pytest.raises(UsageError, match=rf"pyproject\.toml(.|\n)*{named}|{named}(.|\n)*pyproject\.toml"):
+    with pytest.raises(UsageError) as caught:
         read_policy([], {}, tmp_path)
+    assert lacking(str(caught.value), "pyproject.toml", named) == []
 
 
 def test_a_pyproject_without_the_table_is_not_parsed(tmp_path: Path) -> None:
@@ -255,11 +230,10 @@ def test_a_pyproject_without_the_table_is_not_parsed(tmp_path: Path) -> None:
     assert read_policy([], {}, tmp_path) == Policy((PolicySource(), PolicySource(), PolicySource()))
 
 
+# With the table that `lock --format uv` asks for, and the words of ours in other places.
 UV_PROJECT = """
 [project]
-dependencies = [
-    "jaxlib-select",  # [tool.jaxlib-select.backends]
-]
+dependencies = ["jaxlib-select"]  # [tool.jaxlib-select.backends]
 [tool.uv]
 conflicts = [
     [{ extra = "cpu" }, { extra = "cuda12" }],
@@ -279,6 +253,6 @@ name = "jaxlib-select"
     ],
 )
 def test_the_table_is_read_however_it_is_written(text: str, expected: dict[str, str], tmp_path: Path) -> None:
-    """Any valid pyproject.toml can be read, such as one with the table that `lock --format uv` asks for."""
+    """Any valid pyproject.toml can be read."""
     (tmp_path / "pyproject.toml").write_text(text, "utf-8")
     assert find_table(tmp_path) == expected

@@ -14,34 +14,34 @@ import pytest
 from jaxlib_select.apply.installer import pip_installer, uv_installer
 from jaxlib_select.apply.lock_file import apply_lock, choose_group, read_lock
 from jaxlib_select.apply.pylock import lock_environment_of
-from jaxlib_select.cli import main
 from jaxlib_select.errors import InstallError, LockError
 from jaxlib_select.installed.environment import Distribution, Environment, this_environment
 from lock_files import HERE
+from select_commands import Select, lacking
 
 PYTHON = Path("/venv/bin/python")
 
 
 def test_a_lock_edited_by_hand_is_not_applied(
-    make_lock_here: Callable[[], Path], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    make_lock_here: Callable[[], Path], select: Select, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Unless the user insists."""
     path = make_lock_here()
     (path.parent / "uv").touch(0o755)
     monkeypatch.setenv("PATH", str(path.parent), prepend=os.pathsep)
-    assert main(["apply", str(path), "--dry-run"]) == LockError.exit_code
-    said = capsys.readouterr().err
-    assert (str(path) in said, "--force" in said) == (True, True)
-    assert main(["apply", str(path), "--dry-run", "--force"]) == 0
-    assert f"-r {path}" in capsys.readouterr().out
+    said = select("apply", path, "--dry-run")
+    assert (said.status, lacking(said.err, str(path), "--force")) == (LockError.exit_code, [])
+    said = select("apply", path, "--dry-run", "--force")
+    assert (said.status, f"-r {path}" in said.out) == (0, True)
 
 
-def test_no_lock_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_lock_at_all(tmp_path: Path, select: Select) -> None:
     """A file that is absent, and one that nobody could have meant."""
-    assert main(["lock", "--check", str(tmp_path / "pylock.toml")]) == LockError.exit_code
-    assert str(tmp_path / "pylock.toml") in capsys.readouterr().err
-    assert main(["lock", "--check", str(tmp_path / "poetry.lock")]) == 2
-    assert main(["lock"]) == 2
+    said = select("lock", "--check", tmp_path / "pylock.toml")
+    assert (said.status, str(tmp_path / "pylock.toml") in said.err) == (LockError.exit_code, True)
+    assert select("lock", "--check", tmp_path / "poetry.lock").status == 2
+    assert select("lock").status == 2
+    assert select("lock", "jax", "torch==2.14.0").status == 2  # its groups are the backends of one package
 
 
 def environment(pip: str) -> Environment:
@@ -52,29 +52,23 @@ def environment(pip: str) -> Environment:
 def test_each_installer_is_asked_in_its_own_way(make_lock: Callable[..., Path]) -> None:
     """Both uv and new versions of pip read the lock; the default group is theirs to find."""
     path = make_lock()
-    lock = read_lock(path)
     found = []
     for installer in (uv_installer(PYTHON), pip_installer(PYTHON)):
         for group in ("cuda13", "cuda12"):
-            with apply_lock(lock, group, environment("26.3"), installer, []) as ((command,), _):
+            with apply_lock(read_lock(path), group, environment("26.3"), installer, []) as ((command,), _):
                 found.append(" ".join(command[command.index("install") + 1 :]))
-    assert found == [
-        f"--python /venv/bin/python -r {path}",
-        f"--python /venv/bin/python -r {path} --group cuda12",
-        f"-r {path}",
-        f"--group {path}:cuda12",
-    ]
+    with_uv = f"--python /venv/bin/python -r {path}"
+    assert found == [with_uv, f"{with_uv} --group cuda12", f"-r {path}", f"--group {path}:cuda12"]
 
 
 def test_an_old_pip_gets_a_requirements_file(make_lock: Callable[..., Path]) -> None:
     """With the packages of the group, their hashes, and the folders where files lie."""
     path = make_lock(("https://example.org/jax-1.0", "file:///folder/jax-1.0"))
     with apply_lock(read_lock(path), "cuda12", environment("23.2.1"), pip_installer(PYTHON), []) as ((command,), _):
-        file = Path(command[-1])
-        lines = [line for line in file.read_text().splitlines() if not line.startswith(("#", " "))]
+        *_, no_deps, option, file = command
+        lines = [line for line in Path(file).read_text().splitlines() if not line.startswith(("#", " "))]
     assert lines == ["--find-links file:///folder", "cudnn==9.10 \\", "jax==1.0 \\", "jaxlib-cuda-12==1.0 \\"]
-    assert command[-3:-1] == ("--no-deps", "-r")
-    assert not file.parent.exists()
+    assert (no_deps, option, Path(file).parent.exists()) == ("--no-deps", "-r", False)
 
 
 @pytest.fixture
@@ -98,20 +92,21 @@ def old_pip(make_lock_here: Callable[[], Path], tmp_path: Path, monkeypatch: pyt
     return path, temporary
 
 
-def test_a_dry_run_leaves_nothing_behind(old_pip: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_dry_run_leaves_nothing_behind(old_pip: tuple[Path, Path], select: Select) -> None:
     """What the command reads would be written when it runs, and is said to be so; a lock of the user's stays."""
     path, temporary = old_pip
-    assert main(["apply", str(path), "--group", "cuda12", "--dry-run", "--force"]) == 0
-    printed = capsys.readouterr()
-    file = printed.out.splitlines()[0].rpartition(" ")[2]
-    assert [name for name in (file, str(path)) if name not in printed.err] == []
+    said = select("apply", path, "--group", "cuda12", "--dry-run", "--force")
+    file = said.out.splitlines()[0].rpartition(" ")[2]
+    assert (said.status, lacking(said.err, file, str(path))) == (0, [])
     assert (list(temporary.iterdir()), path.exists()) == ([], True)
 
 
-def test_an_error_leaves_nothing_behind_either(old_pip: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_leaves_nothing_behind_either(
+    old_pip: tuple[Path, Path], select: Select, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Neither one of the installer, nor one while its file is written."""
     path, temporary = old_pip
-    words = ["apply", str(path), "--group", "cuda12", "--force"]
+    words = ["apply", path, "--group", "cuda12", "--force"]
     seen: list[Path] = []
 
     def fail(*_: object) -> None:
@@ -119,28 +114,26 @@ def test_an_error_leaves_nothing_behind_either(old_pip: tuple[Path, Path], monke
         raise InstallError("no network")
 
     monkeypatch.setattr("jaxlib_select.cli.apply.run_installer", fail)
-    assert main(words) == InstallError.exit_code
+    assert select(*words).status == InstallError.exit_code
     monkeypatch.setattr("jaxlib_select.apply.lock_file.write_requirements", fail)
-    assert main([*words, "--dry-run"]) == InstallError.exit_code
-    assert [file.name for file in seen] == ["requirements.txt"]
-    assert list(temporary.iterdir()) == []
+    assert select(*words, "--dry-run").status == InstallError.exit_code
+    assert ([file.name for file in seen], list(temporary.iterdir())) == (["requirements.txt"], [])
 
 
-def test_a_group_that_the_lock_has_not(make_lock: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_group_that_the_lock_has_not(make_lock: Callable[..., Path], select: Select) -> None:
     """The message lists those there are."""
     path = make_lock()
-    assert choose_group(read_lock(path), None) == "cuda13"
-    assert [choose_group(read_lock(path), name) for name in ("cuda12", "cuda-12", "cuda_12")] == ["cuda12"] * 3
-    assert main(["apply", str(path), "--group", "rocm7"]) == 2
-    said = capsys.readouterr().err
-    assert [value for value in (str(path), "'rocm7'", "cuda13, cuda12") if value not in said] == []
+    found = [choose_group(read_lock(path), name) for name in (None, "cuda12", "cuda-12", "cuda_12")]
+    assert found == ["cuda13", "cuda12", "cuda12", "cuda12"]
+    said = select("apply", path, "--group", "rocm7")
+    assert (said.status, lacking(said.err, str(path), "'rocm7'", "cuda13, cuda12")) == (2, [])
 
 
-def test_a_lock_is_written_whole_or_not_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_lock_is_written_whole_or_not_at_all(tmp_path: Path, select: Select) -> None:
     """A folder that is not there is an error, not a traceback, and one that comes before anything is resolved."""
     absent = tmp_path / "absent/pylock.toml"
-    assert main(["lock", "jax", "-o", str(absent), "--index-url", "http://127.0.0.1:9"]) == LockError.exit_code
-    assert str(absent) in capsys.readouterr().err
-    assert main(["lock", "jax", "--format", "uv", "-o", str(tmp_path / "absent/x.toml")]) == LockError.exit_code
-    assert main(["lock", "jax", "--format", "uv", "-o", str(tmp_path / "x.toml")]) == 0
+    said = select("lock", "jax", "-o", absent, "--index-url", "http://127.0.0.1:9")
+    assert (said.status, str(absent) in said.err) == (LockError.exit_code, True)
+    assert select("lock", "jax", "--format", "uv", "-o", tmp_path / "absent/x.toml").status == LockError.exit_code
+    assert select("lock", "jax", "--format", "uv", "-o", tmp_path / "x.toml").status == 0
     assert [path.name for path in tmp_path.iterdir()] == ["x.toml"]

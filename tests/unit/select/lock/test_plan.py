@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import shlex
 import warnings
 from pathlib import Path
 
@@ -18,7 +19,6 @@ from jaxlib_select.apply.lock_file import read_lock, write_again
 from jaxlib_select.apply.pylock import build_document
 from jaxlib_select.apply.resolution import pip_remark, read_report
 from jaxlib_select.choose.policy import Policy
-from jaxlib_select.cli import main
 from jaxlib_select.errors import LockError, UsageError
 from jaxlib_select.machine.model import Machine
 from lock_files import GROUPS, HERE, evidence, package, wheel
@@ -36,18 +36,14 @@ def test_with_which_arguments_a_lock_was_written(tmp_path: Path) -> None:
     assert list(unpacked) == [*given[:3], str(Path("moved/my dist")), *kept[4:]]
     path = tmp_path / "pylock.toml"
     path.write_text(write_toml(build_document(GROUPS, "cuda13", evidence(arguments=tuple(packed)), HERE)), "utf-8")
-    assert (
-        write_again(read_lock(path))
-        == f"jaxlib-select lock jax --groups cpu --find-links '{tmp_path}/my dist' --find-links /dist "
-        f"--index-url https://example.org/simple/ --no-index -o {path}"
-    )
+    again = shlex.split(write_again(read_lock(path)))
+    assert again == ["jaxlib-select", "lock", "jax", *given[:3], f"{tmp_path}/my dist", *kept[4:], "-o", str(path)]
 
 
 @pytest.mark.parametrize(("version", "slow"), [("23.2.1", True), ("25.2", True), ("25.3", False), ("26.3", False)])
-def test_a_pip_that_downloads_every_wheel_to_resolve(version: str, *, slow: bool) -> None:
-    """Whoever waits for it sees why, and what does not wait."""
-    said = f"pip {version} downloads every wheel to resolve; uv and pip 25.3 read the index's metadata instead"
-    assert pip_remark(version) == (said if slow else "")
+def test_a_pip_that_downloads_every_wheel_to_resolve(version: str, slow: bool) -> None:
+    """Whoever waits for it sees why."""
+    assert (f"pip {version}" in pip_remark(version)) == slow == bool(pip_remark(version))
 
 
 def test_a_lock_is_about_every_backend_with_wheels_for_the_platform() -> None:
@@ -65,13 +61,8 @@ def test_a_lock_is_about_every_backend_with_wheels_for_the_platform() -> None:
 
 def test_an_unknown_group_is_not_blamed_on_another_option() -> None:
     """The user wrote `--groups`."""
-    with pytest.raises(UsageError, match=r"unknown backend for jax: 'bogus' \(from --groups\)"):
+    with pytest.raises(UsageError, match=r"'bogus'.*--groups"):
         make_choices("jax", H100, Policy(), ["cpu", "bogus"])
-
-
-def test_a_lock_is_about_one_package() -> None:
-    """Its groups are the backends of that one."""
-    assert main(["lock", "jax", "torch==2.14.0"]) == 2
 
 
 def test_pips_report_becomes_packages() -> None:
@@ -80,18 +71,14 @@ def test_pips_report_becomes_packages() -> None:
     def item(url: str, **info: object) -> dict[str, object]:
         return {"metadata": {"name": "A_b", "version": "1"}, "download_info": {"url": url, **info}}
 
-    hashed = {"archive_info": {"hashes": {"sha256": "0"}}}
-    assert read_report(
-        {"install": [item("https://e/a-1-py3-none-any.whl", **hashed), item("https://e/a.tar.gz", **hashed)]}
-    ) == [
-        {
-            "name": "a-b",
-            "version": "1",
-            "wheels": [{"url": "https://e/a-1-py3-none-any.whl", "hashes": {"sha256": "0"}}],
-        },
-        {"name": "a-b", "version": "1", "sdist": {"url": "https://e/a.tar.gz", "hashes": {"sha256": "0"}}},
+    hashes = {"sha256": "0"}
+    hashed = {"archive_info": {"hashes": hashes}}
+    made, archive = "https://e/a-1-py3-none-any.whl", "https://e/a.tar.gz"
+    assert read_report({"install": [item(made, **hashed), item(archive, **hashed)]}) == [
+        {"name": "a-b", "version": "1", "wheels": [{"url": made, "hashes": hashes}]},
+        {"name": "a-b", "version": "1", "sdist": {"url": archive, "hashes": hashes}},
     ]
-    with pytest.raises(LockError, match="cannot lock a-b 1"):
+    with pytest.raises(LockError, match="a-b 1"):
         read_report({"install": [item("git+https://e/a", vcs_info={})]})
 
 
@@ -115,7 +102,7 @@ def test_files_below_the_lock_move_with_it(tmp_path: Path) -> None:
         ("", False, None),
     ],
 )
-def test_files_on_this_machine(url: str, path: str | None, *, windows: bool) -> None:
+def test_files_on_this_machine(url: str, windows: bool, path: str | None) -> None:
     """A drive of Windows stands behind a slash, a server before one."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # from Python 3.14, for who is not urllib
