@@ -13,39 +13,32 @@ from typing import Any
 
 import pytest
 
+from folders import write_files
 from jaxlib_select.choose.cuda import runs
 
 Loader = Callable[[str, str], ModuleType]
 
 TOOLKITS = {
-    "cuda12": (
-        "nvidia/cublas/lib/libcublas.so.12",
-        "nvidia/cublas/lib/libcublasLt.so.12",
-        "nvidia/cuda_cupti/lib/libcupti.so.12",
-        "nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
-        "nvidia/cuda_runtime/lib/libcudart.so.12",
-        "nvidia/cudnn/lib/libcudnn.so.9",
-        "nvidia/cufft/lib/libcufft.so.11",
-        "nvidia/cusolver/lib/libcusolver.so.11",
-        "nvidia/cusparse/lib/libcusparse.so.12",
-        "nvidia/nccl/lib/libnccl.so.2",
-        "nvidia/nvjitlink/lib/libnvJitLink.so.12",
-        "nvidia/nvshmem/lib/libnvshmem_host.so.3",
-    ),
-    "cuda13": (
-        "nvidia/cu13/lib/libcublas.so.13",
-        "nvidia/cu13/lib/libcublasLt.so.13",
-        "nvidia/cu13/lib/libcudart.so.13",
-        "nvidia/cu13/lib/libcufft.so.12",
-        "nvidia/cu13/lib/libcupti.so.13",
-        "nvidia/cu13/lib/libcusolver.so.12",
-        "nvidia/cu13/lib/libcusparse.so.12",
-        "nvidia/cu13/lib/libnvJitLink.so.13",
-        "nvidia/cu13/lib/libnvrtc.so.13",
-        "nvidia/cudnn/lib/libcudnn.so.9",
-        "nvidia/nccl/lib/libnccl.so.2",
-        "nvidia/nvshmem/lib/libnvshmem_host.so.3",
-    ),
+    "cuda12": {
+        "cublas": "libcublas.so.12 libcublasLt.so.12",
+        "cuda_cupti": "libcupti.so.12",
+        "cuda_nvrtc": "libnvrtc.so.12",
+        "cuda_runtime": "libcudart.so.12",
+        "cudnn": "libcudnn.so.9",
+        "cufft": "libcufft.so.11",
+        "cusolver": "libcusolver.so.11",
+        "cusparse": "libcusparse.so.12",
+        "nccl": "libnccl.so.2",
+        "nvjitlink": "libnvJitLink.so.12",
+        "nvshmem": "libnvshmem_host.so.3",
+    },
+    "cuda13": {
+        "cu13": "libcublas.so.13 libcublasLt.so.13 libcudart.so.13 libcufft.so.12 libcupti.so.13 libcusolver.so.12 "
+        "libcusparse.so.12 libnvJitLink.so.13 libnvrtc.so.13",
+        "cudnn": "libcudnn.so.9",
+        "nccl": "libnccl.so.2",
+        "nvshmem": "libnvshmem_host.so.3",
+    },
 }
 
 # Each needs those before it, which the dynamic linker would look for along LD_LIBRARY_PATH.
@@ -60,12 +53,12 @@ MINIMUM = {"CUDA runtime": 12010, "cuBLAS": 120100, "CUPTI": 18, "cuSPARSE": 121
 def test_libraries_are_found_where_the_wheels_put_them(load_module: Loader, tmp_path: Path, backend: str) -> None:
     """Whole paths below site-packages, in both of NVIDIA's layouts."""
     toolkit = load_module(backend, "toolkit").TOOLKIT
-    for path in TOOLKITS[backend]:
-        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / path).touch()
+    folders = TOOLKITS[backend].items()
+    paths = [f"nvidia/{folder}/lib/{name}" for folder, names in folders for name in names.split()]
+    write_files(tmp_path, dict.fromkeys(paths, ""))
     wanted = load_module(backend, "cuda.toolkit").wanted_libraries(toolkit, [tmp_path / "nvidia"], [])
     first = {load_module(backend, "pjrt.preload").candidates(library)[0] for library in wanted}
-    assert first == {str(tmp_path / path) for path in TOOLKITS[backend]}
+    assert first == {str(tmp_path / path) for path in paths}
 
 
 @pytest.mark.parametrize("backend", TOOLKITS)
@@ -111,14 +104,7 @@ def test_wrong_products_on_several_gpus(load_module: Loader, cudnn: int, cublas:
 
 @pytest.mark.parametrize(
     ("cublas", "capabilities", "warned"),
-    [
-        (120800, (100,), 1),
-        (130199, (90, 110), 1),
-        (120799, (100,), 0),
-        (130200, (100,), 0),
-        (120900, (90, 120), 0),
-        (120900, (), 0),
-    ],
+    [(120800, (100,), 1), (130199, (90, 110), 1), (120799, (100,), 0), (130200, (100,), 0), (120900, (90, 120), 0)],
 )
 def test_tensor_memory(load_module: Loader, cublas: int, capabilities: tuple[int, ...], warned: int) -> None:
     """Users of such GPUs are warned, and not stopped."""

@@ -30,31 +30,21 @@ def machine(tmp_path: Path) -> Machine:
 
 
 @pytest.mark.parametrize(
-    ("files", "count"),
+    ("files", "count", "driver"),
     [
-        ({}, 0),
-        ({f"{KFD}/0/properties": "cpu_cores_count 8\nsimd_count 0\n"}, 0),
-        ({f"{KFD}/0/properties": "simd_count 0\n", f"{KFD}/1/properties": "simd_count 304\nwave_front_size 64\n"}, 1),
-        ({f"{KFD}/{node}/properties": "simd_count 304\n" for node in range(8)}, 8),
-        ({f"{KFD}/0/properties": ""}, 0),
-        ({f"{KFD}/0/name": "gfx942"}, 0),
-        ({"dev/dxg": ""}, 1),
+        ({}, 0, False),
+        ({f"{KFD}/0/properties": "cpu_cores_count 8\nsimd_count 0\n"}, 0, False),
+        ({f"{KFD}/0/properties": "simd_count 0\n", f"{KFD}/1/properties": "simd_count 304\n", "dev/kfd": ""}, 1, True),
+        ({f"{KFD}/{node}/properties": "simd_count 304\n" for node in range(8)}, 8, False),
+        ({f"{KFD}/0/properties": "", f"{KFD}/1/name": "gfx942"}, 0, False),
+        ({"dev/dxg": ""}, 1, True),
     ],
-    ids=["none", "CPU", "CPU and GPU", "eight", "empty", "no properties", "WSL"],
+    ids=["none", "CPU", "CPU and GPU", "eight without the device", "no properties", "WSL"],
 )
-def test_amd_gpus(load_module: Loader, machine: Machine, files: Mapping[str, str], count: int) -> None:
-    """The kernel driver lists processors too."""
-    assert len(load_module("rocm7", "amd").gpus(machine(files))) == count
-
-
-@pytest.mark.parametrize(
-    ("files", "driver"), [({}, False), ({"dev/kfd": ""}, True), ({"dev/dxg": ""}, True)], ids=["none", "KFD", "WSL"]
-)
-def test_the_device_of_amds_driver(
-    load_module: Loader, machine: Machine, files: Mapping[str, str], *, driver: bool
-) -> None:
-    """A container sees the GPUs in /sys even if it was not given the device."""
-    assert bool(load_module("rocm7", "amd").device_nodes(machine(files))) is driver
+def test_amd_gpus(load_module: Loader, machine: Machine, files: Mapping[str, str], count: int, driver: bool) -> None:
+    """The kernel driver lists processors too; a container sees GPUs in /sys even if it was not given the device."""
+    amd, root = load_module("rocm7", "amd"), machine(files)
+    assert (len(amd.gpus(root)), bool(amd.device_nodes(root))) == (count, driver)
 
 
 def test_rocm_is_looked_for_where_users_have_it(load_module: Loader, machine: Machine) -> None:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -89,16 +88,6 @@ def test_targets_go_to_jaxlib_and_to_the_plugin(cpu_loader: Loader, target: Any,
     assert recorder.calls == [("jaxlib", "t", target, "Host", 1, 1), expected]
 
 
-def test_untyped_targets_are_refused_after_jaxlib_has_them(cpu_loader: Loader) -> None:
-    """The PJRT C API cannot take them; jaxlib's own client can."""
-    recorder = Recorder()
-    targets = cpu_loader("pjrt.targets")
-    forward = targets.TargetForwarder(recorder.extension(), "api", recorder.function("jaxlib"))
-    with pytest.raises(NotImplementedError, match=r"'t' has api_version=0, .*port it to the typed FFI"):
-        forward("t", "capsule", "Host", 0, 0)
-    assert recorder.calls == [("jaxlib", "t", "capsule", "Host", 0, 0)]
-
-
 @pytest.mark.parametrize(
     ("registration", "ids"), [({"type_id": 1, "type_info": 2}, (1, 2)), ({"type_id": 1}, (1, None)), (1, (1, None))]
 )
@@ -125,37 +114,6 @@ def test_a_queued_target_that_is_refused_is_logged(cpu_loader: Loader, caplog: p
         forward("second")
 
 
-def test_hlo_passes_reach_both(cpu_loader: Loader) -> None:
-    """Of two answers the one that says something counts."""
-    recorder = Recorder()
-
-    def through_api(*args: object) -> bool:
-        recorder.calls.append(("plugin", *args))
-        return True
-
-    both = cpu_loader("pjrt.targets").forward_transform(recorder.function("jaxlib"), through_api, "api")
-    assert both("name", 0) is True
-    assert recorder.calls == [("jaxlib", "name", 0), ("plugin", "api", "name", 0)]
-
-
-def test_text_of_an_exception_with_its_frames(cpu_loader: Loader) -> None:
-    """From the bottom of the stack to the raising function, then type and text."""
-
-    def fail() -> None:
-        raise ValueError("no é")
-
-    with pytest.raises(ValueError, match="no é") as caught:
-        fail()
-    lines = cpu_loader("pjrt.callbacks").describe_exception(caught.value).splitlines()
-    assert lines[0] == "CpuCallback error calling callback: Traceback (most recent call last):"
-    assert lines[-1] == "ValueError: no é"
-    assert [re.sub(r"line \d+", "line N", line) for line in lines[-3:-1]] == [
-        f'  File "{__file__}", line N, in test_text_of_an_exception_with_its_frames',
-        f'  File "{__file__}", line N, in fail',
-    ]
-    assert any("pytest" in line for line in lines[1:-3]), "the caller's frames are part of it"
-
-
 LOCK = {"schema": 1, "release": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
 
 # Stands for JAX's own, which keeps what a plugin registers and calls it at the first use of the platform.
@@ -165,17 +123,34 @@ def register_backend_factory(name, factory, *, priority, fail_quietly, make_topo
     factories[name] = factory, priority, fail_quietly
 """
 
-INITIALIZE = """
-import sys; sys.path.insert(0, sys.argv[1])
-import dataclasses, jaxlib_cpu, jax.extend.backend
-jaxlib_cpu.PLUGIN = dataclasses.replace(jaxlib_cpu.PLUGIN, library=eval(sys.argv[2]))
-jaxlib_cpu.initialize()
-factory, priority, fail_quietly = jax.extend.backend.factories.pop("cpu")
+START = """
+factory, priority, fail_quietly = jax.extend.backend.factories.pop(name)
 try:
     factory()
 except RuntimeError as error:
     print(priority, fail_quietly, error, sep="\\n")
 """
+WITH_LIBRARY = """
+import dataclasses, jaxlib_cpu as plugin, jax.extend.backend
+plugin.PLUGIN = dataclasses.replace(plugin.PLUGIN, library={})
+plugin.initialize(); name = "cpu"
+"""
+WITH_CHIPS = """
+import jaxlib_tpu as plugin, jax.extend.backend
+plugin.chips = lambda root: {} * ["chip"]
+plugin.check_release = lambda *_: 1 / 0
+plugin.initialize(); name = "tpu"
+"""
+
+
+def start(folder: Path, program: str) -> tuple[list[str], str]:
+    """Run a program that starts a plugin of a folder, with as much of JAX as registers it: lines and errors."""
+    for module, text in {"jax": "", "jax/extend": "", "jax/extend/backend": BACKEND}.items():
+        (folder / module).mkdir(parents=True)
+        (folder / module / "__init__.py").write_text(text, "utf-8")
+    command = [sys.executable, "-I", "-c", f"import sys; sys.path.insert(0, {str(folder)!r})\n{program}{START}"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    return result.stdout.splitlines(), result.stderr
 
 
 @pytest.mark.parametrize(
@@ -191,15 +166,12 @@ def test_whatever_is_raised_is_a_refusal(
 ) -> None:
     """JAX would log it and use its own client; the command names the release of the plugin's lock."""
     put_loader("cpu", tmp_path)
-    put_jax(tmp_path)
     (tmp_path / "jaxlib").mkdir()
     (tmp_path / "jaxlib/__init__.py").touch()
     for package in ("jaxlib_cpu", "jaxlib"):
         (tmp_path / package / "release_lock.json").write_text(json.dumps(LOCK), "utf-8")
-    command = [sys.executable, "-I", "-c", INITIALIZE, str(tmp_path), library]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    *registered, what, cause, last = result.stdout.splitlines()
-    assert (registered, what.partition(":")[0], last, result.stderr) == (["0", "False"], error, remedy, "")
+    (*registered, what, cause, last), errors = start(tmp_path, WITH_LIBRARY.format(library))
+    assert (registered, what.partition(":")[0], last, errors) == (["0", "False"], error, remedy, "")
     assert "JAXLIB_CPU_DISABLE=1" in cause
 
 
@@ -213,36 +185,12 @@ def test_the_release_of_a_plugin_is_that_of_its_lock(cpu_loader: Loader, tmp_pat
     assert pin(tmp_path) == "==1.2.3"
 
 
-UNFORESEEN = """
-import sys; sys.path.insert(0, sys.argv[1])
-import jaxlib_tpu, jax.extend.backend
-jaxlib_tpu.chips = lambda root: int(sys.argv[2]) * ['chip']
-jaxlib_tpu.check_release = lambda *_: 1 / 0
-jaxlib_tpu.initialize()
-factory, priority, fail_quietly = jax.extend.backend.factories.pop("tpu")
-try:
-    factory()
-except RuntimeError as error:
-    print(priority, fail_quietly, error, sep="\\n")
-"""
-
-
 @pytest.mark.parametrize(("chips", "quiet", "lines"), [("4", "False", 0), ("0", "True", 1)], ids=["there", "absent"])
 def test_whatever_is_raised_about_a_tpu_is_a_refusal(
     put_loader: Callable[[str, Path], Path], tmp_path: Path, chips: str, quiet: str, lines: int
 ) -> None:
     """As in the other loaders; without a TPU JAX goes on, which one line says."""
     put_loader("tpu", tmp_path)
-    put_jax(tmp_path)
-    command = [sys.executable, "-I", "-c", UNFORESEEN, str(tmp_path), chips]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    priority, fails_quietly, what = result.stdout.splitlines()[:3]
+    (priority, fails_quietly, what, *_), errors = start(tmp_path, WITH_CHIPS.format(chips))
     assert (priority, fails_quietly, what.partition(":")[0]) == ("300", quiet, "TakeOverError")
-    assert ("ZeroDivisionError" in what, len(result.stderr.splitlines())) == (True, lines)
-
-
-def put_jax(folder: Path) -> None:
-    """Write as much of JAX as a loader registers its platform with."""
-    for module, text in {"jax": "", "jax/extend": "", "jax/extend/backend": BACKEND}.items():
-        (folder / module).mkdir(parents=True)
-        (folder / module / "__init__.py").write_text(text, "utf-8")
+    assert ("ZeroDivisionError" in what, len(errors.splitlines())) == (True, lines)
