@@ -18,7 +18,7 @@ from pjrtwheel import cli
 from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.pin.text import render_release
+from pjrtwheel.pin import render_release
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.products.facts import format_facts, make_facts, read_old
 from pjrtwheel.products.index import write_index

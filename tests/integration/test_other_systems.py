@@ -35,8 +35,8 @@ from pjrtwheel.prove.proof_file import read_proof_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.known import load_release
-from pjrtwheel.release.lock import LOCK_FILENAME
 from pjrtwheel.release.model import Release
+from pjrtwheel.release.wheels import LOCK_FILENAME
 from pjrtwheel.verify.inspection import inspect_wheel
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name

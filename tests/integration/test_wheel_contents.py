@@ -19,9 +19,8 @@ from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.binaries import read_library
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.gpucode import read_gpu_code
-from pjrtwheel.release.extras import extras_of
-from pjrtwheel.release.lock import LOCK_FILENAME, make_lock
 from pjrtwheel.release.model import Release
+from pjrtwheel.release.wheels import LOCK_FILENAME, extras_of, make_lock
 from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.documents import find_document
 from pjrtwheel.wheel.plugin import generate_modules

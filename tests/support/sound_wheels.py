@@ -12,8 +12,8 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
-from pjrtwheel.release.lock import LOCK_FILENAME, make_lock
 from pjrtwheel.release.model import Release, read_release
+from pjrtwheel.release.wheels import LOCK_FILENAME, make_lock
 from pjrtwheel.wheel.archive import ArchiveWriter, timestamp
 from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, Compression
 from pjrtwheel.wheel.metadata import wheel_metadata

@@ -16,7 +16,7 @@ from pjrtwheel.abis import plugin_tag
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries, read_entries
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.known import load_release
-from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
+from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.wheel.names import parse_name
 from release_entries import entry_of, origin_of, proof_of
 from release_files import write_release_file

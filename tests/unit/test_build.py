@@ -40,7 +40,7 @@ from pjrtwheel.products import facts
 from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
-from pjrtwheel.release.lock import ReleaseLock
+from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.report import BuiltWheel, Report
 from proven_wheels import RAN, make_proof

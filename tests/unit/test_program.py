@@ -18,8 +18,7 @@ from pjrtwheel.program import CommandParser, run_main
 
 # Module, arguments with {} for an empty folder, status, first line of the message.
 FAILURES = [
-    ("bazel.repositories", "library --library {}/none.so --output {}", 2, "no such library: '{}/none.so'"),
-    ("bazel.repositories", "graph --root {} --release 9.9.9", 2, "unknown release: '9.9.9'"),
+    ("bazel.repositories", "--root {} --release 9.9.9", 2, "unknown release: '9.9.9'"),
     ("fetch.__main__", "--release-file {}/x --pin a.b --output {}", 3, "cannot read the pins file {}/x"),
     ("fetch.wheelhouse", "--requirements {}/x --output {}", 1, "no such file or directory: {}/x"),
     ("docs.__main__", "--root {}", 2, "not the repository: {}"),

@@ -17,7 +17,7 @@ from pjrtwheel.attest.signature import check_signature, parse_envelope
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement, build_of
 from pjrtwheel.errors import AttestError, PjrtWheelError, fit
 from pjrtwheel.record.entries import Entry, check_sets
-from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, identify
+from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, identify
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify import documents
 from pjrtwheel.verify.contents import WheelContents, read_contents

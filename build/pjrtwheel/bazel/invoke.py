@@ -23,12 +23,12 @@ from pjrtwheel.bazel.recheck import check_filled, check_results
 from pjrtwheel.bazel.remote import VARIABLE, Remote, find_remote_failure, read_remote, remote_startup_flags
 from pjrtwheel.bazel.workspace import WAITS_FOR_BUILD, Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError, UsageError
-from pjrtwheel.fetch.cache import cache_root, find_downloads
+from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform
-from pjrtwheel.progress import LINES, Item, Progress, Step
-from pjrtwheel.release.lock import ReleaseLock
+from pjrtwheel.progress import LINES, Progress, Step
 from pjrtwheel.release.model import Release
+from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.tables import write
 
 _EXTRA_FLAGS = "PJRTWHEEL_BAZEL_FLAGS"
@@ -285,18 +285,6 @@ def _go_on_without(request: BuildRequest, problem: str, progress: Progress) -> N
     progress.say(f"building without the servers of {VARIABLE}: {problem}")
 
 
-def _watch_downloads(step: Step, request: BuildRequest, cache: Path) -> None:
-    """Show in a step the pinned files that the graph downloads meanwhile."""
-    seen: dict[str, float] = {}
-    pins = tuple(request.release.pins.values())
-
-    def find(now: float) -> list[Item]:
-        found = find_downloads(cache, pins)
-        return [Item(one.filename, seen.setdefault(one.filename, now), one.received, one.size) for one in found]
-
-    step.watch(find)
-
-
 def _run(
     request: BuildRequest,
     bazel: Bazel,
@@ -318,7 +306,6 @@ def _run(
             *(*build_flags(request, bazel, environ), *request.targets),
         )
         with progress.step("Bazel") as step:
-            _watch_downloads(step, request, cache_root(environ))
             try:
                 status, text = run_bazel(
                     command, workspace.directory, build_environment(request, bazel, environ),

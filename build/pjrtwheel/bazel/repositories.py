@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Answer the repository rules in JSON: `python -m pjrtwheel.bazel.repositories {graph,library} ...`."""
+"""Say in JSON what the graph is laid out by, for a repository rule: `python -m pjrtwheel.bazel.repositories`."""
 
 from __future__ import annotations
 
@@ -12,9 +12,6 @@ from typing import Any
 
 from pjrtwheel.abis import FREE_THREADED, STABLE_ABI, extension_suffix
 from pjrtwheel.backend import Backend, load_backends, merge_tools
-from pjrtwheel.errors import UsageError
-from pjrtwheel.fetch.cache import disk_errors
-from pjrtwheel.files import copy_atomically
 from pjrtwheel.platforms import PLATFORMS, Platform, host_platform
 from pjrtwheel.program import CommandParser, program
 from pjrtwheel.release.known import load_release
@@ -94,42 +91,14 @@ def list_sources(build: Path) -> dict[str, list[str]]:
     }
 
 
-def _take_library(library: Path, expected: str, output: Path) -> dict[str, Any]:
-    """Copy the library to `<output>/library.so` and say what it is.
-
-    What is expected is its sha256 as the front end saw it, or an empty string.
-
-    Raises:
-        UsageError: No such file, or it has changed in the meantime.
-    """
-    if not library.is_file():
-        raise UsageError(f"no such library: {str(library)!r}", remedy="give the path of a PJRT plugin with --xla PATH")
-    target = output / "library.so"
-    with disk_errors(output):
-        digest = copy_atomically(library, target)
-    if expected and digest != expected:
-        raise UsageError(f"{library} changed while it was read", remedy="run the command again")
-    return {"filename": library.name, "sha256": digest}
-
-
 @program
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print what was asked for, and return the exit status."""
+    """Print it, and return the exit status."""
     parser = CommandParser(prog="python -m pjrtwheel.bazel.repositories", description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    graph = commands.add_parser("graph", help="say what the graph is laid out by")
-    graph.add_argument("--root", type=Path, required=True, help="the repository")
-    graph.add_argument("--release", help="the JAX release (default: the newest)")
-    library = commands.add_parser("library", help="copy a library that the user named to library.so")
-    library.add_argument("--library", required=True, help="path of the shared library")
-    library.add_argument("--sha256", default="", help="digest it must have")
-    library.add_argument("--output", type=Path, required=True, help="directory to copy it to")
+    parser.add_argument("--root", type=Path, required=True, help="the repository")
+    parser.add_argument("--release", help="the JAX release (default: the newest)")
     arguments = parser.parse_all(argv)
-    if arguments.command == "library":
-        answer = _take_library(Path(arguments.library), arguments.sha256, arguments.output)
-    else:
-        answer = _describe_graph(arguments.root, arguments.release, host_platform())
-    print(json.dumps(answer))
+    print(json.dumps(_describe_graph(arguments.root, arguments.release, host_platform())))
     return 0
 
 

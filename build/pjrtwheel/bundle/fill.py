@@ -14,7 +14,7 @@ from pathlib import Path
 from pjrtwheel.backend import load_backends, pick_backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.bazel.locate import find_bazel
-from pjrtwheel.bundle.environment import SUMS
+from pjrtwheel.bundle import SUMS
 from pjrtwheel.disk import list_inputs
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_venv, pip_command, requirement_group, run_tool

@@ -74,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.refuse_unknown("command", chosen.command, COMMANDS)
     if os.environ.get("PJRTWHEEL_BUNDLE"):
         # By its name, so that it is not among the inputs of the actions that run this.
-        importlib.import_module("pjrtwheel.bundle.environment").enter_bundle(os.environ)
+        importlib.import_module("pjrtwheel.bundle").enter_bundle(os.environ)
     command = make_parser(chosen.command)
     if chosen.root:
         command.set_defaults(root=chosen.root)

@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,6 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.release.model import Pin
 
 _CACHE_VARIABLE = "PJRTWHEEL_CACHE"
-_STAGING = ".download-"  # and the sha256: how the folder of a download is called
 
 
 def cache_root(environ: Mapping[str, str], home: Path | None = None) -> Path:
@@ -126,7 +125,7 @@ class WheelCache:
             if self._is_good(pin):
                 return target
             target.unlink(missing_ok=True)
-            prefix = f"{_STAGING}{pin.sha256}-"
+            prefix = f".download-{pin.sha256}-"
             for stale in self.root.glob(f"{prefix}*"):  # of killed runs: a living one would hold the lock
                 shutil.rmtree(stale, ignore_errors=True)
             with tempfile.TemporaryDirectory(prefix=prefix, dir=self.root) as staging:
@@ -141,33 +140,3 @@ class WheelCache:
         except (FetchError, FileNotFoundError):
             return False
         return True
-
-
-@dataclass(frozen=True, slots=True)
-class Download:
-    """A download that runs: the name of the file, how many bytes are here, and how many there will be."""
-
-    filename: str
-    received: int
-    size: int
-
-
-def find_downloads(cache: Path, pins: Iterable[Pin]) -> tuple[Download, ...]:
-    """Return which of some pinned wheels are being downloaded now, by whichever process uses the cache."""
-    known = {pin.sha256: pin for pin in pins}
-    folders = {path.name.removeprefix(_STAGING).partition("-")[0]: path for path in cache.glob(f"{_STAGING}*")}
-    return tuple(
-        Download(known[digest].filename, min(sum(_sizes(folder)), known[digest].size), known[digest].size)
-        for digest, folder in sorted(folders.items())
-        if digest in known
-    )
-
-
-def _sizes(folder: Path) -> Iterator[int]:
-    """Yield the sizes of the files in a folder, which go away at any moment."""
-    for place, _, names in os.walk(folder):
-        for name in names:
-            try:
-                yield (Path(place) / name).stat().st_size
-            except OSError:
-                continue

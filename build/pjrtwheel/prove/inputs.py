@@ -20,8 +20,8 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.environment.venv import requirement_group
 from pjrtwheel.errors import UsageError
 from pjrtwheel.probe.plugin import find_settings
-from pjrtwheel.release.extras import aot_requires
 from pjrtwheel.release.model import Release
+from pjrtwheel.release.wheels import aot_requires
 from pjrtwheel.sources import import_closure
 
 _EVERY = "*"

@@ -1,26 +1,170 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""A GitHub Release as a destination: a draft until all is there, published as a whole, and not changed any more.
+"""A GitHub Release as a destination, through GitHub's own program `gh`, and the static index of all releases.
 
-What `gh release view` says of the assets is compared with the release: since the middle of 2025 it states the sha256 of
-each. With an older one, files are downloaded to be compared.
+A release is a draft until all is there, published as a whole, and not changed any more. What `gh release view` says of
+its assets is compared with the files: since the middle of 2025 it states the sha256 of each. Of an older one, files are
+downloaded to be compared.
+
+`gh` finds its credentials itself: GH_TOKEN or GITHUB_TOKEN, or those that `gh auth login` stored.
+
+The index lists the releases that have a `release.json`. Their owners can exchange files at any time, so documents are
+believed as far as `SHA256SUMS` of the release lists them, and a wheel as far as its asset has the digest that both
+state. No wheel is downloaded for that.
 """
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Collection, Mapping
+import subprocess
+import tempfile
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
-from pjrtwheel.errors import PublishError, UsageError
+from pjrtwheel.attest.release_folder import read_release_folder
+from pjrtwheel.errors import AttestError, PublishError, UsageError, WheelError, printable
 from pjrtwheel.products.index import check_place, write_pages
+from pjrtwheel.products.index.projects import (
+    IndexedFile,
+    IndexedRelease,
+    Project,
+    join_url,
+    list_projects,
+    read_requires_python,
+)
 from pjrtwheel.publish.destinations import PublishedFile
-from pjrtwheel.publish.github_index import GithubRepository
-from pjrtwheel.publish.yanked import add_yanked, find_reasons, read_yanked
+from pjrtwheel.publish.yanked import Yanked, add_yanked, find_reasons, read_yanked
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry
 from pjrtwheel.record.origin import find_date
-from pjrtwheel.wheel.names import find_name
+from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX, VARIANTS_SUFFIX, find_name
+
+_NO_RELEASE = "release not found"
+_RELEASES = 1000  # that are listed at most
+
+
+@dataclass(frozen=True, slots=True)
+class GithubRepository:
+    """A repository, by HOST/OWNER/NAME."""
+
+    name: str
+
+    @property
+    def address(self) -> str:
+        """Address of its page."""
+        return f"https://{self.name}"
+
+    def run(self, *arguments: str, folder: Path | None = None) -> str:
+        """Run `gh` in a folder, and return what it prints.
+
+        Raises:
+            PublishError: It is not there, or failed.
+        """
+        what = f"gh {' '.join(arguments[:2])} failed for {self.address}"
+        command = ["gh", *arguments, *(() if arguments[0] == "api" else ("--repo", self.name))]
+        environ = {**os.environ, "GH_HOST": self.name.partition("/")[0], "GH_REPO": self.name}
+        try:
+            done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
+        except FileNotFoundError as error:
+            remedy = "install it: https://cli.github.com"
+            raise PublishError(what, cause="there is no program gh on the PATH", remedy=remedy) from error
+        if done.returncode:
+            raise PublishError(what, cause=printable(done.stderr), remedy="check GH_TOKEN, and what gh said")
+        return done.stdout
+
+    def view(self, tag: str) -> dict[str, Any] | None:
+        """Return the assets of a release, whether it is a draft and of which commit; None if there is none of a tag."""
+        fields = "assets,isDraft,targetCommitish"
+        try:
+            found: dict[str, Any] = json.loads(self.run("release", "view", tag, "--json", fields))
+        except PublishError as error:
+            if _NO_RELEASE in error.cause:
+                return None
+            raise
+        return found
+
+    def list_assets(self, tag: str) -> dict[str, PublishedFile]:
+        """Return the whole assets of a release by name; none where there is no release."""
+        url = f"{self.address}/releases/download/{quote(tag, safe='')}"
+        found = self.view(tag) or {"assets": []}
+        return {
+            name: PublishedFile(name, (asset.get("digest") or "")[len("sha256:") :], asset["size"], join_url(url, name))
+            for asset in found["assets"]
+            if asset["state"] == "uploaded" and (name := asset["name"])
+        }
+
+    def list_projects(self, yanked: Iterable[Yanked], tag: str = "") -> tuple[Project, ...]:
+        """Return what the index has to say: all published releases that list their wheels, and the one of a tag.
+
+        Raises:
+            PublishError: GitHub cannot be asked, or a release is not what its `SHA256SUMS` lists.
+            WheelError: Releases contradict each other.
+        """
+        listed = self.run("release", "list", "--exclude-drafts", "--limit", str(_RELEASES), "--json", "tagName")
+        tags = {entry["tagName"] for entry in json.loads(listed)} | ({tag} - {""})
+        decisions = tuple(yanked)
+        releases = [release for tag in sorted(tags) if (release := self._read_release(tag, decisions))]
+        return list_projects(releases, f"the index of {self.address}")
+
+    def _read_release(self, tag: str, yanked: Iterable[Yanked]) -> IndexedRelease | None:
+        """Return what the index says of a release; None for one without wheels of ours."""
+        assets = self.list_assets(tag)
+        if RELEASE_FILENAME not in assets:
+            return None
+        derived = {name for name in assets if name.endswith(METADATA_SUFFIX)}
+        documents = {name for name in assets.keys() - derived if not find_name(name)}
+        with tempfile.TemporaryDirectory(prefix="index-") as scratch:
+            metadata = self._fetch(tag, Path(scratch) / "metadata", derived)
+            try:
+                release = read_release_folder(
+                    self._fetch(tag, Path(scratch) / "documents", documents), documents_only=True
+                )
+                _check_wheels(release.entries, assets)
+            except (AttestError, UsageError, WheelError) as error:
+                raise PublishError(
+                    f"{tag} at {self.address} is not the release that its SHA256SUMS describes",
+                    cause=error.cause or error.what,
+                    remedy="put back what was published, or delete that release; the index stays as it is",
+                ) from error
+            reasons = find_reasons(yanked, release.wheels, tag)
+            wheels = [_index_wheel(assets, name, metadata, reasons.get(name)) for name in release.wheels]
+        variants = (asset for name, asset in assets.items() if name.endswith(VARIANTS_SUFFIX))
+        lists = (IndexedFile(file.name, release.digests[file.name], file.size, url=file.url) for file in variants)
+        return IndexedRelease(release.entries, (*wheels, *lists))
+
+    def _fetch(self, tag: str, folder: Path, names: Iterable[str]) -> Path:
+        """Download some assets into a new folder."""
+        folder.mkdir()
+        if patterns := [word for name in sorted(names) for word in ("--pattern", name)]:
+            self.run("release", "download", tag, "--dir", str(folder), *patterns)
+        return folder
+
+
+def _check_wheels(entries: Iterable[Entry], assets: Mapping[str, PublishedFile]) -> None:
+    """Raise a `WheelError` unless all wheels are there as listed; an asset may be from before GitHub stated digests."""
+    for entry in entries:
+        found = assets.get(entry.filename)
+        if found is None or found.size != entry.size or found.sha256 not in {"", entry.sha256}:
+            raise WheelError(f"it has {'another' if found else 'no'} {entry.filename}")
+
+
+def _index_wheel(assets: Mapping[str, PublishedFile], name: str, metadata: Path, yanked: str | None) -> IndexedFile:
+    asset, path = assets[name], metadata / f"{name}{METADATA_SUFFIX}"
+    data = path.read_bytes() if path.is_file() else b""
+    return IndexedFile(
+        name,
+        asset.sha256,
+        asset.size,
+        read_requires_python(data),
+        data,
+        asset.url,
+        yanked,
+        provenance=f"{name}{PROVENANCE_SUFFIX}" in assets,
+    )
+
 
 _NO_TAG = "HTTP 422"
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform
-from pjrtwheel.release.extras import extras_of
 from pjrtwheel.release.known import find_release_with
 from pjrtwheel.release.model import OVERRIDES_FILE, Pin, Release
+from pjrtwheel.release.wheels import extras_of
 
 
 def check_inputs(release: Release, backend: Backend | None, platform: Platform, provider: str, host: Platform) -> None:

@@ -17,8 +17,8 @@ from pjrtwheel.products.auto import list_filename, release_document, variant_nam
 from pjrtwheel.products.variants import make_variants
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries, require_record
 from pjrtwheel.record.origin import ask_git, is_in_history, list_changes
-from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.release.model import Release
+from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.sets.projects import AUTO, BINDINGS, PURE_PYTHON, SELECTOR
 from pjrtwheel.sets.promised import promised_set
 from pjrtwheel.tables import TableError, read_json

@@ -31,8 +31,8 @@ from pjrtwheel.fetch.listing import (
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform
 from pjrtwheel.record.entries import RELEASE_FILENAME, parse_entries, read_entries
-from pjrtwheel.release.lock import LOCK_FILENAME, SCHEMA, ReleaseLock
 from pjrtwheel.release.model import Pin
+from pjrtwheel.release.wheels import LOCK_FILENAME, SCHEMA, ReleaseLock
 from pjrtwheel.sets.projects import BINDINGS
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wheel.names import WheelName, find_name, find_plain_wheels, parse_name

@@ -20,7 +20,7 @@ from pjrtwheel.errors import VerifyError, WheelError, count
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import write_atomically
 from pjrtwheel.progress import LINES, Progress, Step
-from pjrtwheel.release.lock import LOCK_FILENAME
+from pjrtwheel.release.wheels import LOCK_FILENAME
 from pjrtwheel.verify import accelerator, checkers, documents
 from pjrtwheel.verify.contents import WheelContents, read_contents, read_libraries
 from pjrtwheel.verify.documents import check_documents

@@ -24,7 +24,7 @@ from packaging.utils import canonicalize_name
 
 from pjrtwheel.errors import VerifyError, shorten
 from pjrtwheel.gpucode import GPU_CODE_FILENAME, GpuCodeList
-from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock
+from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.findings import Finding, Problem

@@ -14,7 +14,7 @@ from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.gpucode import merge_codes
 from pjrtwheel.platforms import BinaryFormat
-from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock
+from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wheel.archive import ArchiveWriter, explain_write_errors, timestamp
 from pjrtwheel.wheel.bindings import plan_bindings

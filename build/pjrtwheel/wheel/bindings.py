@@ -13,9 +13,8 @@ from pjrtwheel.elf import LibraryPlace
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import BinaryFormat
-from pjrtwheel.release.extras import offered
-from pjrtwheel.release.lock import LOCK_FILENAME, make_lock
 from pjrtwheel.release.model import Release, read_release
+from pjrtwheel.release.wheels import LOCK_FILENAME, make_lock, offered
 from pjrtwheel.wheel import metadata
 from pjrtwheel.wheel.archive import explain_write_errors
 from pjrtwheel.wheel.names import WheelName, make_name

@@ -15,8 +15,8 @@ from packaging.utils import canonicalize_name
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import WheelError
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.release.extras import extras_of
 from pjrtwheel.release.model import Override, Release
+from pjrtwheel.release.wheels import extras_of
 from pjrtwheel.wheel.names import WheelName, requires_python
 
 _ENTRY_POINT_GROUP = "jax_plugins"

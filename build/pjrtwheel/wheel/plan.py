@@ -17,7 +17,7 @@ from pjrtwheel.elf import ANYWHERE, LibraryPlace, Span, check_exports, is_elf, p
 from pjrtwheel.errors import ElfError, WheelError
 from pjrtwheel.gpucode import GpuCode, list_codes
 from pjrtwheel.platforms import Platform, find_platform
-from pjrtwheel.release.lock import ReleaseLock
+from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.tables import TableError, read, read_json, write_json
 from pjrtwheel.wheel.names import WheelName
 

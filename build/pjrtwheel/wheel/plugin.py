@@ -22,8 +22,8 @@ from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.gpucode import GPU_CODE_FILENAME, GpuCode, read_gpu_code
 from pjrtwheel.platforms import Platform
-from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.release.model import Override, Release, read_release
+from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.wheel import metadata
 from pjrtwheel.wheel.compress import worker_count

@@ -14,13 +14,15 @@ def build_directory(ctx):
     """
     return ctx.path(Label("//build:BUILD.bazel")).dirname
 
+# The program itself may have been found behind a shim. Any Python 3 can run this.
+_DESCRIBE = "import json, sys; print(json.dumps({'version': sys.version_info[:3], 'executable': sys.executable}))"
+
 def _describe(ctx, executable):
-    script = ctx.path(Label("//build:pjrtwheel/bazel/describe_interpreter.py"))
-    done = ctx.execute([executable, "-I", script])
+    done = ctx.execute([executable, "-I", "-c", _DESCRIBE])
     return json.decode(done.stdout) if done.return_code == 0 else None
 
 def find_python(ctx):
-    """Returns what `describe_interpreter.py` says of the interpreter to use.
+    """Returns version and place of the interpreter to use.
 
     That is the one named in PJRTWHEEL_PYTHON, else the first on PATH that is new enough. Shims are seen through,
     because the interpreter itself is asked for its place.

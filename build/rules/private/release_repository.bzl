@@ -34,7 +34,6 @@ def _release_repository_impl(ctx):
     _watch_backends(ctx, build.dirname.get_child("plugins"))
     version = ctx.os.environ.get(RELEASE_VARIABLE, "")
     found = json.decode(run_tool(ctx, "bazel.repositories", [
-        "graph",
         "--root=" + str(build.dirname),
         "--release=" + version,
     ]))

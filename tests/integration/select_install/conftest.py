@@ -20,8 +20,8 @@ from console_blocks import shown
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import requirement_group, wheelhouse
 from pjrtwheel.fetch import cache_root
-from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import Release
+from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.wheel.names import parse_name
 from select_bench import Bench, wheel_of_pip, write_wheel
 

@@ -56,7 +56,7 @@ def test_front_end_is_no_input_of_a_wheel(root: Path) -> None:
 @pytest.mark.parametrize("version", ["", *list_releases(ROOT)])
 def test_graph_is_described_as_json(root: Path, capsys: pytest.CaptureFixture[str], version: str) -> None:
     """A repository rule writes each entry as a constant; without a name the release is the newest."""
-    assert repositories.main(["graph", "--root", str(root), "--release", version]) == 0
+    assert repositories.main(["--root", str(root), "--release", version]) == 0
     answer = json.loads(capsys.readouterr().out)
     release = load_release(root, version)
     assert (answer["RELEASE"]["version"], answer["RELEASE"]["host"]) == (release.version, host_platform().name)

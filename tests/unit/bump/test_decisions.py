@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.bump.decisions import decide, decide_failure
+from pjrtwheel.bump.report import decide, decide_failure
 from pjrtwheel.errors import BazelError, VerifyError
 from pjrtwheel.pin.upstream import UnboundedError
 from pjrtwheel.release.model import Release, XlaSource

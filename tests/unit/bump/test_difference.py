@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.bump.difference import compare, compare_plugins, compare_releases
+from pjrtwheel.bump.report import compare, compare_plugins, compare_releases
 from pjrtwheel.release.model import Release
 from release_entries import NO_PROOF, entry_of
 

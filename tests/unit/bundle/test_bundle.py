@@ -16,8 +16,7 @@ import pytest
 from package_index import make_index
 from pjrtwheel.bazel.locate import Bazel
 from pjrtwheel.bump import find_next
-from pjrtwheel.bundle import fill
-from pjrtwheel.bundle.environment import enter_bundle
+from pjrtwheel.bundle import enter_bundle, fill
 from pjrtwheel.bundle.fill import choose_builds, fill_bundle
 from pjrtwheel.disk import list_inputs
 from pjrtwheel.environment.interpreters import probe

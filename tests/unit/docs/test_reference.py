@@ -32,9 +32,9 @@ from pjrtwheel.prove.inputs import Target
 from pjrtwheel.publish.destinations import Destination, load_destinations, variable_of
 from pjrtwheel.publish.places import OPTIONS
 from pjrtwheel.publish.yanked import Yanked
-from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import Override, Pin, Release, XlaSource
 from pjrtwheel.release.planned import WantedFiles
+from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.release_check.check import SEVERAL, ProblemKind
 from pjrtwheel.release_check.policy import Policy
 from pjrtwheel.tables import hints_of, key_of

@@ -16,7 +16,6 @@ import pytest
 from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch import WheelCache, unpack_wheel
 from pjrtwheel.fetch import __main__ as fetch_command
-from pjrtwheel.fetch.cache import Download, find_downloads
 from pjrtwheel.fetch.index import explain_output, tag_options
 from pjrtwheel.release.known import choose_release
 from pjrtwheel.release.model import Pin, read_release
@@ -173,28 +172,3 @@ def test_damaged_wheel_is_refused(wheel: Callable[[str, int], Path], tmp_path: P
     path.write_bytes(path.read_bytes()[:-10])
     with pytest.raises(FetchError, match=r"damaged wheel: a-1-py3-none-any\.whl"):
         unpack_wheel(path, tmp_path / "out", ["a/*"])
-
-
-def test_a_download_is_seen_as_long_as_it_runs(tmp_path: Path) -> None:
-    """In whatever file of its folder the bytes are; two copies of them are no more than the whole."""
-    data = b"x" * 1000
-    pin = Pin("x.a", "a", "1", "a-1-py3-none-any.whl", hashlib.sha256(data).hexdigest(), 1000)
-    other = PIN
-    seen: list[tuple[Download, ...]] = []
-
-    def download(pin: Pin, folder: Path) -> Path:
-        seen.append(find_downloads(tmp_path, [pin, other]))
-        (folder / "pip-unpack").mkdir()
-        (folder / "pip-unpack/part").write_bytes(data[:400])
-        seen.append(find_downloads(tmp_path, [pin, other]))
-        (folder / "pip-unpack/part").write_bytes(data)
-        (folder / pin.filename).write_bytes(data)
-        seen.append(find_downloads(tmp_path, [pin, other]))
-        assert find_downloads(tmp_path, [other]) == ()
-        return folder / pin.filename
-
-    WheelCache(tmp_path, download).fetch(pin)
-    assert [[(one.filename, one.received, one.size) for one in found] for found in seen] == [
-        [(pin.filename, received, 1000)] for received in (0, 400, 1000)
-    ]
-    assert find_downloads(tmp_path, [pin, other]) == ()

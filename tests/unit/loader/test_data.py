@@ -12,8 +12,8 @@ from types import ModuleType
 import pytest
 
 from pjrtwheel.backend import Backend, load_backends
-from pjrtwheel.release.extras import extras_of
 from pjrtwheel.release.known import list_releases, load_release
+from pjrtwheel.release.wheels import extras_of
 
 Loader = Callable[[str, str], ModuleType]
 

@@ -11,7 +11,7 @@ import pytest
 from packaging.version import Version
 
 from pjrtwheel.errors import PinError
-from pjrtwheel.pin.text import find_overrides, find_xla, render_release
+from pjrtwheel.pin import find_overrides, find_xla, render_release
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Absent, Override, Pin, Release, XlaSource, parse_release
 from pjrtwheel.release.planned import read_label

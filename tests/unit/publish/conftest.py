@@ -16,7 +16,8 @@ import pytest
 from gh_program import TOKEN, StandIn, answer, make_stand_in
 from pjrtwheel import cli
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.publish import github_index, publication, upload_api
+from pjrtwheel.publish import github as github_module
+from pjrtwheel.publish import publication, upload_api
 from release_folders import write_pure_release
 from upload_server import PASSWORD, USERNAME, UploadServer, run_server
 
@@ -68,7 +69,7 @@ def github(github_program: StandIn, monkeypatch: pytest.MonkeyPatch) -> StandIn:
         status, said = answer(command[1:], github_program, cwd or Path())
         return subprocess.CompletedProcess(command, status, said, said)
 
-    monkeypatch.setattr(github_index, "subprocess", SimpleNamespace(run=run))
+    monkeypatch.setattr(github_module, "subprocess", SimpleNamespace(run=run))
     return github_program
 
 

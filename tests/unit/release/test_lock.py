@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.release.lock import ReleaseLock, make_lock
 from pjrtwheel.release.model import Release
+from pjrtwheel.release.wheels import ReleaseLock, make_lock
 
 
 def test_same_inputs_give_the_same_lock(release: Release) -> None:

@@ -16,7 +16,7 @@ from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.release.known import load_release
-from pjrtwheel.release.lock import ReleaseLock
+from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.sets.finished_set import FinishedSet, find_set
 
 HERE = PLATFORMS["linux_x86_64"]

@@ -18,8 +18,8 @@ from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.record.entries import format_entries, make_entry
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
-from pjrtwheel.release.lock import ReleaseLock
 from pjrtwheel.release.model import Release
+from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.sets import published_set
 from pjrtwheel.sets.published_set import choose_set, fetch_set, find_offer, read_lock
 from pjrtwheel.wheel.names import parse_name

@@ -22,7 +22,7 @@ from pjrtwheel.pin.upstream import read_upstream
 from pjrtwheel.products.index.projects import WheelFolder, read_release
 from pjrtwheel.prove.devices import detect_devices
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
-from pjrtwheel.release.lock import LOCK_FILENAME, ReleaseLock
+from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock
 from pjrtwheel.sets.published_set import read_lock
 from pjrtwheel.wheel.read.directory import check_directory, place_inside
 from release_entries import entry_of
