@@ -22,7 +22,7 @@ ABSENT = "import sys; sys.modules.update(pytest=None, hypothesis=None, jax=None,
 def test_a_command_starts_without_the_tests_packages(command: str, root: Path) -> None:
     """Every subcommand shows its help in an environment that has neither pytest nor JAX."""
     program = f"{ABSENT}; from pjrtwheel.cli import main; main([{command!r}, '--help'])"
-    environ = os.environ | {"PYTHONPATH": str(root / "build")}
+    environ = os.environ | {"PYTHONPATH": os.pathsep.join([str(root / "build"), str(root / "selector")])}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=environ)
     assert (done.returncode, done.stderr, done.stdout.split()[0]) == (0, "", "usage:")
 

@@ -7,7 +7,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from pjrtwheel.errors import UsageError
+from pjrtwheel.files import write_atomically
+from pjrtwheel.wheel.archive import explain_write_errors
+from pjrtwheel.wheel.assemble import assemble
 from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, Compression, worker_count
+from pjrtwheel.wheel.plan import parse_manifest
+from pjrtwheel.wheel.report import REPORT_FILENAME
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -26,13 +32,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the wheel; problems leave as a `WheelError` or `ElfError`."""
-    from pjrtwheel.errors import UsageError
-    from pjrtwheel.files import write_atomically
-    from pjrtwheel.wheel.archive import explain_write_errors
-    from pjrtwheel.wheel.assemble import assemble
-    from pjrtwheel.wheel.plan import parse_manifest
-    from pjrtwheel.wheel.report import REPORT_FILENAME
-
     if not args.manifest.is_file():
         raise UsageError(f"no such manifest: {args.manifest}")
     spec = parse_manifest(args.manifest.read_text("utf-8"))

@@ -8,7 +8,12 @@ import argparse
 import sys
 from pathlib import Path
 
+from pjrtwheel.attest.make import make_release
+from pjrtwheel.attest.signature import load_signer
 from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.console import print_text
+from pjrtwheel.errors import count, fit
+from pjrtwheel.files import display_path
 from pjrtwheel.program import require_text
 
 
@@ -23,12 +28,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the folder and say what is in it."""
-    from pjrtwheel.attest.make import make_release
-    from pjrtwheel.attest.signature import load_signer
-    from pjrtwheel.console import print_text
-    from pjrtwheel.errors import count, fit
-    from pjrtwheel.files import display_path
-
     check_repository(args.root)
     dist = args.dist or args.root / "dist"
     signer = load_signer(args.key) if args.key else None

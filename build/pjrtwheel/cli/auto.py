@@ -7,6 +7,10 @@ from __future__ import annotations
 import argparse
 
 from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.console import print_text
+from pjrtwheel.products.auto import build_auto
+from pjrtwheel.record.entries import require_record
+from pjrtwheel.release.known import load_release
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -16,11 +20,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Build the wheels and say what each is for."""
-    from pjrtwheel.console import print_text
-    from pjrtwheel.products.auto import build_auto
-    from pjrtwheel.record.entries import require_record
-    from pjrtwheel.release.known import load_release
-
     check_repository(args.root)
     if args.dist:
         require_record(args.dist)

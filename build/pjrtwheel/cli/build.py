@@ -20,6 +20,7 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import display_path
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform, host_platform
+from pjrtwheel.products import facts
 from pjrtwheel.progress import format_time, open_progress
 from pjrtwheel.release.known import choose_release, load_release
 from pjrtwheel.sets.published_set import PublishedSet, choose_set, fetch_set, find_offer
@@ -57,8 +58,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Build, and print one table of the wheels that were built."""
-    from pjrtwheel.products import facts
-
     if sum(map(bool, (args.backends, args.all, args.bindings_only))) != 1:
         raise UsageError("name backends, or say --all or --bindings-only")
     if args.set and args.bindings_only:

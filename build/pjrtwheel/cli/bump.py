@@ -10,13 +10,12 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pjrtwheel.bump import BumpRequest, NextRelease, bump, find_next
 from pjrtwheel.cli import add_options, check_repository
 from pjrtwheel.errors import UsageError
-
-if TYPE_CHECKING:
-    from pjrtwheel.bump import NextRelease
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.files import write_atomically
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -34,10 +33,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Bump the release, print the report and write it; the status is that of the first step that failed."""
-    from pjrtwheel.bump import BumpRequest, bump, find_next
-    from pjrtwheel.fetch.cache import cache_root
-    from pjrtwheel.files import write_atomically
-
     check_repository(args.root)
     if args.json and not args.dry_run:
         raise UsageError("without --dry-run there is no JSON", remedy="add --dry-run, or leave out --json")

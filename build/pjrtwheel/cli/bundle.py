@@ -9,10 +9,12 @@ import os
 import sys
 from pathlib import Path
 
+from pjrtwheel.bundle.fill import choose_builds, fill_bundle
 from pjrtwheel.cli import add_options
 from pjrtwheel.environment.interpreters import find_interpreters, probe
 from pjrtwheel.errors import UsageError
-from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
+from pjrtwheel.platforms import PLATFORMS, find_platform, host_platform
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -30,10 +32,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Fill a bundle, and say what is in it and what is not."""
-    from pjrtwheel.bundle.fill import choose_builds, fill_bundle
-    from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
-    from pjrtwheel.platforms import find_platform, host_platform
-
     root, folder, host = args.root.resolve(), args.folder.resolve(), host_platform()
     platforms = [find_platform(name) for name in args.platform] or [host]
     builds = choose_builds(root, args.backend, args.release, platforms)

@@ -7,7 +7,12 @@ from __future__ import annotations
 import argparse
 import os
 
+from pjrtwheel.bazel.workspace import find_workspaces, prepare_workspace, remove_workspace
 from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.environment.venv import scratch_place
+from pjrtwheel.errors import count
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.files import remove_stale_folders
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -18,12 +23,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Remove the outputs, and say how much space became free; environments of proofs that were killed go as well."""
-    from pjrtwheel.bazel.workspace import find_workspaces, prepare_workspace, remove_workspace
-    from pjrtwheel.environment.venv import scratch_place
-    from pjrtwheel.errors import count
-    from pjrtwheel.fetch.cache import cache_root
-    from pjrtwheel.files import remove_stale_folders
-
     check_repository(args.root)
     cache = cache_root(os.environ)
     own = prepare_workspace(args.root, cache)

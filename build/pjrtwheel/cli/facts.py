@@ -5,16 +5,25 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.cli import add_options, check_repository, parse_tools
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pjrtwheel.backend import Backend
-    from pjrtwheel.products.facts import KnownCode
+from pjrtwheel.errors import UsageError
+from pjrtwheel.files import require_folder, write_atomically
+from pjrtwheel.gpucode import read_gpu_code
+from pjrtwheel.products.facts import (
+    KnownCode,
+    code_of_library,
+    code_of_set,
+    facts_path,
+    format_facts,
+    make_facts,
+    read_old,
+)
+from pjrtwheel.record.entries import read_entries
+from pjrtwheel.release.known import load_release
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -32,12 +41,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the file, or compare it."""
-    from pjrtwheel.backend import load_backends
-    from pjrtwheel.files import require_folder, write_atomically
-    from pjrtwheel.products.facts import code_of_set, facts_path, format_facts, make_facts, read_old
-    from pjrtwheel.record.entries import read_entries
-    from pjrtwheel.release.known import load_release
-
     check_repository(args.root)
     tools = parse_tools(args.tool)
     if args.dist:
@@ -62,10 +65,6 @@ def execute(args: argparse.Namespace) -> int:
 
 def _read_library(argument: str, backends: dict[str, Backend], tools: Mapping[str, Path]) -> KnownCode:
     """Read the library that an argument names."""
-    from pjrtwheel.errors import UsageError
-    from pjrtwheel.gpucode import read_gpu_code
-    from pjrtwheel.products.facts import code_of_library
-
     place, _, library = argument.partition("=")
     name, _, platform = place.partition(":")
     if name not in backends or platform not in backends[name].tags or not Path(library).is_file():

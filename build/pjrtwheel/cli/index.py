@@ -11,7 +11,15 @@ from pathlib import Path
 from urllib.parse import quote
 
 from pjrtwheel.cli import add_options
+from pjrtwheel.console import print_text
 from pjrtwheel.errors import UsageError, count
+from pjrtwheel.files import display_path, write_atomically
+from pjrtwheel.products.index import write_joint_index
+from pjrtwheel.products.index.projects import WheelFolder, find_unlisted
+from pjrtwheel.products.index.release_pages import MAIN_PAGE
+from pjrtwheel.publish.yanked import YANKED_FILE, find_reasons, read_yanked
+from pjrtwheel.record.entries import read_entries
+from pjrtwheel.wheel.names import METADATA_SUFFIX
 
 _TAG = "{tag}"
 
@@ -39,13 +47,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the index and say what is in it."""
-    from pjrtwheel.console import print_text
-    from pjrtwheel.files import display_path, write_atomically
-    from pjrtwheel.products.index import write_joint_index
-    from pjrtwheel.products.index.projects import WheelFolder, find_unlisted
-    from pjrtwheel.products.index.release_pages import MAIN_PAGE
-    from pjrtwheel.wheel.names import METADATA_SUFFIX
-
     folders = args.releases or [args.dist or args.root / "dist"]
     output = args.output or (folders[0].parent if args.releases else folders[0]) / "simple"
     urls = [_address(args.files_url, folder.resolve().name if args.releases else "") for folder in folders]
@@ -84,9 +85,6 @@ def _address(template: str, tag: str) -> str:
 
 def _find_withdrawn(root: Path, folders: Iterable[Path], *, named: bool) -> dict[str, str]:
     """Return the reasons of the withdrawn wheels; folders that are `named` have their tag for a name."""
-    from pjrtwheel.publish.yanked import YANKED_FILE, find_reasons, read_yanked
-    from pjrtwheel.record.entries import read_entries
-
     decisions = read_yanked(root / YANKED_FILE)
     found: dict[str, str] = {}
     for folder in folders:

@@ -10,14 +10,18 @@ import tempfile
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from rich.console import Console
+
+from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import add_options, check_wheels, parse_tools
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from pjrtwheel.verify.inspection import Inspection
+from pjrtwheel.console import open_console
+from pjrtwheel.errors import PjrtWheelError, UsageError
+from pjrtwheel.program import print_error
+from pjrtwheel.verify.compare import compare_inspections
+from pjrtwheel.verify.inspection import Inspection, inspect_wheel
+from pjrtwheel.verify.lookup import ask_index, make_finder
+from pjrtwheel.verify.printer import print_comparison, print_summary, print_wheel
 
 SCHEMA = 1
 # The checkout that holds this file: the command works from any folder.
@@ -45,12 +49,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Describe each wheel; one that cannot be read does not keep the others from being described."""
-    from pjrtwheel.backend import load_backends
-    from pjrtwheel.errors import PjrtWheelError, UsageError
-    from pjrtwheel.program import print_error
-    from pjrtwheel.verify.inspection import inspect_wheel
-    from pjrtwheel.verify.lookup import ask_index, make_finder
-
     check_wheels(args.wheels)
     if args.compare and len(args.wheels) != 2:
         raise UsageError(f"--compare takes two wheels, not {len(args.wheels)}", remedy="expected --compare A B")
@@ -80,9 +78,6 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _print_comparison(found: Sequence[Inspection], args: argparse.Namespace) -> None:
-    from pjrtwheel.verify.compare import compare_inspections
-    from pjrtwheel.verify.printer import print_comparison
-
     comparison = compare_inspections(*found)
     if args.json:
         print(json.dumps(comparison.to_json(), indent=2, sort_keys=True))
@@ -92,8 +87,6 @@ def _print_comparison(found: Sequence[Inspection], args: argparse.Namespace) -> 
 
 
 def _print_wheels(found: Sequence[Inspection], args: argparse.Namespace) -> None:
-    from pjrtwheel.verify.printer import print_summary, print_wheel
-
     console, width = _make_console()
     for entry in found:
         (print_wheel if args.verbose else print_summary)(entry, console, width)
@@ -101,7 +94,5 @@ def _print_wheels(found: Sequence[Inspection], args: argparse.Namespace) -> None
 
 def _make_console() -> tuple[Console, int | None]:
     """Return where to print, and how wide that is; nothing where it is no terminal."""
-    from pjrtwheel.console import open_console
-
     console, terminal = open_console()
     return console, console.width if terminal.width else None

@@ -9,7 +9,12 @@ import dataclasses
 import json
 from collections.abc import Collection
 
+from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.errors import UsageError
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.release.known import list_releases, load_release
+from pjrtwheel.workflow_jobs import BINDINGS_ALONE, Selection, list_jobs, read_machines
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -31,12 +36,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print `workflow_jobs.Jobs`, which documents the keys, as one JSON object."""
-    from pjrtwheel.backend import load_backends
-    from pjrtwheel.errors import UsageError
-    from pjrtwheel.platforms import PLATFORMS
-    from pjrtwheel.release.known import list_releases, load_release
-    from pjrtwheel.workflow_jobs import BINDINGS_ALONE, Selection, list_jobs, read_machines
-
     check_repository(args.root)
     versions = [args.release] if args.release else list_releases(args.root)
     releases = [load_release(args.root, version) for version in versions]
@@ -57,8 +56,6 @@ def execute(args: argparse.Namespace) -> int:
 
 def _names(option: str, text: str, known: Collection[str]) -> frozenset[str]:
     """Return the names in an argument; raise a `UsageError` for one that nothing has."""
-    from pjrtwheel.errors import UsageError
-
     names = frozenset(text.split())
     if unknown := names.difference(known):
         raise UsageError(

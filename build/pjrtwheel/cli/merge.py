@@ -5,9 +5,13 @@
 from __future__ import annotations
 
 import argparse
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pjrtwheel.cli import check_files
+from pjrtwheel.dist_folder import print_wheels
+from pjrtwheel.dist_folder.merge import add_proof_files, merge_folders
+from pjrtwheel.errors import UsageError
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -27,12 +31,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Merge, and print one table of what is now in the folder, or of the wheels that the proofs are of."""
-    from datetime import UTC, datetime
-
-    from pjrtwheel.dist_folder import print_wheels
-    from pjrtwheel.dist_folder.merge import add_proof_files, merge_folders
-    from pjrtwheel.errors import UsageError
-
     if bool(args.folders) == bool(args.proofs):  # proofs that are refused change nothing, so they come by themselves
         raise UsageError("merge takes either folders or --proofs", remedy="merge folders first, then proofs of them")
     if args.proofs:

@@ -8,12 +8,14 @@ import argparse
 import os
 
 from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.errors import UsageError
+from pjrtwheel.publish.destinations import DestinationKind, find_destination
+from pjrtwheel.publish.github import GithubRelease
+from pjrtwheel.publish.places import OF_GITHUB, add_place_options, open_place
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from pjrtwheel.publish.places import OF_GITHUB, add_place_options
-
     parser.add_argument("destination", metavar="DESTINATION", help="a GitHub Release of releases/destinations.toml")
     add_options(parser, "--root")
     add_place_options(parser, OF_GITHUB)
@@ -21,11 +23,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the index, and say where it is."""
-    from pjrtwheel.errors import UsageError
-    from pjrtwheel.publish.destinations import DestinationKind, find_destination
-    from pjrtwheel.publish.github import GithubRelease
-    from pjrtwheel.publish.places import open_place
-
     check_repository(args.root)
     destination = find_destination(args.root, args.destination)
     is_github = destination.kind is DestinationKind.GITHUB

@@ -8,7 +8,11 @@ import argparse
 import json
 from pathlib import Path
 
+from pjrtwheel import tables
+from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import add_options, check_files, check_repository
+from pjrtwheel.errors import ProofError
+from pjrtwheel.probe.plugin import ProbeOutcome, probe_file
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -22,11 +26,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Run the checks on each file, say what they showed, and fail when a check failed or a library did not open."""
-    from pjrtwheel import tables
-    from pjrtwheel.backend import load_backends
-    from pjrtwheel.errors import ProofError
-    from pjrtwheel.probe.plugin import ProbeOutcome, probe_file
-
     check_repository(args.root)
     check_files(args.files, "libraries", "*.so")
     backends = tuple(load_backends(args.root).values())

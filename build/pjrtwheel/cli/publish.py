@@ -8,7 +8,17 @@ import argparse
 import os
 from pathlib import Path
 
+from pjrtwheel.attest.release_folder import as_damaged_release, read_release_folder
+from pjrtwheel.attest.verify import verify_release
 from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.errors import UsageError
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.files import staging_folder
+from pjrtwheel.publish.destinations import find_destination
+from pjrtwheel.publish.places import add_place_options, open_place
+from pjrtwheel.publish.publication import Publication, publish_release
+from pjrtwheel.sets.tags import tag_of_wheels
+from pjrtwheel.wheel.names import parse_name
 
 _EPILOG = """\
 Each VALUE can also be in the environment, under a name with the destination in it: PJRTWHEEL_STAGE_INDEX_URL is
@@ -20,8 +30,6 @@ in .netrc. REQUESTS_CA_BUNDLE names certificates to trust. With CI=true in the e
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from pjrtwheel.publish.places import add_place_options
-
     parser.epilog = _EPILOG
     parser.add_argument("destination", metavar="DESTINATION", help="one of releases/destinations.toml")
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="the release, as ./noxw attest writes it")
@@ -43,17 +51,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print the plan and, unless that is all, follow it."""
-    from pjrtwheel.attest.release_folder import as_damaged_release, read_release_folder
-    from pjrtwheel.attest.verify import verify_release
-    from pjrtwheel.errors import UsageError
-    from pjrtwheel.fetch.cache import cache_root
-    from pjrtwheel.files import staging_folder
-    from pjrtwheel.publish.destinations import find_destination
-    from pjrtwheel.publish.places import open_place
-    from pjrtwheel.publish.publication import Publication, publish_release
-    from pjrtwheel.sets.tags import tag_of_wheels
-    from pjrtwheel.wheel.names import parse_name
-
     check_repository(args.root)
     release = read_release_folder(args.folder)
     with as_damaged_release():

@@ -11,16 +11,19 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pjrtwheel.backend import check_files, load_backends
+from pjrtwheel.build import check_writable
 from pjrtwheel.cli import PROGRAM, add_options, check_repository
+from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import PjrtWheelError
+from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import display_path
+from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import CommandParser, require_text
+from pjrtwheel.release.known import load_release
+from pjrtwheel.release_plan import ReleasePlan, plan_release
 from pjrtwheel.sets.tags import tag_of
-
-if TYPE_CHECKING:
-    from pjrtwheel.release_plan import ReleasePlan
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +68,6 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _make_plan(root: Path, dist: Path, args: argparse.Namespace) -> ReleasePlan:
-    from pjrtwheel.backend import check_files, load_backends
-    from pjrtwheel.build import check_writable
-    from pjrtwheel.environment.interpreters import find_interpreters
-    from pjrtwheel.fetch.cache import cache_root
-    from pjrtwheel.platforms import host_platform
-    from pjrtwheel.release.known import load_release
-    from pjrtwheel.release_plan import plan_release
-
     release, backends, cache, host = (
         load_release(root, args.version),
         load_backends(root),

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from pjrtwheel.wheel.assemble import repair_wheel
 from pjrtwheel.wheel.compress import Compression, worker_count
 
 
@@ -20,8 +21,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Write the copy and say what was changed; problems leave as a `WheelError` or `ElfError`."""
-    from pjrtwheel.wheel.assemble import repair_wheel
-
     report = repair_wheel(args.wheel, args.output, Compression(workers=args.jobs))
     print(report.to_json() if args.json else report.describe())
     return 0

@@ -9,7 +9,11 @@ import os
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pjrtwheel.attest.release_folder import open_release
+from pjrtwheel.attest.reproduce import reproduce
 from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.errors import ReproduceError, count, fit
+from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.program import require_text
 
@@ -31,11 +35,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Build again, and say of every wheel whether it is the same."""
-    from pjrtwheel.attest.release_folder import open_release
-    from pjrtwheel.attest.reproduce import reproduce
-    from pjrtwheel.errors import ReproduceError, count, fit
-    from pjrtwheel.fetch.cache import cache_root
-
     check_repository(args.root)
     chosen = {"backend": args.backend or "", "platform": args.platform or "", "wheels": args.wheel}
     with (

@@ -8,6 +8,8 @@ import argparse
 import sys
 
 from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.files import display_path
+from pjrtwheel.products.pure_python import build_selector
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -17,9 +19,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Build the wheel and say where it is."""
-    from pjrtwheel.files import display_path
-    from pjrtwheel.products.pure_python import build_selector
-
     check_repository(args.root)
     path = build_selector(args.root, args.dist or args.root / "dist").path.absolute()
     print(display_path(path) if sys.stdout.isatty() else path)  # a shell's substitution does not expand ~

@@ -11,7 +11,9 @@ import argparse
 import os
 import sys
 
+from pjrtwheel.bazel.workspace import ask_servers_to_end, prepare_workspace
 from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.fetch.cache import cache_root
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -21,9 +23,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Ask each server to end."""
-    from pjrtwheel.bazel.workspace import ask_servers_to_end, prepare_workspace
-    from pjrtwheel.fetch.cache import cache_root
-
     check_repository(args.root)
     for server in ask_servers_to_end(prepare_workspace(args.root, cache_root(os.environ)).outputs):
         print(f"ended Bazel server {server}", file=sys.stderr)

@@ -7,7 +7,13 @@ from __future__ import annotations
 import argparse
 
 from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.errors import UsageError
 from pjrtwheel.program import require_text
+from pjrtwheel.release.known import load_release
+from pjrtwheel.release_check.policy import SIZES_FILE, measure, write_sizes
+from pjrtwheel.sets.projects import SELECTOR
+from pjrtwheel.workflow_tags import read_tag
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -18,13 +24,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Put the sizes that the folder's `release.json` states into the place of what was known of the release."""
-    from pjrtwheel.dist_folder.merge import read_folder
-    from pjrtwheel.errors import UsageError
-    from pjrtwheel.release.known import load_release
-    from pjrtwheel.release_check.policy import SIZES_FILE, measure, write_sizes
-    from pjrtwheel.sets.projects import SELECTOR
-    from pjrtwheel.workflow_tags import read_tag
-
     check_repository(args.root)
     version, dist = read_tag(args.root, args.tag), args.dist or args.root / "dist"
     if not version:

@@ -11,19 +11,29 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.cli import add_options, check_repository, check_wheels
+from pjrtwheel.dist_folder import add_proofs
+from pjrtwheel.environment.interpreters import Interpreter, find_interpreters, probe
+from pjrtwheel.errors import ProofError, UsageError, explain
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from pjrtwheel.environment.interpreters import Interpreter
-    from pjrtwheel.prove.on_device import Supply
-    from pjrtwheel.prove.on_python import Evidence
-    from pjrtwheel.record.proofs import Proof, PythonProof
+from pjrtwheel.prove import on_device
+from pjrtwheel.prove.inputs import load_inputs
+from pjrtwheel.prove.library import require_own_names
+from pjrtwheel.prove.on_device import Folders, Index, Installed, Supply
+from pjrtwheel.prove.on_every_python import combine, platform_of
+from pjrtwheel.prove.on_python import Evidence, can_prove, prove_python, prove_unpacked, untried
+from pjrtwheel.prove.proof_file import write_proof_file
+from pjrtwheel.record.origin import find_origin, find_signer
+from pjrtwheel.record.proofs import Proof, PythonProof
+from pjrtwheel.release.known import load_release
+from pjrtwheel.sets.finished_set import find_set
+from pjrtwheel.wheel.names import parse_name
 
 _DEVICE_OPTIONS = ("dist", "set", "wheelhouse", "system_site_packages", "environment", "proofs", "signed_off_by", "xla")
 
@@ -71,8 +81,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Run every program on every Python that is here, and say what each showed."""
-    from pjrtwheel.errors import ProofError, UsageError
-
     check_repository(args.root)
     if bool(args.backend) == bool(args.wheels):
         raise UsageError("smoke takes either wheels or --backend NAME", remedy="--backend finds the wheels in --dist")
@@ -98,17 +106,6 @@ def execute(args: argparse.Namespace) -> int:
 
 def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
     """Prove the wheels that were named, at the highest level available on this machine."""
-    from pjrtwheel.backend import load_backends
-    from pjrtwheel.environment.interpreters import find_interpreters
-    from pjrtwheel.errors import UsageError
-    from pjrtwheel.fetch.cache import cache_root
-    from pjrtwheel.prove.inputs import load_inputs
-    from pjrtwheel.prove.library import require_own_names
-    from pjrtwheel.prove.on_every_python import platform_of
-    from pjrtwheel.prove.on_python import prove_python
-    from pjrtwheel.release.known import load_release
-    from pjrtwheel.wheel.names import parse_name
-
     check_wheels(args.wheels)
     names = [parse_name(wheel.name) for wheel in args.wheels]
     backend = next(
@@ -129,18 +126,6 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
 
 def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     """Prove a backend's wheels on this machine's accelerator, and record what all Pythons showed."""
-    from pjrtwheel.backend import find_backend
-    from pjrtwheel.errors import ProofError, UsageError
-    from pjrtwheel.fetch.cache import cache_root
-    from pjrtwheel.files import hash_file
-    from pjrtwheel.prove import on_device
-    from pjrtwheel.prove.inputs import load_inputs
-    from pjrtwheel.prove.on_every_python import combine
-    from pjrtwheel.prove.on_python import can_prove, prove_unpacked, untried
-    from pjrtwheel.prove.proof_file import write_proof_file
-    from pjrtwheel.record.origin import find_origin, find_signer
-    from pjrtwheel.sets.finished_set import find_set
-
     backend, platform = find_backend(args.root, args.backend), host_platform()
     dist, cache = args.dist or args.root / "dist", cache_root(os.environ)
     finished = find_set(args.root, dist, backend, platform, cache, release=args.release, where=args.set)
@@ -184,9 +169,6 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
 
 def _find_pythons(environment: Path | None, tags: Sequence[str]) -> dict[str, Interpreter | None]:
     """Return the Pythons of this machine by tag, or that of an environment alone."""
-    from pjrtwheel.environment.interpreters import find_interpreters, probe
-    from pjrtwheel.errors import UsageError
-
     if environment is None:
         return find_interpreters(tags)
     python = probe(environment / "bin" / "python")
@@ -206,9 +188,6 @@ def _shown(proofs: Mapping[str, Proof]) -> dict[str, Proof]:
 
 def _record(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path) -> None:
     """Put proofs into the `release.json` of a folder; that it cannot be written makes them no less true."""
-    from pjrtwheel.dist_folder import add_proofs
-    from pjrtwheel.errors import explain
-
     try:
         unlisted = add_proofs(proofs, digests, dist)
     except OSError as error:
@@ -225,9 +204,6 @@ def _say(line: str) -> None:
 
 
 def _supply(args: argparse.Namespace) -> Supply:
-    from pjrtwheel.fetch.cache import cache_root
-    from pjrtwheel.prove.on_device import Folders, Index, Installed
-
     if args.system_site_packages:
         return Installed()
     return Folders(tuple(args.wheelhouse)) if args.wheelhouse else Index(cache_root(os.environ))

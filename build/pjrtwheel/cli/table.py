@@ -7,6 +7,8 @@ from __future__ import annotations
 import argparse
 
 from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.dist_folder.printing import format_table
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -16,9 +18,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print the table, with a heading that names the folder."""
-    from pjrtwheel.dist_folder.merge import read_folder
-    from pjrtwheel.dist_folder.printing import format_table
-
     check_repository(args.root)
     dist = args.dist or args.root / "dist"
     print(f"### {dist.resolve().name}/\n\n{format_table(read_folder(dist).values())}", end="")

@@ -8,6 +8,7 @@ import argparse
 
 from pjrtwheel.cli import add_options, check_repository
 from pjrtwheel.program import require_text
+from pjrtwheel.workflow_tags import read_tag
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -18,8 +19,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print `release=`, which is empty for the selector, and `artifact=`, the name of what CI uploads."""
-    from pjrtwheel.workflow_tags import read_tag
-
     check_repository(args.root)
     release = read_tag(args.root, args.tag)
     print(f"release={release}\nartifact={f'release-{release}' if release else 'select'}")

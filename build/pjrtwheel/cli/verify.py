@@ -7,7 +7,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import add_options, check_repository, check_wheels
+from pjrtwheel.verify import verify_paths
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -18,9 +20,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Check the wheels; problems leave as a `VerifyError`."""
-    from pjrtwheel.backend import load_backends
-    from pjrtwheel.verify import verify_paths
-
     check_repository(args.root)
     check_wheels(args.wheels)
     verify_paths(args.wheels, tuple(load_backends(args.root).values()))

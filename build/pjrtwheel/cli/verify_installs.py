@@ -9,14 +9,31 @@ import os
 from pathlib import Path
 from typing import Any
 
+from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.environment.interpreters import find_interpreters
+from pjrtwheel.errors import ProofError
+from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.files import write_atomically
+from pjrtwheel.installs.stage import check_staged, open_stage, read_set
+from pjrtwheel.installs.tries import (
+    INSTALLERS,
+    InstallOutcome,
+    choose_pythons,
+    default_installers,
+    describe_skips,
+    list_combinations,
+    sum_up,
+    try_all,
+)
+from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import require_text
+from pjrtwheel.sets.promised import list_promised
+from pjrtwheel.tables import write_json
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from pjrtwheel.installs.tries import INSTALLERS
-
     stage = "the stage: a simple index, or a folder with wheels or with what `publish folder` wrote"
     parser.add_argument("--index", type=require_text, required=True, metavar="URL|FOLDER", help=stage)
     add_options(parser, "--root", "--release")
@@ -36,25 +53,6 @@ def execute(args: argparse.Namespace) -> int:
     Each that was tried has a line, and each reason for which others were skipped. Nothing is tried at a stage that
     lacks a backend that was asked for, or a wheel that the release file of its set promises.
     """
-    from pjrtwheel.backend import find_backend, load_backends
-    from pjrtwheel.environment.interpreters import find_interpreters
-    from pjrtwheel.errors import ProofError
-    from pjrtwheel.fetch.cache import cache_root
-    from pjrtwheel.files import write_atomically
-    from pjrtwheel.installs.stage import check_staged, open_stage, read_set
-    from pjrtwheel.installs.tries import (
-        InstallOutcome,
-        choose_pythons,
-        default_installers,
-        describe_skips,
-        list_combinations,
-        sum_up,
-        try_all,
-    )
-    from pjrtwheel.platforms import host_platform
-    from pjrtwheel.sets.promised import list_promised
-    from pjrtwheel.tables import write_json
-
     check_repository(args.root)
     known = load_backends(args.root)
     backends = [find_backend(args.root, name) for name in args.backend] or list(known.values())

@@ -8,7 +8,12 @@ import argparse
 import os
 from pathlib import Path
 
+from pjrtwheel.attest.release_folder import as_damaged_release, open_release
+from pjrtwheel.attest.signature import load_public_key
+from pjrtwheel.attest.verify import verify_release
 from pjrtwheel.cli import add_options
+from pjrtwheel.errors import count
+from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.program import require_text
 
 # How the line begins that ends in the commit; reproduce.yml reads it.
@@ -27,12 +32,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Verify, and say what is certain now."""
-    from pjrtwheel.attest.release_folder import as_damaged_release, open_release
-    from pjrtwheel.attest.signature import load_public_key
-    from pjrtwheel.attest.verify import verify_release
-    from pjrtwheel.errors import count
-    from pjrtwheel.fetch.cache import cache_root
-
     key = load_public_key(args.key) if args.key else None
     options = {"tag": args.tag or "", "documents_only": args.documents_only}
     with as_damaged_release(), open_release(args.release, cache_root(os.environ), **options) as release:

@@ -8,12 +8,14 @@ import argparse
 import os
 
 from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.errors import UsageError, count
+from pjrtwheel.publish.destinations import find_destination
+from pjrtwheel.publish.places import add_place_options, open_place
+from pjrtwheel.publish.yanked import yank_release
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    from pjrtwheel.publish.places import add_place_options
-
     parser.add_argument("destination", metavar="DESTINATION", help="one of releases/destinations.toml")
     parser.add_argument("tag", metavar="TAG", help="such as v0.11.2+split.1 or select-v0.1.0")
     parser.add_argument("--reason", required=True, metavar="TEXT", help="what installers say of it")
@@ -23,11 +25,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Yank all wheels of the tag, and say what is left to do."""
-    from pjrtwheel.errors import UsageError, count
-    from pjrtwheel.publish.destinations import find_destination
-    from pjrtwheel.publish.places import open_place
-    from pjrtwheel.publish.yanked import yank_release
-
     check_repository(args.root)
     if not args.reason.strip():
         raise UsageError("--reason is empty", remedy="say what is wrong, and which release to take in its place")
