@@ -30,7 +30,7 @@ from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.origin import find_origin
 from pjrtwheel.record.proofs import explain_level
 from pjrtwheel.release.checks import check_inputs
-from pjrtwheel.sets.projects import BINDINGS
+from pjrtwheel.sets import BINDINGS
 from pjrtwheel.sets.promised import promised_bindings, promised_plugin
 from pjrtwheel.sources import import_closure
 from pjrtwheel.verify import verify_wheels

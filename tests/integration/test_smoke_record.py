@@ -30,7 +30,7 @@ from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release.model import Release
-from pjrtwheel.sets.finished_set import find_set
+from pjrtwheel.sets.wheel_sets import find_set
 from pjrtwheel.wheel.names import parse_name
 from release_under_test import release_under_test
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from pjrtwheel.errors import AttestError, UsageError, fit, list_choices
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, check_sets, read_entries, require_record
 from pjrtwheel.release.model import Release
-from pjrtwheel.sets.projects import SELECTOR
+from pjrtwheel.sets import SELECTOR
 from pjrtwheel.sets.tags import Tag, list_tagged, parse_tag
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, PROVENANCE_SUFFIX, VARIANTS_SUFFIX, make_name
 

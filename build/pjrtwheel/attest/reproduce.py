@@ -25,7 +25,7 @@ from pjrtwheel.errors import ReproduceError, UsageError, WheelError, fit, list_c
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import copy_atomically, hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
-from pjrtwheel.sets.projects import AUTO, BINDINGS, SELECTOR
+from pjrtwheel.sets import AUTO, BINDINGS, SELECTOR
 from pjrtwheel.verify.compare import compare_wheels
 from pjrtwheel.wheel.compress import find_compression
 

@@ -48,7 +48,7 @@ from pjrtwheel.program import print_error
 from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Pin, Release
-from pjrtwheel.sets.projects import BINDINGS
+from pjrtwheel.sets import BINDINGS
 from pjrtwheel.verify.lookup import FindTool, make_finder
 
 

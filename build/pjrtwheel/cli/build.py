@@ -23,7 +23,7 @@ from pjrtwheel.platforms import PLATFORMS, Platform, find_platform, host_platfor
 from pjrtwheel.products import facts
 from pjrtwheel.progress import format_time, open_progress
 from pjrtwheel.release.known import choose_release, load_release
-from pjrtwheel.sets.published_set import PublishedSet, choose_set, fetch_set, find_offer
+from pjrtwheel.sets.wheel_sets import PublishedSet, choose_set, fetch_set, find_offer
 from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, HIGHEST_COMPRESSION
 
 

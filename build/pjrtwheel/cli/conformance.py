@@ -18,7 +18,7 @@ from pjrtwheel.conformance.run_file import Limits
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.sets.finished_set import find_set
+from pjrtwheel.sets.wheel_sets import find_set
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:

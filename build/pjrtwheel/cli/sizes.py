@@ -12,7 +12,7 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.program import require_text
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release_check.policy import SIZES_FILE, measure, write_sizes
-from pjrtwheel.sets.projects import SELECTOR
+from pjrtwheel.sets import SELECTOR
 from pjrtwheel.workflow_tags import read_tag
 
 

@@ -32,7 +32,7 @@ from pjrtwheel.prove.proof_file import write_proof_file
 from pjrtwheel.record.origin import find_origin, find_signer
 from pjrtwheel.record.proofs import Proof, PythonProof
 from pjrtwheel.release.known import load_release
-from pjrtwheel.sets.finished_set import find_set
+from pjrtwheel.sets.wheel_sets import find_set
 from pjrtwheel.wheel.names import parse_name
 
 _DEVICE_OPTIONS = ("dist", "set", "wheelhouse", "system_site_packages", "environment", "proofs", "signed_off_by", "xla")

@@ -21,7 +21,7 @@ from pjrtwheel.prove.proof_file import ProofFile
 from pjrtwheel.record.entries import Record
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Release
-from pjrtwheel.sets.projects import BINDINGS
+from pjrtwheel.sets import BINDINGS
 
 RELEASE_SCHEMA = "docs/release.schema.json"
 MACHINE_SCHEMA = "docs/machine.schema.json"

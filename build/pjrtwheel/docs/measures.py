@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.sets.projects import BINDINGS
+from pjrtwheel.sets import BINDINGS
 from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.verify.inspection import Inspection, inspect_wheel
 from pjrtwheel.verify.libraries import find_useless

@@ -23,7 +23,7 @@ from pjrtwheel.files import require_folder
 from pjrtwheel.platforms import Platform
 from pjrtwheel.products.index.pages import HTML_PAGE
 from pjrtwheel.release.model import Pin
-from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON, SELECTOR
+from pjrtwheel.sets import BINDINGS, PURE_PYTHON, SELECTOR
 from pjrtwheel.wheel.names import WheelName, find_name, is_variant
 
 _INDEX = "simple"  # of a folder that a web server serves
@@ -159,14 +159,9 @@ def check_staged(staged: StagedSet, promised: Iterable[WheelName], asked: Iterab
     Raises:
         ProofError: Something is not there.
     """
-    present = {name.filename for name in staged.wheels}
     known = {name.distribution for name in staged.wheels}
-    missing = [distribution for distribution in asked if distribution not in known]
-    missing += [
-        name.filename
-        for name in sorted(promised, key=lambda name: name.distribution == BINDINGS)
-        if name.filename not in present and name.distribution not in missing
-    ]
+    absent = {name.filename for name in promised} - {name.filename for name in staged.wheels}
+    missing = [*(name for name in asked if name not in known), *sorted(absent)]
     if missing:
         raise ProofError(
             f"the stage lacks {shorten(missing, 3)}",

@@ -27,7 +27,7 @@ from pjrtwheel.installs.stage import Stage, StagedSet, fetch_wheel
 from pjrtwheel.prove.devices import parse_answer
 from pjrtwheel.prove.inside import devices as inside
 from pjrtwheel.prove.library import require_installed
-from pjrtwheel.sets.projects import AUTO, BINDINGS, SELECTOR
+from pjrtwheel.sets import AUTO, BINDINGS, SELECTOR
 
 INSTALLERS = ("pip", "uv")
 _SECONDS = 180.0
@@ -147,17 +147,15 @@ def why_skipped(
 
 
 def describe_skips(results: Iterable[InstallResult]) -> Iterator[str]:
-    """Yield a line for all combinations that were skipped for one reason on the same Pythons: how many, and which."""
-    skipped = [(result.detail, result.combination) for result in results if result.outcome is InstallOutcome.SKIPPED]
-    pythons: dict[tuple[str, str], list[str]] = {}
-    for reason, one in skipped:
-        pythons.setdefault((reason, one.extra), []).append(one.python)
-    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
-    for (reason, extra), tags in pythons.items():
-        alike.setdefault((reason, tuple(dict.fromkeys(tags))), []).append(extra)
-    for (reason, same), extras in alike.items():
-        number = sum(len(pythons[reason, extra]) for extra in extras)
-        yield f"skipped {number:>2}, {reason}: {', '.join(extras)} on Python {', '.join(map(name_python, same))}"
+    """Yield a line for each reason: how many combinations were skipped for it, and which."""
+    skipped: dict[str, list[Combination]] = {}
+    for result in results:
+        if result.outcome is InstallOutcome.SKIPPED:
+            skipped.setdefault(result.detail, []).append(result.combination)
+    for reason, alike in skipped.items():
+        extras = dict.fromkeys(one.extra for one in alike)
+        pythons = dict.fromkeys(name_python(one.python) for one in alike)
+        yield f"skipped {len(alike):>2}, {reason}: {', '.join(extras)} on Python {', '.join(pythons)}"
 
 
 def sum_up(results: Iterable[InstallResult]) -> str:

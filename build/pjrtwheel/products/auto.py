@@ -29,7 +29,7 @@ from pjrtwheel.products.pure_python import build_pure_wheel, read_dist_info, req
 from pjrtwheel.products.variants import Variant, make_variants
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.release.model import Release
-from pjrtwheel.sets.projects import AUTO
+from pjrtwheel.sets import AUTO
 from pjrtwheel.wheel.assemble import write_wheel
 from pjrtwheel.wheel.metadata import wheel_metadata
 from pjrtwheel.wheel.names import VARIANTS_SUFFIX, WheelName, make_name

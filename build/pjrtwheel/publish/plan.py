@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from pjrtwheel.errors import count, printable
 from pjrtwheel.publish.destinations import PublishedFile
-from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON
+from pjrtwheel.sets import BINDINGS, PURE_PYTHON
 from pjrtwheel.wheel.names import WheelName, find_name
 
 

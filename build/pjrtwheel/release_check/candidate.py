@@ -19,7 +19,7 @@ from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries, requ
 from pjrtwheel.record.origin import ask_git, is_in_history, list_changes
 from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock
-from pjrtwheel.sets.projects import AUTO, BINDINGS, PURE_PYTHON, SELECTOR
+from pjrtwheel.sets import AUTO, BINDINGS, PURE_PYTHON, SELECTOR
 from pjrtwheel.sets.promised import promised_set
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wheel.metadata import find_other_name

@@ -31,7 +31,7 @@ from pjrtwheel.release_check.proofs import (
     choose_demand,
     judge,
 )
-from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON
+from pjrtwheel.sets import BINDINGS, PURE_PYTHON
 from pjrtwheel.wheel.names import find_name
 from pjrtwheel.workflow_tags import read_tag
 

@@ -21,7 +21,7 @@ from pjrtwheel.files import write_atomically
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.proofs import Level
-from pjrtwheel.sets.projects import PURE_PYTHON
+from pjrtwheel.sets import PURE_PYTHON
 from pjrtwheel.tables import TableError, column, metadata, read_toml
 
 POLICY_FILE = "releases/policy.toml"

@@ -13,7 +13,7 @@ from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.origin import describe_commit_fault, describe_date_fault
 from pjrtwheel.record.proofs import ORDER, Level, Proof, highest
 from pjrtwheel.release_check.policy import Demand, Waiver
-from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON
+from pjrtwheel.sets import BINDINGS, PURE_PYTHON
 
 
 @dataclass(frozen=True, slots=True)

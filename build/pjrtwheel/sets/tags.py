@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from pjrtwheel.errors import WheelError, fit
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Release
-from pjrtwheel.sets.projects import BINDINGS, SELECTOR
+from pjrtwheel.sets import BINDINGS, SELECTOR
 
 if TYPE_CHECKING:  # it needs `packaging`
     from pjrtwheel.wheel.names import WheelName

@@ -26,7 +26,7 @@ from pjrtwheel.products.variants import TEGRA as TEGRA_CHIPS
 from pjrtwheel.products.variants import THOR, Group, Variant, compiled, make_variants, nvidia_groups, served
 from pjrtwheel.record.entries import Entry, format_entries, read_entries
 from pjrtwheel.release.model import Absent
-from pjrtwheel.sets.finished_set import find_set
+from pjrtwheel.sets.wheel_sets import find_set
 from release_entries import entry_of
 from release_under_test import release_under_test
 from small_wheels import build_wheel

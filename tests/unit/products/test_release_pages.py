@@ -39,7 +39,7 @@ from pjrtwheel.products.index.release_pages.accelerators import Accelerator, loa
 from pjrtwheel.products.index.release_pages.releases import ListedRelease, list_releases
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.proofs import Compilation, Level, Outcome, ProgramResult, Proof, PythonProof, TargetProof
-from pjrtwheel.sets.projects import SELECTOR
+from pjrtwheel.sets import SELECTOR
 from release_entries import entry_of
 from release_index import MACHINE, ORIGIN, make_release_dist
 

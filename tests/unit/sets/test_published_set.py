@@ -20,8 +20,8 @@ from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import ReleaseLock
-from pjrtwheel.sets import published_set
-from pjrtwheel.sets.published_set import choose_set, fetch_set, find_offer, read_lock
+from pjrtwheel.sets import wheel_sets
+from pjrtwheel.sets.wheel_sets import choose_set, fetch_set, find_offer, read_lock
 from pjrtwheel.wheel.names import parse_name
 from small_wheels import damage_stream
 
@@ -134,7 +134,7 @@ def test_credentials_of_an_address_are_in_no_message(tmp_path: Path, monkeypatch
         with pytest.raises(FetchError) as failed:
             find_offer(f"http://me:secret@127.0.0.1:9/{name}", tmp_path)
         assert "secret" not in str(failed.value)
-    monkeypatch.setattr(published_set, "_list_url", lambda *_: ())
+    monkeypatch.setattr(wheel_sets, "_list_url", lambda *_: ())
     with pytest.raises(UsageError) as caught:
         find_offer("https://me:secret@example.org/simple/", tmp_path)
     assert ("example.org" in caught.value.what, "secret" in str(caught.value)) == (True, False)

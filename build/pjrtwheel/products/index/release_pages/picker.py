@@ -29,7 +29,7 @@ from pjrtwheel.abis import name_python
 from pjrtwheel.backend import OWN_ROOT
 from pjrtwheel.products.index.release_pages.accelerators import Accelerator, Choice, Machine, load_accelerators
 from pjrtwheel.products.index.release_pages.releases import ListedRelease
-from pjrtwheel.sets.projects import BINDINGS
+from pjrtwheel.sets import BINDINGS
 from pjrtwheel.tables import read_toml
 
 INDEX = "INDEX"  # stands for the address of the index, which only a browser knows

@@ -17,7 +17,7 @@ from pjrtwheel.abis import name_python, python_order
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.index.projects import IndexedFile, Project
 from pjrtwheel.record.entries import Entry
-from pjrtwheel.sets.projects import BINDINGS, PURE_PYTHON
+from pjrtwheel.sets import BINDINGS, PURE_PYTHON
 from pjrtwheel.wheel.names import WheelName, fits, parse_name
 
 _SYSTEMS = {"linux": "Linux", "macos": "macOS", "windows": "Windows"}

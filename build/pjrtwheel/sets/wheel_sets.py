@@ -1,22 +1,26 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Find a set of wheels that is published already, so that one more plugin can be built for it.
+"""Find sets of wheels: one that is published, to build a plugin for it, or one with a finished plugin, to prove it.
 
-All that is taken of it is its `jaxlib`: the lock in it, and the wheels for proofs. They are in a folder, on a static
-index, next to a `release.json`, or on the package index that pip is configured for.
+All that is taken of a published set is its `jaxlib`: the lock in it, and the wheels for proofs. They are in a folder,
+on a static index, next to a `release.json`, or on the package index that pip is configured for. A folder may have
+wheels of several releases, and of several sets of one release; they are never mixed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import sys
 import urllib.parse
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
-from pjrtwheel.errors import FetchError, UsageError, WheelError, fit
+from pjrtwheel.backend import Backend
+from pjrtwheel.errors import FetchError, ProofError, UsageError, WheelError, fit
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.listing import (
@@ -31,14 +35,16 @@ from pjrtwheel.fetch.listing import (
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform
 from pjrtwheel.record.entries import RELEASE_FILENAME, parse_entries, read_entries
-from pjrtwheel.release.model import Pin
+from pjrtwheel.release.known import choose_release, load_release
+from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.release.wheels import LOCK_FILENAME, SCHEMA, ReleaseLock
-from pjrtwheel.sets.projects import BINDINGS
+from pjrtwheel.sets import BINDINGS
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wheel.names import WheelName, find_name, find_plain_wheels, parse_name
 from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.wheel.report import BuiltWheel, report_finished
 
+Wheels = tuple[tuple[WheelName, Callable[[], Path]], ...]  # name of each, and what brings it onto this disk
 _FORMS = "--set takes a folder of wheels, an index or release.json by its URL, or a version as 0.11.2+split.1"
 
 
@@ -48,11 +54,11 @@ class Offer:
 
     Attributes:
         where: The place without credentials, for messages.
-        wheels: Name of each, and what brings it onto this disk.
+        wheels: All of them.
     """
 
     where: str
-    wheels: tuple[tuple[WheelName, Callable[[], Path]], ...]
+    wheels: Wheels
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +94,18 @@ def find_offer(where: str, cache: Path) -> Offer:
 
 
 def choose_set(offer: Offer, release: str | None, platform: Platform) -> WheelName:
-    """Return the name of a `jaxlib` of the newest set for a platform, of one release if it is named.
+    """Return the name of a `jaxlib` of the newest set for a platform, of one release or version if it is named.
 
     Raises:
         UsageError: There is none; the message says what there is.
     """
     names = [name for name, _ in offer.wheels]
-    fitting = [name for name in names if name.platform == platform and release in {None, name.release}]
+    fitting = [name for name in names if name.platform == platform and release in {None, name.release, name.version}]
     if not fitting:
         found = sorted({f"{name.version} for {name.platform.name if name.platform else name.tag}" for name in names})
         raise UsageError(
             f"{offer.where} has no {BINDINGS}{f' {release}' if release else ''} for {platform.name}",
-            cause=f"it has {fit(found)}",
+            cause=f"it has {fit(found) or 'none'}",
             remedy="choose another --release or --platform, or another set",
         )
     return max(fitting, key=lambda name: Version(name.version))
@@ -156,7 +162,7 @@ def read_lock(wheel: Path, package: str = BINDINGS) -> ReleaseLock:
     return lock
 
 
-def list_folder(folder: Path) -> tuple[tuple[WheelName, Callable[[], Path]], ...]:
+def list_folder(folder: Path) -> Wheels:
     """List the `jaxlib` wheels of a folder; what its `release.json` describes is held to that when it is fetched."""
     if folder.name == RELEASE_FILENAME:
         folder = folder.parent
@@ -176,7 +182,7 @@ def _check_file(path: Path, digest: str | None) -> Path:
     return path
 
 
-def _list_url(url: str, cache: Path) -> tuple[tuple[WheelName, Callable[[], Path]], ...]:
+def _list_url(url: str, cache: Path) -> Wheels:
     """List the wheels of an index, or next to a `release.json`."""
     try:
         if urllib.parse.urlsplit(url).path.endswith(f"/{RELEASE_FILENAME}"):
@@ -189,21 +195,18 @@ def _list_url(url: str, cache: Path) -> tuple[tuple[WheelName, Callable[[], Path
     return _pinned(files, functools.partial(download_wheel, index=url), cache)
 
 
-def _list_document(url: str, cache: Path) -> tuple[tuple[WheelName, Callable[[], Path]], ...]:
+def _list_document(url: str, cache: Path) -> Wheels:
     entries = parse_entries(read_document(url, read_settings().certificate))
-    found = [
-        _pinned(
-            [IndexFile(entry.filename, entry.sha256, entry.size)],
-            functools.partial(download_wheel, url=urllib.parse.urljoin(url, urllib.parse.quote(entry.filename))),
-            cache,
-        )
-        for entry in entries.values()
-        if entry.distribution == BINDINGS
-    ]
-    return tuple(wheel for wheels in found for wheel in wheels)
+    found: list[tuple[WheelName, Callable[[], Path]]] = []
+    for entry in entries.values():
+        if entry.distribution == BINDINGS:
+            address = urllib.parse.urljoin(url, urllib.parse.quote(entry.filename))
+            file = IndexFile(entry.filename, entry.sha256, entry.size)
+            found += _pinned([file], functools.partial(download_wheel, url=address), cache)
+    return tuple(found)
 
 
-def _list_version(text: str, cache: Path) -> tuple[tuple[WheelName, Callable[[], Path]], ...]:
+def _list_version(text: str, cache: Path) -> Wheels:
     """List the wheels of one version on the index that pip is configured for."""
     try:
         version = str(Version(text))
@@ -213,9 +216,7 @@ def _list_version(text: str, cache: Path) -> tuple[tuple[WheelName, Callable[[],
     return tuple((name, fetch) for name, fetch in listed if name.version == version)
 
 
-def _pinned(
-    files: Iterable[IndexFile], download: Callable[[Pin, Path], Path], cache: Path
-) -> tuple[tuple[WheelName, Callable[[], Path]], ...]:
+def _pinned(files: Iterable[IndexFile], download: Callable[[Pin, Path], Path], cache: Path) -> Wheels:
     """Return files of an index as what can be fetched into the cache."""
     kept = WheelCache(cache, download)
     found = []
@@ -226,3 +227,127 @@ def _pinned(
         pin = Pin(f"set.{BINDINGS}", BINDINGS, name.version, file.filename, file.sha256, file.size)
         found.append((name, functools.partial(kept.fetch, pin)))
     return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedSet:
+    """A plugin, and the `jaxlib` wheels of its set.
+
+    Attributes:
+        release: The JAX release.
+        backend: The plugin's backend.
+        plugin: The plugin's wheel.
+        bindings: The name of one `jaxlib`.
+        offer: Where all of these are.
+    """
+
+    release: Release
+    backend: Backend
+    plugin: Path
+    bindings: WheelName
+    offer: Offer
+
+    def fetch(self, pythons: Sequence[str]) -> tuple[Path, ...]:
+        """Return the `jaxlib` for some Pythons, or any one if there is none for these, and the plugin.
+
+        Raises:
+            FetchError: A wheel cannot be fetched.
+            UsageError: A wheel is of no set.
+            WheelError: The wheels carry different locks, or are damaged.
+        """
+        published = fetch_set(self.offer, self.bindings, pythons)
+        if read_lock(self.plugin, self.backend.package) != published.lock:
+            raise WheelError(
+                f"{self.plugin.name} and the jaxlib of {self.offer.where} are not of one set",
+                cause="they have one version, but different locks",
+                remedy="build the plugin again, with --set if the jaxlib is somebody else's",
+            )
+        return (*(wheel.path for wheel in published.bindings), self.plugin)
+
+    def fetch_pair(self, python: str) -> tuple[Path, ...]:
+        """Return the two wheels for a Python, as `fetch` does.
+
+        Raises:
+            ProofError: There is none for it.
+        """
+        wheels = self.fetch([python])
+        if not all(parse_name(wheel.name).fits(python) for wheel in wheels):
+            raise ProofError(
+                f"no wheels for {python} in the set {self.bindings.version}",
+                cause=f"looked in {self.plugin.parent}, and for jaxlib in {self.offer.where}",
+                remedy="name another Python with --python, or pin and build jaxlib for this one",
+            )
+        return wheels
+
+
+def find_set(
+    root: Path,
+    dist: Path,
+    backend: Backend,
+    platform: Platform,
+    cache: Path,
+    *,
+    release: str | None = None,
+    where: str | None = None,
+) -> FinishedSet:
+    """Find the plugin of a backend in a folder, and say on stderr of which set it is.
+
+    Without `where`, a version or what else `--set` takes, its `jaxlib` is in the same folder. Without a release as well
+    it is that of the newest one in the folder, so the only set there is taken.
+
+    Raises:
+        UsageError: One of the two is not there, or the folder has plugins of several sets.
+        FetchError: The place cannot be asked.
+    """
+    plugins = {
+        name.version: path
+        for path, name in find_plain_wheels(dist).items()
+        if (name.distribution, name.platform) == (backend.distribution, platform)
+    }
+    wanted = release
+    if where is None:
+        newest = max(map(Version, plugins)).public if plugins and not release else release
+        asked = choose_release(root, newest, platform.name, backend.name).version
+        wanted = _choose_version(plugins, dist, backend, platform, asked)
+        offer = _list_own(dist)
+    else:
+        own = _list_own(dist, where)
+        offer = _restrict(own if own.wheels else find_offer(where, cache), plugins, dist, backend, platform)
+    chosen = choose_set(offer, wanted, platform)
+    plugin = plugins[chosen.version]
+    print(f"set {chosen.version}: {plugin}, jaxlib of {offer.where}", file=sys.stderr, flush=True)
+    return FinishedSet(load_release(root, chosen.release), backend, plugin, chosen, offer)
+
+
+def _choose_version(plugins: Collection[str], dist: Path, backend: Backend, platform: Platform, release: str) -> str:
+    """Return the version of the only set of a release that has a plugin."""
+    what = f"{backend.distribution} {release}"
+    found = sorted((text for text in plugins if Version(text).public == release), key=Version)
+    if not found:
+        remedy = f"build it with: ./noxw build_{backend.name}, or name another folder with --dist"
+        raise UsageError(f"no wheel of {what} for {platform.name} in {dist}", remedy=remedy)
+    if len(found) > 1:
+        remedy = f"choose one, as with --set {found[-1]}"
+        raise UsageError(f"{dist} has {what} of {len(found)} sets: {fit(found)}", remedy=remedy)
+    return found[0]
+
+
+def _restrict(offer: Offer, plugins: Collection[str], dist: Path, backend: Backend, platform: Platform) -> Offer:
+    """Return of an offer the sets that there is a plugin of."""
+    kept = tuple(wheel for wheel in offer.wheels if wheel[0].version in plugins)
+    if not kept:
+        raise UsageError(
+            f"{dist} has no wheel of {backend.distribution} for {platform.name} of a set of {offer.where}",
+            cause=f"it has those of {fit(sorted(plugins, key=Version)) or 'none'}",
+            remedy=f"build it with: ./noxw build_{backend.name} --set {offer.where}",
+        )
+    return Offer(offer.where, kept)
+
+
+def _list_own(dist: Path, where: str | None = None) -> Offer:
+    """Return the `jaxlib` wheels in the plugin's own folder; those of a version alone if that is named."""
+    listed = list_folder(dist) if dist.is_dir() else ()
+    with contextlib.suppress(InvalidVersion):
+        version = str(Version(where)) if where else None
+        return Offer(str(dist), tuple(wheel for wheel in listed if version in {None, wheel[0].version}))
+    return Offer(str(dist), ())

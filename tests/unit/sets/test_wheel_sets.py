@@ -17,7 +17,7 @@ from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.wheels import ReleaseLock
-from pjrtwheel.sets.finished_set import FinishedSet, find_set
+from pjrtwheel.sets.wheel_sets import FinishedSet, find_set
 
 HERE = PLATFORMS["linux_x86_64"]
 JAXLIB = "jaxlib-{}-{}-{}-manylinux_2_27_x86_64.whl"
