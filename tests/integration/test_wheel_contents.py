@@ -18,7 +18,7 @@ from pjrtwheel.abis import FREE_THREADED, STABLE_ABI, extension_suffix
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.binaries import read_library
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
-from pjrtwheel.gpucode import read_gpu_code
+from pjrtwheel.gpucode.reader import read_gpu_code
 from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import LOCK_FILENAME, extras_of, make_lock
 from pjrtwheel.verify.contents import WheelContents, read_contents

@@ -31,7 +31,7 @@ from pjrtwheel.fetch import WheelCache, download_wheel, unpack_wheel
 from pjrtwheel.fetch.index import require_index
 from pjrtwheel.fetch.listing import list_wheels, read_settings
 from pjrtwheel.files import write_atomically
-from pjrtwheel.gpucode import needed_tools, read_gpu_code
+from pjrtwheel.gpucode.reader import needed_tools, read_gpu_code
 from pjrtwheel.pin import pin_release
 from pjrtwheel.pin.choose import find_named, offered_versions
 from pjrtwheel.platforms import host_platform

@@ -12,7 +12,7 @@ from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.cli import add_options, check_repository, parse_tools
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import require_folder, write_atomically
-from pjrtwheel.gpucode import read_gpu_code
+from pjrtwheel.gpucode.reader import read_gpu_code
 from pjrtwheel.products.facts import (
     KnownCode,
     code_of_library,

@@ -17,7 +17,8 @@ from pjrtwheel.elf import ElfImage, plan_repair, read_image
 from pjrtwheel.elf.strip import strip
 from pjrtwheel.errors import ElfError
 from pjrtwheel.files import hash_file
-from pjrtwheel.gpucode import GpuCode, merge_codes, needed_tools, read_gpu_code
+from pjrtwheel.gpucode import GpuCode, merge_codes
+from pjrtwheel.gpucode.reader import needed_tools, read_gpu_code
 from pjrtwheel.platforms import BinaryFormat
 from pjrtwheel.probe.plugin import Job, ask_plugin, read_api_version
 from pjrtwheel.tables import write

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
 from pjrtwheel.abis import VERSIONED
-from pjrtwheel.binaries import ENTRY_POINT, Library, macho, version_key
+from pjrtwheel.binaries import ENTRY_POINT, MACOS, Library, version_key
 from pjrtwheel.elf.layout import largest_page
 from pjrtwheel.errors import describe_size, shorten
 from pjrtwheel.platforms import BinaryFormat, Platform
@@ -163,7 +163,7 @@ def _of_elf(library: Library) -> Iterator[tuple[str, str]]:
 
 
 def _of_macho(library: Library) -> Iterator[tuple[str, str]]:
-    if macho.SYSTEM not in library.floors:
+    if MACOS not in library.floors:
         yield "macos", "does not say which macOS it needs"
     if not library.signature:
         yield "signature", "is not signed, which macOS on Apple's processors demands"
@@ -182,7 +182,7 @@ def check_floors(libraries: Sequence[Library], tags: Iterable[str]) -> Iterator[
         if floor is None:
             yield Finding("platform-floor", "", f"claims platform {tag!r}, which promises no libc version")
             continue
-        for family, kind, code in (("GLIBC_", "manylinux", "glibc"), (f"{macho.SYSTEM} ", "macosx", "macos")):
+        for family, kind, code in (("GLIBC_", "manylinux", "glibc"), (f"{MACOS} ", "macosx", "macos")):
             for library in libraries if floor[0] == kind else ():
                 needed = library.floors.get(family.rstrip("_ "), "")
                 if needed and version_key(needed) > floor[1]:

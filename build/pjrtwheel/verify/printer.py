@@ -10,39 +10,38 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
-from pjrtwheel.binaries import Library, macho, pe
+from pjrtwheel.binaries import Library
 from pjrtwheel.errors import count, describe_size, printable, shorten
-from pjrtwheel.platforms import BinaryFormat
-from pjrtwheel.verify.compare import Comparison, Difference, count_findings, fold_names, fold_values
+from pjrtwheel.verify.compare import (
+    Comparison,
+    Difference,
+    count_findings,
+    describe_library,
+    describe_wheel,
+    sort_libraries,
+)
 from pjrtwheel.verify.inspection import Inspection, PluginDescription
 from pjrtwheel.verify.libraries import describe_format
 
 _SHOWN = 8
+_FILES = 24  # that are listed of a wheel
 _FINDINGS = 6  # that are shown of a wheel in short
 _LIBRARIES = 2  # whose differences are shown
 _REMARK = "--verbose shows all of it, --json for programs"
 _WIDTH = 80  # where nobody says how wide the terminal is
 _LABEL = 14  # with it a sha256 ends in the 80th column
 # What those who are in a hurry do not look for.
-_DETAILS = ("purelib", "extras", "licence", "licence files", "SBOM")
+_DETAILS = {"build tag", "purelib", "extras", "licence", "licence files", "SBOM"}
+# Of which each value begins a line.
+_LISTS = {"requires", "entry points", "libraries"}
 
 # A name, and its values: each begins a line.
 Row = tuple[str, Sequence[str]]
-
-
-class _Fact(NamedTuple):
-    """Values of a wheel: one a line, or all on one line where they are `joined`; what is said where there are none."""
-
-    label: str
-    values: Sequence[str]
-    absent: str = "none"
-    joined: bool = True
 
 
 def print_wheel(inspection: Inspection, console: Console, width: int | None = None) -> None:
@@ -105,44 +104,33 @@ def fit_values(values: Sequence[str], width: int | None, *, used: int = _LABEL +
     return shown if len(shown) <= room else f"{shown[: max(room - 3, 1)]}..."
 
 
-def _list_facts(inspection: Inspection) -> Iterator[_Fact]:
-    lock, build = inspection.lock, [f"build {inspection.build}"] * bool(inspection.build)
+def _list_facts(inspection: Inspection) -> dict[str, Sequence[str]]:
     size = f"{describe_size(inspection.size)}, installed {describe_size(inspection.installed_size)}"
-    yield _Fact("project", [f"{inspection.name} {inspection.version}: {inspection.summary}"])
-    yield _Fact("size", [size])
-    yield _Fact("sha256", [inspection.sha256])
-    yield _Fact("tags", [*inspection.tags, *build])
-    yield _Fact("purelib", [{True: "true", False: "false", None: "not said"}[inspection.purelib]])
-    yield _Fact("Python", [inspection.requires_python or "any"])
-    yield _Fact("lock", [f"{lock.get('lock_id')}, provider {lock.get('provider')}"] if lock else [])
-    yield _Fact("requires", inspection.requires, "nothing", joined=False)
-    yield _Fact("extras", inspection.extras)
-    yield _Fact("entry points", inspection.entry_points, joined=False)
-    yield _Fact("licence", [inspection.license or "not said"])
-    yield _Fact("licence files", [shorten(inspection.license_files, _SHOWN)] if inspection.license_files else [])
-    yield _Fact("SBOM", [shorten(inspection.sboms, _SHOWN)] if inspection.sboms else [])
-    kinds = Counter(map(_describe_kind, inspection.libraries))
-    yield _Fact("libraries", [f"{number} {kind}" for kind, number in kinds.items()], joined=False)
-    yield _Fact("needs", [_describe_versions(inspection.floors()) or "no libc"])
-    yield _Fact("GPU code", inspection.gpu_code().names())
+    kinds = Counter(map(describe_format, inspection.libraries))
+    facts = dict(describe_wheel(inspection))
+    return {
+        "project": facts.pop("project"),
+        "size": [size],
+        "sha256": [inspection.sha256],
+        **facts,
+        "libraries": [f"{number} {kind}" for kind, number in kinds.items()],
+    }
 
 
 def _summarize(inspection: Inspection, width: int) -> Iterator[Text]:
     codes = count_findings(inspection)
     verdict = f"{count(len(inspection.findings), 'finding')}: {', '.join(codes)}" if codes else "no findings"
-    facts = [_Fact("verdict", [verdict]), *(fact for fact in _list_facts(inspection) if fact.label not in _DETAILS)]
+    facts = {"verdict": [verdict], **_list_facts(inspection)}
+    rows = [(label, values) for label, values in facts.items() if label not in _DETAILS]
     for library in filter(lambda library: library.is_plugin, inspection.libraries):
-        facts += [_Fact("plugin", [library.member]), _Fact("exports", library.exports)]
-        facts += [_Fact(library.search_kind, library.search_paths)] if library.search_paths else []
+        rows += [("plugin", [library.member]), ("exports", library.exports)]
+        rows += [(library.search_kind, library.search_paths)] if library.search_paths else []
     for plugin in inspection.plugins.values():
-        facts += [_Fact(label, [text]) for label, text in _describe_plugin(plugin)]
+        rows += [(label, [text]) for label, text in _describe_plugin(plugin)]
     yield _heading(inspection.wheel)
     uncut = {"size", "sha256", "lock"}
-    rows = (
-        (fact.label, [fit_values(fact.values or [fact.absent], None if fact.label in uncut else width)])
-        for fact in facts
-    )
-    yield from _lay_out(rows, None)
+    shortened = ((label, fit_values(values or ["none"], None if label in uncut else width)) for label, values in rows)
+    yield from _lay_out([(label, [text]) for label, text in shortened], None)
     kinds = {finding.code: finding for finding in reversed(inspection.findings)}
     shown = sorted(kinds.values(), key=inspection.findings.index)[:_FINDINGS]
     used = 3 + max([_LABEL - 1, *(len(finding.code) for finding in shown)])
@@ -155,64 +143,32 @@ def _summarize(inspection: Inspection, width: int) -> Iterator[Text]:
 
 def _describe_whole(inspection: Inspection, width: int | None) -> Iterator[Text]:
     yield _heading(inspection.wheel)
-    for fact in _list_facts(inspection):
-        values = fact.values or [fact.absent]
-        yield from _lay_out([(fact.label, [", ".join(values)] if fact.joined else values)], width)
-    for name, rows in _describe_libraries(inspection):
-        yield from (Text(), _heading(name))
-        yield from _lay_out(rows, width)
+    facts = ((label, values or ["none"]) for label, values in _list_facts(inspection).items())
+    yield from _lay_out([(label, values if label in _LISTS else [", ".join(values)]) for label, values in facts], width)
+    for library in sort_libraries(inspection):
+        yield from (Text(), _heading(library.member))
+        yield from _lay_out(_describe_library(library, inspection), width)
     yield from (Text(), _heading(f"files ({len(inspection.files)})"))
     yield from map(Text, _describe_files(inspection))
     yield from (Text(), _heading(f"findings ({len(inspection.findings)})"))
-    yield from _lay_out(_describe_findings(inspection), width)
+    found = (
+        (entry.code, f"{entry.member}: {entry.text}" if entry.member else entry.text) for entry in inspection.findings
+    )
+    yield from _lay_out([(code, [text]) for code, text in found], width)
     yield Text()
 
 
-def _describe_libraries(inspection: Inspection) -> Iterator[tuple[str, list[Row]]]:
-    """Yield the name of each library, plugins first, and what there is to say; modules of several Pythons at once."""
-    libraries = {
-        library.member: library
-        for library in sorted(inspection.libraries, key=lambda library: (not library.is_plugin, library.member))
+def _describe_library(library: Library, inspection: Inspection) -> Iterator[Row]:
+    """Yield what there is of a library, and how many values where not all are shown."""
+    facts = {
+        **describe_library(library, inspection),
+        "sections": [f"{name} {describe_size(size)}" for name, size in library.sections],
     }
-    for name, members in fold_names(libraries).items():
-        each = {python: dict(_describe_library(libraries[member])) for python, member in members.items()}
-        labels = dict.fromkeys(label for rows in each.values() for label in rows)
-        rows: list[Row] = [
-            (label, fold_values({python: rows.get(label, "none") for python, rows in each.items()})) for label in labels
-        ]
-        opened = (inspection.plugins[member] for member in members.values() if member in inspection.plugins)
-        yield name, [*rows, *((label, [text]) for plugin in opened for label, text in _describe_plugin(plugin))]
-
-
-def _describe_library(library: Library) -> Iterator[tuple[str, str]]:
-    code = library.gpu_code
-    yield "format", _describe_kind(library)
-    yield "sections", ", ".join(f"{name} {describe_size(size)}" for name, size in library.sections[:_SHOWN])
-    yield "needs", ", ".join(library.needed) or "no library"
-    if library.search_paths:
-        yield library.search_kind, f"{count(len(library.search_paths), 'element')}: {shorten(library.search_paths, 4)}"
-    yield "exports", f"{len(library.exports)}: {shorten(library.exports, _SHOWN)}"
-    yield "versions", _describe_versions(library.floors) or "none"
-    if code is None:
-        yield "GPU code", f"not read: {library.gpu_problem}"
-    elif code.names():
-        yield "GPU code", ", ".join(code.names())
-
-
-def _describe_kind(library: Library) -> str:
-    """Return format, processor and signature; nobody signs ELF files."""
-    signed = library.binary_format is not BinaryFormat.ELF
-    signature = f"signed {library.signature}" if library.signature else "not signed"
-    return describe_format(library) + (f", {signature}" if signed else "")
-
-
-def _describe_versions(floors: Mapping[str, str]) -> str:
-    """Return versions of symbols as a linker writes them, versions of a system in words."""
-    systems = {macho.SYSTEM, pe.SYSTEM}
-    return ", ".join(
-        f"{family} {version} or newer" if family in systems else f"{family}_{version}"
-        for family, version in floors.items()
-    )
+    for label, values in facts.items():
+        if values:
+            yield label, [(f"{len(values)}: " if len(values) > _SHOWN else "") + shorten(values, _SHOWN)]
+    if library.member in inspection.plugins:
+        yield from ((label, [text]) for label, text in _describe_plugin(inspection.plugins[library.member]))
 
 
 def _describe_plugin(plugin: PluginDescription) -> Iterator[tuple[str, str]]:
@@ -229,26 +185,14 @@ def _describe_plugin(plugin: PluginDescription) -> Iterator[tuple[str, str]]:
     yield "attributes", ", ".join(f"{name}={value}" for name, value in values.items())
 
 
-def _describe_findings(inspection: Inspection) -> Iterator[Row]:
-    """Yield each finding; what is said of a module for several Pythons is said once."""
-    groups: dict[tuple[str, str], list[str]] = {}
-    for finding in inspection.findings:
-        groups.setdefault((finding.code, finding.text), []).append(finding.member)
-    for (code, text), members in groups.items():
-        yield from ((code, [f"{name}: {text}" if name else text]) for name in fold_names(members))
-
-
 def _describe_files(inspection: Inspection) -> Iterator[str]:
-    """Yield a table of the largest files, those of several Pythons in one row."""
-    sizes = {path: (member.size, inspection.compressed[path]) for path, member in inspection.files.items()}
-    rows = [(name, [sizes[path] for path in paths.values()]) for name, paths in fold_names(sizes).items()]
-    rows.sort(key=lambda row: -sum(size for size, _ in row[1]))
-    rest = [pair for _, pairs in rows[3 * _SHOWN :] for pair in pairs]
-    shown = [*rows[: 3 * _SHOWN], *([(f"{len(rest)} more files", rest)] if rest else [])]
+    """Yield a table of the largest files."""
     yield f"  {'size':>11}  in the wheel  path"
-    for name, pairs in shown:
-        size, compressed = (describe_size(sum(column)) for column in zip(*pairs, strict=True))
-        yield f"  {size:>11}  {compressed:>12}  {printable(name, None)}"
+    for path, member in [*inspection.files.items()][:_FILES]:
+        compressed = describe_size(inspection.compressed[path])
+        yield f"  {describe_size(member.size):>11}  {compressed:>12}  {printable(path, None)}"
+    if len(inspection.files) > _FILES:
+        yield f"  and {len(inspection.files) - _FILES} smaller ones"
 
 
 def _describe_comparison(comparison: Comparison, width: int | None) -> Iterator[Text]:

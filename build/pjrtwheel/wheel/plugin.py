@@ -20,7 +20,8 @@ from pjrtwheel.backend import Backend, Kernels, parse_backend
 from pjrtwheel.elf import LibraryPlace, read_image
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.gpucode import GPU_CODE_FILENAME, GpuCode, read_gpu_code
+from pjrtwheel.gpucode import GPU_CODE_FILENAME, GpuCode
+from pjrtwheel.gpucode.reader import read_gpu_code
 from pjrtwheel.platforms import Platform
 from pjrtwheel.release.model import Override, Release, read_release
 from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock

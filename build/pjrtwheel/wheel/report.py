@@ -11,7 +11,7 @@ from typing import Any
 
 from pjrtwheel.errors import WheelError, count, fit
 from pjrtwheel.files import hash_file
-from pjrtwheel.gpucode.code import GpuCode
+from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.record import Member
