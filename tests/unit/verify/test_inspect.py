@@ -19,7 +19,6 @@ from pjrtwheel import cli
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import WheelError
 from pjrtwheel.gpucode import GpuCode
-from pjrtwheel.verify import lookup
 from pjrtwheel.verify.findings import Finding
 from pjrtwheel.verify.inspection import Inspection, PluginDescription, inspect_wheel
 from pjrtwheel.verify.lookup import make_finder
@@ -313,7 +312,7 @@ def test_index_is_asked_once_for_what_several_wheels_require(
         asked.append(name)
         return "2.0", "1.2.3"
 
-    monkeypatch.setattr(lookup, "ask_index", ask_index)
+    monkeypatch.setattr("pjrtwheel.cli.inspect.ask_index", ask_index)
     wheels = [make_wheel(clean_files(stripped()), name=NAME), tmp_path / NAME]
     wheels[1].write_bytes(wheels[0].read_bytes())
 
