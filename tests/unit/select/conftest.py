@@ -21,6 +21,7 @@ from jaxlib_select.facts import Backend, known_releases, load_facts
 from jaxlib_select.machine.file import to_json
 from jaxlib_select.machine.model import Machine
 from select_commands import Said, Select, WriteMachine
+from site_packages import Site
 
 SHIPPED = facts_package.FOLDER
 # An invented release: what these tests expect of it does not change with the next real one. Its wheels have a label.
@@ -113,3 +114,11 @@ def write_machine(tmp_path: Path) -> WriteMachine:
         return str(path)
 
     return write
+
+
+@pytest.fixture
+def site(
+    tmp_path: Path, make_elf: Callable[..., bytes], put_loader: Callable[[str, Path], Path], shared_facts: Path
+) -> Site:
+    """Return an empty environment."""
+    return Site(tmp_path, make_elf, put_loader, load_facts(folder=shared_facts))

@@ -11,14 +11,17 @@ from pathlib import Path
 import pytest
 
 from jaxlib_select.apply.installer import pip_installer
+from jaxlib_select.choose.decision import Decision
 from jaxlib_select.doctor.choice import Surroundings
 from jaxlib_select.doctor.confirm import JaxAnswer, ask_jax, compare
 from jaxlib_select.doctor.examine import examine
 from jaxlib_select.doctor.predict import Prediction
+from jaxlib_select.doctor.report import Report
 from jaxlib_select.errors import UsageError
 from jaxlib_select.installed.environment import find_interpreter, other_environment
-from jaxlib_select.machine.model import Nvidia
+from jaxlib_select.machine.model import Machine, Nvidia
 from machines import H100, PLAIN
+from select_commands import lacking
 from site_packages import AGAIN, CUDA13, PYTHON, SOURCE, Site, codes
 from small_libraries import loadable_elf
 
@@ -27,6 +30,12 @@ MOCK_DRIVER = {
     "cuda/hardware.py": "\nDEVICE_NODES = ('dev/null',)\n",
     "cuda/driver.py": "\ndef ask_driver(wanted, visible): raise explain(803, visible)\n",
 }
+
+
+def examine_really(site: Site, machine: Machine, decision: Decision | None = None) -> Report:
+    """Run the doctor for this very machine: its plugins open their libraries."""
+    around = Surroundings(machine, site.facts, decision=decision, root=site.root)
+    return examine(site.environment(), around, pip_installer(PYTHON))
 
 
 @pytest.mark.parametrize(
@@ -49,19 +58,18 @@ def test_a_plugin_that_is_too_old_to_be_asked(site: Site, lock: str, expected: l
 def test_a_plugin_that_crashes_when_it_opens_its_libraries(site: Site) -> None:
     """What it says without opening them counts, and JAX would crash as well, where it has the hardware."""
     site.jax().ours("cpu").write("jaxlib_cpu/pjrt/_pjrt.py", "import os\ndef load(path): os.kill(os.getpid(), 11)\n")
-    around = Surroundings(PLAIN, site.facts, root=site.root)
-    report = examine(site.environment(), around, pip_installer(PYTHON))
+    report = examine_really(site, PLAIN)
     assert [(finding.level, finding.code) for finding in report.findings] == [("error", "plugin-fails")]
     assert (report.prediction.default, report.plugins[0].priority) == (None, 0)
 
 
 def test_a_plugin_that_cannot_be_imported(site: Site) -> None:
     """JAX goes on without it; the line is named."""
-    site.jax().ours("cpu").write("jaxlib_cpu/__init__.py", "raise ImportError('boom')\n")
+    module = site.jax().ours("cpu").write("jaxlib_cpu/__init__.py", "raise ImportError('boom')\n")
     report = site.examine()
     (finding,) = report.findings
     assert (finding.level, finding.code, report.prediction.default) == ("warning", "plugin-fails", "cpu")
-    assert f"ImportError: boom in line 1 of {site.folder / 'jaxlib_cpu/__init__.py'}" in finding.what
+    assert lacking(finding.what, "ImportError: boom", f"line 1 of {module}") == []
 
 
 def test_a_driver_that_does_not_start(site: Site) -> None:
@@ -70,8 +78,7 @@ def test_a_driver_that_does_not_start(site: Site) -> None:
     for module, text in MOCK_DRIVER.items():
         path = f"jaxlib_cuda_13/{module}"
         site.write(path, (site.folder / path).read_text("utf-8") + text)
-    around = Surroundings(H100, site.facts, decision=CUDA13, root=site.root)
-    report = examine(site.environment(), around, pip_installer(PYTHON))
+    report = examine_really(site, H100, CUDA13)
     finding = report.findings[0]
     assert (finding.code, "status 803" in finding.what, bool(finding.remedy)) == ("unfit-backend", True, True)
     assert (report.prediction.default, site.node().examine(H100, decision=CUDA13).prediction.default) == (None, "cuda")
@@ -81,23 +88,26 @@ def test_a_driver_that_hangs_is_not_asked_again(site: Site) -> None:
     """What detection found out about it counts, and no process of ours waits for it."""
     site.jax().ours("cuda13").node()
     hung = replace(H100, nvidia=Nvidia(libcuda="hung", pci=("10de:2330",)))
-    report = examine(site.environment(), Surroundings(hung, site.facts, root=site.root), pip_installer(PYTHON))
+    report = examine_really(site, hung)
     assert (codes(report), report.prediction.error) == (["unfit-backend"], "cuda: libcuda did not answer in time")
 
 
+CRASH, CPU = JaxAnswer(error="boom"), JaxAnswer("cpu", ("cpu",), ("cpu:0",))
+
+
 @pytest.mark.parametrize(
-    ("prediction", "answer", "expected"),
+    ("default", "answer", "expected"),
     [
-        (Prediction("cpu", ()), JaxAnswer("cpu", ("cpu",), ("cpu:0",)), ("warning", "prediction")),
-        (Prediction("cuda", ()), JaxAnswer("cpu", ("cpu",)), ("error", "prediction")),
-        (Prediction("cpu", ()), JaxAnswer(error="boom"), ("error", "jax-fails")),
-        (Prediction(None, (), "bad"), JaxAnswer(error="boom"), ("note", "jax-fails")),
-        (Prediction(None, (), "bad"), JaxAnswer("cpu"), ("warning", "prediction")),
+        ("cpu", CPU, ("warning", "prediction")),
+        ("cuda", CPU, ("error", "prediction")),
+        ("cpu", CRASH, ("error", "jax-fails")),
+        (None, CRASH, ("note", "jax-fails")),
+        (None, CPU, ("warning", "prediction")),
     ],
 )
-def test_the_real_jax_has_the_last_word(prediction: Prediction, answer: JaxAnswer, expected: tuple[str, str]) -> None:
+def test_the_real_jax_has_the_last_word(default: str | None, answer: JaxAnswer, expected: tuple[str, str]) -> None:
     """A difference between prediction and JAX is reported; a CPU instead of an accelerator is an error."""
-    (finding,) = compare(prediction, answer)
+    (finding,) = compare(Prediction(default, (), "" if default else "bad"), answer)
     assert (finding.level, finding.code) == expected
 
 
@@ -105,8 +115,8 @@ def test_the_real_jax_has_the_last_word(prediction: Prediction, answer: JaxAnswe
     ("answer", "expected"),
     [
         (JaxAnswer("cpu", ("cpu",), complaints=("ImportError: boom",)), ["plugin-fails", "prediction"]),
-        (JaxAnswer("cpu", ("cpu",)), ["prediction"]),
-        (JaxAnswer(error="boom"), ["jax-fails"]),
+        (CPU, ["prediction"]),
+        (CRASH, ["jax-fails"]),
     ],
 )
 def test_what_only_jax_knows_is_fixed_by_installing_again(site: Site, answer: JaxAnswer, expected: list[str]) -> None:
@@ -146,37 +156,41 @@ def test_what_jax_does_not_say_is_found_out(tmp_path: Path) -> None:
         "    log.exception('Jax plugin configuration error: y')\n\n\ndef backends():\n    assert not log\n"
     )
     answer = ask_jax(Path(sys.executable), {"PYTHONPATH": str(tmp_path)})
-    assert answer.error == f"AssertionError in line 12 of {module}: assert not log"
+    assert lacking(answer.error, "AssertionError", f"line 12 of {module}") == []
     (complaint,) = answer.complaints
-    assert complaint.endswith(f"ImportError: boom in line 6 of {module}: raise ImportError('boom')")
+    assert lacking(complaint, "ImportError: boom", f"line 6 of {module}") == []
+
+
+FAILING = "#!/bin/sh\necho 'Fatal Python error: no encodings' >&2\nexit 1\n"
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "mode"),
+    ("content", "mode", "named"),
     [
-        ("", "", 0),
-        ("absent", "", 0),
-        ("text", "text", 0o644),
-        ("lost", "#!/nowhere\n", 0o755),
-        ("garbage", "garbage", 0o755),
-        ("other", "#!/bin/sh\necho 1\n", 0o755),
-        ("failing", "#!/bin/sh\necho 'Fatal Python error: no encodings' >&2\nexit 1\n", 0o755),
+        (None, 0, ""),
+        ("text", 0o644, ""),
+        ("#!/nowhere\n", 0o755, ""),
+        ("garbage", 0o755, ""),
+        ("#!/bin/sh\necho 1\n", 0o755, ""),
+        (FAILING, 0o755, "Fatal Python error: no encodings"),
     ],
+    ids=["absent", "text", "lost", "garbage", "other", "failing"],
 )
-def test_what_is_no_interpreter_is_named(tmp_path: Path, name: str, content: str, mode: int) -> None:
-    """A folder, a file, a program that fails, and one that is another; with what it said itself."""
-    path = tmp_path / name
-    if content:
+def test_what_is_no_interpreter_is_named(tmp_path: Path, content: str | None, mode: int, named: str) -> None:
+    """A file, a program that fails, and one that is another; with what it said itself."""
+    path = tmp_path / "python"
+    if content is not None:
         path.write_text(content, "utf-8")
         path.chmod(mode)
     with pytest.raises(UsageError) as caught:
         other_environment(path)
-    assert str(path) in caught.value.what
-    assert ("Fatal Python error: no encodings" in str(caught.value)) == (name == "failing")
+    assert lacking(str(caught.value), str(path), named) == []
 
 
 def test_the_folder_of_an_environment_means_its_python(tmp_path: Path) -> None:
     """Where `venv` puts it."""
+    with pytest.raises(UsageError):
+        other_environment(tmp_path)
     program = tmp_path / "bin/python"
     program.parent.mkdir()
     program.symlink_to(sys.executable)

@@ -12,7 +12,6 @@ import pytest
 
 from jaxlib_select.doctor import examine
 from jaxlib_select.doctor.choice import decide
-from jaxlib_select.doctor.report import Finding
 from jaxlib_select.facts import facts_about
 from jaxlib_select.machine.file import from_json
 from site_packages import BACKENDS, Site
@@ -39,13 +38,3 @@ def test_no_remedy_has_a_comment(site: Site, installed: str, release: str, monke
         assert "  #" not in report.to_text()
     assert remedies
     assert [remedy for remedy in remedies if "#" in remedy] == []
-
-
-def test_a_note_comes_before_its_command() -> None:
-    """In parentheses, on a line of its own."""
-    assert Finding("error", "code", "it is lost", "get it", "in its folder").to_text().splitlines() == [
-        "error: it is lost",
-        "  (in its folder)",
-        "  get it",
-    ]
-    assert Finding("note", "code", "all is well").to_text() == "note: all is well"

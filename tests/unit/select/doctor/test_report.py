@@ -18,8 +18,8 @@ from jaxlib_select.apply.installer import pip_installer
 from jaxlib_select.doctor.choice import Surroundings
 from jaxlib_select.doctor.examine import examine, examine_here, find_sources
 from jaxlib_select.installed.environment import read_environment
-from jaxlib_select.machine.model import Machine, Nvidia, NvidiaGpu
 from machines import H100, MAX, PLAIN
+from select_commands import lacking
 from site_packages import CUDA13, INSTALL_CUDA13, PYTHON, Site, codes
 from small_libraries import loadable_elf
 
@@ -34,12 +34,11 @@ def test_what_is_installed_is_in_the_report(site: Site) -> None:
     assert plugin.libraries == (site.folder / "jaxlib_cpu/pjrt_c_api_cpu_plugin.so",)
 
 
-@pytest.mark.parametrize(("lock", "origin", "shown"), [("1" * 32, "ours", "ours"), ("", "upstream", "upstream's")])
-def test_whose_jaxlib_is_installed_is_shown(site: Site, lock: str, origin: str, shown: str) -> None:
+@pytest.mark.parametrize(("lock", "origin"), [("1" * 32, "ours"), ("", "upstream")])
+def test_whose_jaxlib_is_installed_is_shown(site: Site, lock: str, origin: str) -> None:
     """Both publish it in one version, and plugins serve with their own alone."""
     report = site.jax(lock=lock).examine()
-    assert (report.jaxlib_origin, report.to_json()["jaxlib_origin"]) == (origin, origin)
-    assert f"Installed  jax 1.2.3 jaxlib 1.2.3 ({shown})" in report.to_text().splitlines()
+    assert (report.to_json()["jaxlib_origin"], f"jaxlib 1.2.3 ({origin}" in report.to_text()) == (origin, True)
 
 
 @pytest.mark.parametrize("backend", ["cpu", "oneapi"])
@@ -47,14 +46,13 @@ def test_a_backend_of_which_there_are_no_facts(site: Site, backend: str) -> None
     """A vendor who forgot them, or another release: the plugin itself says what its platform is."""
     site.facts = replace(site.facts, backends=tuple(entry for entry in site.facts.backends if entry.name != backend))
     report = site.jax().ours(backend).examine()
-    found = report.prediction.find(backend)
-    assert found is not None
-    assert (found.provider, found.outcome) == (f"jaxlib-{backend}", "serves")
+    found = {entry.platform: (entry.provider, entry.outcome) for entry in report.prediction.platforms}
+    assert found[backend] == (f"jaxlib-{backend}", "serves")
 
 
 def test_many_gpus_of_one_kind_are_one_line(site: Site) -> None:
     """Ten thousand of them as well."""
-    crowd = Machine(os="linux", arch="x86_64", nvidia=Nvidia(cuinit=0, gpus=(NvidiaGpu((9, 0), "H100"),) * 10_000))
+    crowd = replace(H100, nvidia=replace(H100.nvidia, gpus=H100.nvidia.gpus * 10_000))
     assert site.jax().examine(crowd).hardware == ("10000 x H100, compute capability 9.0",)
 
 
@@ -67,7 +65,7 @@ def test_an_accelerator_that_the_installed_release_lacks_is_reported(
     report = examine_here(site.jax("1.4", "1.4").environment(), MAX, described=True, kind="pip")
     (finding,) = [finding for finding in report.findings if finding.code == "absent-backend"]
     assert (finding.level, report.exit_code, report.prediction.default) == ("warning", 0, "cpu")
-    assert [value for value in ("jaxlib-oneapi 1.4", "jax==1.3") if value not in finding.what] == []
+    assert lacking(finding.what, "jaxlib-oneapi 1.4", "jax==1.3") == []
     assert shlex.split(finding.remedy)[-2:] == ["jax==1.3", "jaxlib-oneapi[with-oneapi]==1.3"]
 
 
@@ -76,20 +74,14 @@ def test_in_a_release_that_has_the_package_no_other_is_offered(site: Site, add_r
     add_release("1.3")
     add_release("1.4", oneapi="no file")
     report = examine_here(site.jax("1.3", "1.3").environment(), MAX, described=True, kind="pip")
-    assert [(finding.code, finding.what.rpartition(": ")[2]) for finding in report.findings] == [
-        ("silent-cpu", "jaxlib-oneapi is not installed")
-    ]
+    assert (codes(report), "jaxlib-oneapi" in report.findings[0].what) == (["silent-cpu"], True)
 
 
 def test_the_report_is_json_and_text(site: Site) -> None:
     """Everything in it can be written down."""
     report = site.jax().ours("cpu").node().examine(H100, decision=CUDA13)
     document = json.loads(json.dumps(report.to_json()))
-    assert (document["default"], document["silent_cpu"], document["hardware"]) == (
-        "cpu",
-        True,
-        ["H100, compute capability 9.0"],
-    )
+    assert (document["default"], document["silent_cpu"], len(document["hardware"])) == ("cpu", True, 1)
     assert f"  {INSTALL_CUDA13}" in report.to_text().splitlines()
 
 
@@ -102,7 +94,6 @@ THIS = f"{sys.version_info.major}{sys.version_info.minor}"  # as in the names of
         ((THIS, "399"), (THIS, "399"), "", ""),
         (("398", "399"), ("398", "399"), "warning", "3.98, 3.99"),
         ((THIS, "399"), ("399",), "error", "--force-reinstall --no-deps jaxlib-cuda-13==1.2.3"),
-        ((THIS, "399"), (), "error", "--force-reinstall --no-deps jaxlib-cuda-13==1.2.3"),
     ],
 )
 def test_kernels_for_this_python(
@@ -156,12 +147,8 @@ def test_libraries_of_another_plugin_and_where_they_come_from(site: Site) -> Non
         ("libgone.so.2", None, ""),
         ("libfoo.so.1", str(elsewhere), "LD_LIBRARY_PATH"),
     ]
-    (finding,) = report.findings
-    assert (finding.level, finding.code, finding.what) == (
-        "warning",
-        "library-shadowed",
-        f"LD_LIBRARY_PATH leads to {elsewhere} instead of {wheel}",
-    )
+    assert codes(report) == ["library-shadowed"]
+    assert lacking(report.findings[0].what, "LD_LIBRARY_PATH", str(elsewhere), str(wheel)) == []
 
 
 def test_the_folder_that_the_wheels_came_from(site: Site, tmp_path: Path) -> None:

@@ -49,7 +49,7 @@ def test_an_environment_is_judged(site: Site, row: dict[str, Any]) -> None:
         return text
 
     found = [
-        [finding.level, finding.code, *map(shorten, filter(None, (finding.remedy, finding.note)))]
+        [finding.level, finding.code, *(shorten(text) for text in (finding.remedy, finding.note) if text)]
         for finding in report.findings
     ]
     assert (found, report.prediction.default or "", report.exit_code) == (row["found"], row["default"], row["status"])
