@@ -32,28 +32,22 @@ def test_the_newest_release_is_taken(tmp_path: Path) -> None:
 
 def test_no_facts_at_all(tmp_path: Path) -> None:
     """A broken installation."""
-    with pytest.raises(FactsError, match="no facts about any release"):
+    with pytest.raises(FactsError, match="no facts"):
         load_facts(folder=tmp_path)
 
 
+HEAD = '"schema": 1, "release": "1"'
+
+
 @pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "[]",
-        "{}",
-        '{"schema": 2}',
-        '{"schema": 1, "release": "1", "backends": [{}]}',
-        '{"schema": 1, "release": "1", "backends": 5}',
-    ],
+    "text", ["", "[]", '{"schema": 2}', f'{{{HEAD}, "backends": [{{}}]}}', f'{{{HEAD}, "backends": 5}}']
 )
 def test_damaged_facts_are_named(text: str, tmp_path: Path) -> None:
-    """With the file, and what to do."""
+    """With the file."""
     path = tmp_path / "1.json"
     path.write_text(text, "utf-8")
-    with pytest.raises(FactsError) as caught:
+    with pytest.raises(FactsError, match=str(path)):
         read_facts(path)
-    assert (caught.value.what, caught.value.remedy) == (f"damaged facts: {path}", "install jaxlib-select again")
 
 
 def test_facts_about_pytorch_agree_with_ours_about_hardware() -> None:
@@ -67,31 +61,28 @@ def test_facts_about_pytorch_agree_with_ours_about_hardware() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "bounds", "expected"),
+    ("bounds", "inside", "outside"),
     [
-        ((7, 0), "<7.5", True),
-        ((7, 5), "<7.5", False),
-        ((10, 0), ">=10,<12", True),
-        ((12, 0), ">=10,<12", False),
-        ((12, 0), "==12", True),
-        ((9,), "<=9.0.0", True),
-        ((9, 1), ">9", True),
-        ((9, 0, 3), "~=9.0.2", True),
-        ((9, 1), "~=9.0.2", False),
-        ((9,), "~=9.0", True),
-        ((9, 1), "== 9.*, !=9.1.1", True),
-        ((9, 1, 0), "!=9.1", False),
+        ("<7.5", [(7, 0)], [(7, 5)]),
+        (">=10,<12", [(10, 0)], [(12, 0)]),
+        ("==12", [(12, 0)], [(12, 1)]),
+        ("<=9.0.0", [(9,)], [(9, 0, 1)]),
+        (">9", [(9, 1)], [(9, 0)]),
+        ("~=9.0.2", [(9, 0, 3)], [(9, 1)]),
+        ("== 9.*, !=9.1.1", [(9, 1)], [(9, 1, 1), (10,)]),
+        ("!=9.1", [(9,)], [(9, 1, 0)]),
     ],
 )
-def test_ranges(version: tuple[int, ...], bounds: str, expected: object) -> None:
+def test_ranges(bounds: str, inside: list[tuple[int, ...]], outside: list[tuple[int, ...]]) -> None:
     """Zeros at the end do not count."""
-    assert in_range(version, bounds) is expected
+    versions = [*inside, *outside]
+    assert [version for version in versions if in_range(version, bounds)] == inside
 
 
 @pytest.mark.parametrize("bounds", ["", "7.5", "<", "~=7", "<7,,>5", ">7.*", "<7, >"])
 def test_a_bad_range_is_refused(bounds: str) -> None:
     """It stands in a file that the build writes."""
-    with pytest.raises(ValueError, match="is no bound such as"):
+    with pytest.raises(ValueError, match="no bound"):
         in_range((1,), bounds)
 
 

@@ -6,31 +6,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from random import Random
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from jaxlib_select.choose.policy import Policy, read_policy
 from jaxlib_select.choose.resolve import find_resolver, resolve
 from jaxlib_select.errors import PolicyError
 from jaxlib_select.machine.file import from_json, to_json
 from jaxlib_select.machine.model import Amd, Devices, Intel, Machine, Nvidia, NvidiaGpu
+from select_commands import asked
 
-CAPABILITIES = [
-    (3, 7),
-    (5, 0),
-    (5, 3),
-    (6, 1),
-    (7, 0),
-    (7, 5),
-    (8, 0),
-    (8, 7),
-    (8, 9),
-    (9, 0),
-    (10, 3),
-    (12, 1),
-    (13, 0),
-]
+CAPABILITIES = [divmod(number, 10) for number in (37, 50, 53, 61, 70, 75, 80, 87, 89, 90, 103, 121, 130)]
 H100_AND_7900 = Machine(
     "linux", "x86_64", nvidia=Nvidia((13, 0), cuinit=0, gpus=(NvidiaGpu((9, 0)),)), amd=Amd("7.0.0", ("gfx1100",))
 )
@@ -74,11 +61,6 @@ packages = st.sampled_from(["jax", "torch"])
 NUMBER_OF_BACKENDS = {"jax": 6, "torch": 8}
 
 
-def asked(backend: str) -> Policy:
-    """Return the policy of `--backend BACKEND`."""
-    return read_policy([backend], {}, None)
-
-
 @given(machines, packages)
 def test_every_machine_gets_a_decision_with_one_reason_per_backend(machine: Machine, package: str) -> None:
     """However much or little is known: more facts never make the explanation shorter."""
@@ -92,24 +74,16 @@ def test_every_machine_gets_a_decision_with_one_reason_per_backend(machine: Mach
 
 
 @given(machines, packages, st.randoms())
-def test_the_order_of_gpus_does_not_matter(machine: Machine, package: str, random: object) -> None:
+def test_the_order_of_gpus_does_not_matter(machine: Machine, package: str, random: Random) -> None:
     """The same devices in another order give the same choice with the same reasons; what is hidden moves with them."""
-    shuffled_gpus = list(machine.nvidia.gpus)
-    shuffled_amd = list(machine.amd.gpus)
-    random.shuffle(shuffled_gpus)  # type: ignore[attr-defined]
-    random.shuffle(shuffled_amd)  # type: ignore[attr-defined]
-    other = replace(
-        machine,
-        nvidia=replace(machine.nvidia, gpus=tuple(shuffled_gpus)),
-        amd=replace(machine.amd, gpus=tuple(shuffled_amd)),
-    )
+    nvidia, amd = list(machine.nvidia.gpus), list(machine.amd.gpus)
+    random.shuffle(nvidia)
+    random.shuffle(amd)
+    found = {"nvidia": replace(machine.nvidia, gpus=tuple(nvidia)), "amd": replace(machine.amd, gpus=tuple(amd))}
+    other = replace(machine, **found)  # type: ignore[arg-type]
     first, second = resolve(package, machine), resolve(package, other)
-    assert (first.backend, first.requirements, first.constraints, first.candidates) == (
-        second.backend,
-        second.requirements,
-        second.constraints,
-        second.candidates,
-    )
+    for name in ("backend", "requirements", "constraints", "candidates"):
+        assert getattr(first, name) == getattr(second, name)
     assert sorted(_hidden(first.hidden, machine)) == sorted(_hidden(second.hidden, other))
 
 

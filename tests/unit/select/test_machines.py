@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from jaxlib_select.choose.policy import read_policy
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.machine.file import from_json
+from select_commands import asked
 
 TABLE = Path(__file__).parents[2] / "data/machines/table.json"
 ROWS: list[dict[str, Any]] = json.loads(TABLE.read_text("utf-8"))["rows"]
@@ -28,13 +28,9 @@ def test_the_table_is_large_and_says_why() -> None:
 @pytest.mark.parametrize("row", ROWS, ids=[row["name"] for row in ROWS])
 def test_a_machine_gets_its_package(row: dict[str, Any]) -> None:
     """The package, the bounds that go with it, and the devices to hide are those of the row."""
-    policy = read_policy([row["asked"]] if "asked" in row else [], {}, None)
-    decision = resolve("jax", from_json(row["machine"]), policy)
-    assert (decision.package, list(decision.constraints), list(decision.hidden)) == (
-        row["package"],
-        row["constraints"],
-        row["hidden"],
-    )
+    decision = resolve("jax", from_json(row["machine"]), asked(row.get("asked", "auto")))
+    assert decision.package == row["package"]
+    assert [list(decision.constraints), list(decision.hidden)] == [row["constraints"], row["hidden"]]
     assert dict(decision.environment) == row.get("environment", dict(decision.environment))
     assert "warning" not in row or any(row["warning"] in warning for warning in decision.warnings)
 

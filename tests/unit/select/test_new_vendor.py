@@ -21,9 +21,8 @@ DETECT = '''
 from __future__ import annotations
 
 from jaxlib_select.machine.detect import Detector
-from jaxlib_select.machine.host import Host
+from jaxlib_select.machine.host import Host, list_devices
 from jaxlib_select.machine.model import Devices
-from jaxlib_select.machine.host import list_devices
 
 
 def look(host: Host) -> tuple[Devices, list[str]]:
@@ -40,8 +39,7 @@ CHOOSE = '''
 
 from __future__ import annotations
 
-from jaxlib_select.choose.rules import matching
-from jaxlib_select.choose.rules import Fit, Verdict
+from jaxlib_select.choose.rules import Fit, Verdict, matching
 from jaxlib_select.facts import Backend, Select
 from jaxlib_select.machine.model import Devices, Machine
 
@@ -78,8 +76,7 @@ print(*format_machine(machine), sep="\\n")
 DOCTOR = """
 import sys
 from pathlib import Path
-from jaxlib_select.doctor.choice import Surroundings, is_silent_cpu
-from jaxlib_select.doctor.choice import describe_hardware
+from jaxlib_select.doctor.choice import Surroundings, describe_hardware, is_silent_cpu
 from jaxlib_select.doctor.predict import Prediction
 from jaxlib_select.facts import load_facts
 from jaxlib_select.machine.file import parse_machine
@@ -88,10 +85,8 @@ print(describe_hardware(machine, facts.backends), is_silent_cpu(Prediction("cpu"
 """
 RULES = """
 from jaxlib_select.choose.vendors import find_judge
-try:
-    print(find_judge("slide_rule"), find_judge("abacus"))
-except ModuleNotFoundError as error:
-    print(find_judge("slide_rule"), error.name)
+print(find_judge("slide_rule"))
+find_judge("abacus")
 """
 PCI = {"vendor": "0xabac", "device": "0x0005", "class": "0x120000"}
 
@@ -122,21 +117,20 @@ def run(selector: Path, *arguments: str | Path) -> str:
 
 def test_a_new_vendor_is_found_described_and_chosen(selector: Path, tmp_path: Path, shipped_release: str) -> None:
     """By what its two modules say; the machine file has its devices below `others`."""
-    machine = tmp_path / "machine"
+    machine, file = tmp_path / "machine", tmp_path / "machine.json"
     write_files(machine / "sys/bus/pci/devices/0000:01:00.0", PCI)
     write_files(machine, {"dev/abacus0": "", "sys/module/abacus/version": "1.2\n"})
     described, *lines = run(selector, "-c", PROGRAM, machine).splitlines()
     found = {"pci": ["abac:0005"], "devices": ["/dev/abacus0"], "driver": "1.2"}
     assert json.loads(described)["others"] == {"abacus": found}
-    assert "abacus  abac:0005; /dev/abacus0; driver 1.2" in lines
-    assert "set     ABACUS_VISIBLE_DEVICES=0" in lines
-    (tmp_path / "machine.json").write_text(described, "utf-8")
-    resolve = ("-m", "jaxlib_select", "resolve", "jax", "--machine", tmp_path / "machine.json", "--json")
-    decision = json.loads(run(selector, *resolve))
-    assert (decision["package"], decision["requirements"][-1]) == ("jaxlib-abacus", f"jaxlib-abacus=={shipped_release}")
+    shown = {"abacus  abac:0005; /dev/abacus0; driver 1.2", "set     ABACUS_VISIBLE_DEVICES=0"}
+    assert shown <= set(lines)
+    file.write_text(described, "utf-8")
+    decision = json.loads(run(selector, "-m", "jaxlib_select", "resolve", "jax", "--machine", file, "--json"))
+    assert decision["requirements"][-1] == f"jaxlib-abacus=={shipped_release}"
     (chosen,) = (candidate["reason"] for candidate in decision["candidates"] if candidate["chosen"])
     assert chosen == "serves 1 abacus with driver 1.2"
-    assert run(selector, "-c", DOCTOR, tmp_path / "machine.json") == "('abacus abac:0005',) True\n"
+    assert run(selector, "-c", DOCTOR, file) == "('abacus abac:0005',) True\n"
 
 
 def test_what_lies_next_to_the_modules_of_vendors_does_not_end_detection(selector: Path, tmp_path: Path) -> None:
@@ -146,12 +140,13 @@ def test_what_lies_next_to_the_modules_of_vendors_does_not_end_detection(selecto
     for name in (".amd.py.swp", "amd.py.orig", "google-copy.py"):
         (folder / name).write_text("", "utf-8")
     lines = run(selector, "-c", PROGRAM, tmp_path).splitlines()
-    noted = "note    a part of the detection failed (ModuleNotFoundError: No module named 'missing_library')"
-    assert [line for line in lines if line.startswith("note")] == [noted]
-    assert "nvidia  none" in lines
+    (note,) = (line for line in lines if line.startswith("note"))
+    assert ("missing_library" in note, "nvidia  none" in lines) == (True, True)
 
 
 def test_a_module_of_rules_that_lacks_another_is_not_a_missing_module(selector: Path) -> None:
     """Else its vendor would silently be one whose accelerators cannot be detected."""
     (selector / "jaxlib_select/choose/vendors/abacus.py").write_text("import missing_library\n", "utf-8")
-    assert run(selector, "-c", RULES) == "None missing_library\n"
+    with pytest.raises(subprocess.CalledProcessError) as caught:
+        run(selector, "-c", RULES)
+    assert caught.value.stdout == "None\n"

@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 
 from jaxlib_select.choose.decision import Candidate, Decision
-from jaxlib_select.choose.policy import read_policy
 from jaxlib_select.choose.resolve import Resolver, resolve
 from jaxlib_select.errors import FactsError, PolicyError, ResolverError, UsageError
 from jaxlib_select.machine.model import Machine
 from machines import L4, PLAIN
+from select_commands import asked
 
 InstallResolver = Callable[[str, str], None]
 
@@ -47,31 +47,22 @@ def test_the_resolver_in_the_readme_works(root: Path, install_resolver: InstallR
     (source,) = re.findall(r"```python\n(# cupy_select.py\n.*?)```", text, re.DOTALL)
     install_resolver("cupy", source)
     assert len([line for line in source.splitlines() if line.strip() and not line.startswith("#")]) <= 10
-    assert resolve("cupy", L4).to_json() == {
-        "package": "cupy-cuda13x",
-        "backend": "cuda13",
-        "requirements": ["cupy-cuda13x"],
-        "constraints": [],
-        "index_url": None,
-        "warnings": [],
-        "environment": {},
-        "hidden": [],
-        "candidates": [
-            {"backend": "cuda13", "chosen": True, "reason": "needs a GPU and CUDA 13"},
-            {"backend": "cpu", "chosen": False, "reason": "always works"},
-        ],
-    }
-    assert resolve("CuPy", L4, read_policy(["cupy=cpu"], {}, None)).package == "numpy"
+    decision = resolve("cupy", L4)
+    assert (decision.package, decision.backend, decision.requirements) == ("cupy-cuda13x", "cuda13", ("cupy-cuda13x",))
+    assert [(candidate.backend, candidate.chosen) for candidate in decision.candidates] == [
+        ("cuda13", True),
+        ("cpu", False),
+    ]
+    assert resolve("CuPy", L4, asked("cupy=cpu")).package == "numpy"
     assert resolve("cupy==14.0.1", L4).requirements == ("cupy-cuda13x==14.0.1",)
-    mute = replace(L4, nvidia=replace(L4.nvidia, cuda=None))
-    for machine in (PLAIN, mute):  # a driver may not state its version
+    for machine in (PLAIN, replace(L4, nvidia=replace(L4.nvidia, cuda=None))):  # a driver may not state its version
         assert resolve("cupy==14.0.1", machine).requirements == ("numpy",)
-        forced = resolve("cupy", machine, read_policy(["cupy=cuda13"], {}, None))
-        assert (forced.package, forced.warnings) == ("cupy-cuda13x", ("there is no GPU with CUDA 13 here",))
-        with pytest.raises(PolicyError, match="an accelerator is required for cupy"):
-            resolve("cupy", machine, read_policy(["require-gpu"], {}, None))
-    with pytest.raises(UsageError, match="unknown backend for cupy: 'rocm7'"):
-        resolve("cupy", L4, read_policy(["rocm7"], {}, None))
+        forced = resolve("cupy", machine, asked("cupy=cuda13"))
+        assert (forced.package, len(forced.warnings)) == ("cupy-cuda13x", 1)
+        with pytest.raises(PolicyError):
+            resolve("cupy", machine, asked("require-gpu"))
+    with pytest.raises(UsageError, match="'rocm7'"):
+        resolve("cupy", L4, asked("rocm7"))
 
 
 RESOLVER = "from jaxlib_select import Resolver\nRESOLVER = Resolver"
@@ -82,14 +73,13 @@ RESOLVER = "from jaxlib_select import Resolver\nRESOLVER = Resolver"
     [
         ("raise ImportError('no beads')", "ImportError: no beads"),
         ("RESOLVER = 5", "int"),
-        (f"{RESOLVER}(lambda *_: 1 / 0)", "ZeroDivisionError: division by zero"),
         (f"{RESOLVER}(lambda *_: 'cpu')", "str"),
         (f"{RESOLVER}(lambda *_: exit(0))", "SystemExit: 0"),
         ("exit(0)", "SystemExit: 0"),
         (f"{RESOLVER}(lambda *_: 0, backends=lambda: 1 / 0)", "ZeroDivisionError: division by zero"),
         (f"def f(*_): raise ValueError('a\\nb\\n\\x1b[2J')\n{RESOLVER}(f)", "ValueError: a b ?[2J"),
     ],
-    ids=["import", "kind", "decide", "answer", "exit", "exit at import", "backends", "lines"],
+    ids=["import", "kind", "answer", "exit", "exit at import", "backends", "lines"],
 )
 def test_a_resolver_that_fails_is_named(source: str, cause: str, install_resolver: InstallResolver) -> None:
     """Whatever a plug-in does, the user learns whose fault it is, and other packages are not disturbed."""
@@ -105,22 +95,17 @@ BEAD = Decision("abacus", "beads", ("abacus",), (BEADS,))
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("name", "value"),
     [
-        {"candidates": ()},
-        {"candidates": None},
-        {"candidates": (BEADS, BEADS)},
-        {"environment": None},
-        {"environment": {"X": 1}},
-        {"requirements": "abacus"},
-        {"requirements": (None,)},
-        {"index_url": 5},
+        *[("candidates", value) for value in ((), None, (BEADS, BEADS))],
+        *[("environment", value) for value in (None, {"X": 1})],
+        *[("requirements", value) for value in ("abacus", (None,))],
+        ("index_url", 5),
     ],
-    ids=str,
 )
-def test_a_decision_that_nobody_can_use_is_refused(change: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_decision_that_nobody_can_use_is_refused(name: str, value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is printed or installed by it; lists are as good as tuples."""
-    decisions = [replace(BEAD, **change), replace(BEAD, requirements=["abacus"], environment={"X": "1"})]  # type: ignore[arg-type]
+    decisions = [replace(BEAD, **{name: value}), replace(BEAD, requirements=["abacus"], environment={"X": "1"})]  # type: ignore[arg-type]
     resolver = Resolver(lambda *_: decisions.pop(0))
     monkeypatch.setattr("jaxlib_select.choose.resolve.find_resolver", lambda _: resolver)
     with pytest.raises(ResolverError, match="the resolver of abacus"):
@@ -130,23 +115,19 @@ def test_a_decision_that_nobody_can_use_is_refused(change: dict[str, Any], monke
 
 def test_no_resolver_passes_over_a_gpu_that_is_required(monkeypatch: pytest.MonkeyPatch) -> None:
     """Not even one that has never heard of it."""
-    beads, cpu = (
-        Candidate("beads", chosen=False, reason="no beads here"),
-        Candidate("cpu", chosen=True, reason="always"),
-    )
-    decision = replace(BEAD, backend="cpu", candidates=(beads, cpu))
+    beads = Candidate("beads", chosen=False, reason="no beads here")
+    decision = replace(BEAD, backend="cpu", candidates=(beads, Candidate("cpu", chosen=True, reason="always")))
     monkeypatch.setattr("jaxlib_select.choose.resolve.find_resolver", lambda _: Resolver(lambda *_: decision))
     with pytest.raises(PolicyError, match=r"abacus(.|\n)*beads: no beads here"):
-        resolve("abacus", PLAIN, read_policy(["require-gpu"], {}, None))
-    assert resolve("abacus", PLAIN, read_policy(["prefer-gpu"], {}, None)) is decision
+        resolve("abacus", PLAIN, asked("require-gpu"))
+    assert resolve("abacus", PLAIN, asked("prefer-gpu")) is decision
 
 
 @pytest.mark.parametrize("package", ["jax[cuda12]", "", "jax torch", "jax=1.2.3"])
 def test_what_cannot_name_a_package_is_shown_as_it_was_written(package: str) -> None:
     """Whatever it is."""
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(UsageError, match=re.escape(repr(package))):
         resolve(package, PLAIN)
-    assert repr(package) in caught.value.what
 
 
 def test_what_a_resolver_says_in_our_words_is_passed_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,30 +136,26 @@ def test_what_a_resolver_says_in_our_words_is_passed_on(monkeypatch: pytest.Monk
     def complain() -> tuple[str, ...]:
         raise FactsError("damaged facts: abacus.json")
 
-    monkeypatch.setattr(
-        "jaxlib_select.choose.resolve.find_resolver", lambda _: Resolver(lambda *_: BEAD, backends=complain)
-    )
+    resolver = Resolver(lambda *_: BEAD, backends=complain)
+    monkeypatch.setattr("jaxlib_select.choose.resolve.find_resolver", lambda _: resolver)
     with pytest.raises(FactsError, match="damaged facts"):
         resolve("abacus", PLAIN)
 
 
 def test_an_unknown_package_lists_the_known_ones() -> None:
     """And says how others come in."""
-    with pytest.raises(UsageError, match="'tensorflow'\nknown: jax, jaxlib, torch, torchaudio, torchvision"):
+    with pytest.raises(UsageError, match=r"'tensorflow'\n.*jax, jaxlib, torch, torchaudio, torchvision"):
         resolve("tensorflow", PLAIN)
 
 
 def test_a_release_can_be_named() -> None:
-    """A release of which nothing is known is refused, with those that are."""
+    """Next to the package, or as its version."""
     assert resolve("jax", PLAIN, release="1.2.3").requirements == ("jax==1.2.3", "jaxlib-cpu==1.2.3+split.1")
     assert resolve(" JAX == 1.2.3", PLAIN) == resolve("jax", PLAIN, release="1.2.3")
     assert resolve("jaxlib", PLAIN).requirements == ("jaxlib==1.2.3", "jaxlib-cpu==1.2.3+split.1")
-    with pytest.raises(FactsError, match=r"nothing is known about JAX release '0\.4\.1'"):
-        resolve("jax", PLAIN, release="0.4.1")
 
 
-@pytest.mark.parametrize("machine", [Machine("linux", "aarch64"), Machine("darwin", "arm64")], ids=["arm", "macos"])
-def test_where_the_cpu_has_no_wheel_of_ours_jax_has_its_own(machine: Machine) -> None:
+def test_where_the_cpu_has_no_wheel_of_ours_jax_has_its_own() -> None:
     """Installers would not find ours."""
-    decision = resolve("jax", machine)
+    decision = resolve("jax", Machine("linux", "aarch64"))
     assert (decision.package, decision.requirements, len(decision.warnings)) == ("jaxlib-cpu", ("jax==1.2.3",), 1)

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import pytest
@@ -25,7 +24,6 @@ def test_a_machine_with_nothing_starts_no_program(make_host: MakeHost) -> None:
 @pytest.mark.parametrize(
     ("system", "machine", "arch"),
     [
-        ("linux", "aarch64", "aarch64"),
         ("linux", "arm64", "aarch64"),
         ("darwin", "arm64", "arm64"),
         ("windows", "AMD64", "x86_64"),
@@ -76,13 +74,11 @@ def test_other_systems_are_not_searched_for_linux_files(make_host: MakeHost) -> 
 
 def test_unreadable_files_are_not_there(make_host: MakeHost, tmp_path: Path) -> None:
     """Folders where files should be, files where folders should be, and loops."""
-    (tmp_path / "sys/bus/pci").mkdir(parents=True)
-    (tmp_path / "sys/bus/pci/devices").write_text("a file", "utf-8")
-    (tmp_path / f"{NODE.lstrip('/')}/1/properties").mkdir(parents=True)
-    (tmp_path / "etc").mkdir()
+    host = make_host({"/sys/bus/pci/devices": "a file"})
+    for folder in ("etc", "proc/1/cgroup", f"{NODE.lstrip('/')}/1/properties"):
+        (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "etc/ld.so.cache").symlink_to("ld.so.cache")
-    (tmp_path / "proc/1/cgroup").mkdir(parents=True)
-    assert detect(make_host()) == Machine("linux", "x86_64", nvidia=Nvidia(libcuda="absent"))
+    assert detect(host) == Machine("linux", "x86_64", nvidia=Nvidia(libcuda="absent"))
 
 
 def test_detection_never_raises(make_host: MakeHost) -> None:
@@ -93,12 +89,5 @@ def test_detection_never_raises(make_host: MakeHost) -> None:
 
     host = make_host({LIBCUDA: "", **pci("0", "0x8086", "0x0bd5")})
     found = detect(Host(**{**vars(host), "run": broken}))
-    assert found.notes == ("a part of the detection failed (RuntimeError: out of cheese)",)
-    assert found.intel.pci == ("8086:0bd5",)
-
-
-def test_this_machine_can_be_looked_at() -> None:
-    """Whatever it is, in the test's own environment."""
-    found = detect()
-    assert found.os == {"linux": "linux", "darwin": "darwin", "win32": "windows"}[sys.platform]
-    assert found.arch
+    (note,) = found.notes
+    assert ("RuntimeError: out of cheese" in note, found.intel.pci) == (True, ("8086:0bd5",))

@@ -60,10 +60,11 @@ def test_a_flood_is_cut_off() -> None:
 
 def test_garbage_that_a_library_prints_is_ignored() -> None:
     """Only whole lines of the agreed form count, such as a library's own chatter does not have."""
-    answer, notes = read_answer(
-        said("hello", "version x", "gpu", "version 13000 ", "init 0", "gpu 9 0"), "libcuda.so.1", 1
+    chatter = said("hello", "version x", "gpu", "version 13000 ", "init 0", "gpu 9 0")
+    assert read_answer(chatter, "libcuda.so.1", 1) == (
+        Nvidia(None, cuinit=0, gpus=(NvidiaGpu((9, 0)),), libcuda="ok"),
+        [],
     )
-    assert (answer, notes) == (Nvidia(None, cuinit=0, gpus=(NvidiaGpu((9, 0)),), libcuda="ok"), [])
 
 
 def test_what_cannot_be_printed_forges_no_lines(make_host: MakeHost) -> None:
