@@ -28,12 +28,8 @@ def write_program(path: Path, text: str) -> Path:
 
 def test_candidates_come_from_every_store_in_order(tmp_path: Path) -> None:
     """PATH wins, then pyenv and uv, the newest patch release first."""
-    for folder in (
-        ".pyenv/versions/3.12.1",
-        ".pyenv/versions/3.12.9",
-        ".pyenv/versions/3.13.0",
-        "uv/cpython-3.12.4-linux",
-    ):
+    pyenv = (f".pyenv/versions/{version}" for version in ("3.12.1", "3.12.9", "3.13.0"))
+    for folder in (*pyenv, "uv/cpython-3.12.4-linux"):
         (tmp_path / folder).mkdir(parents=True)
     environ = {"PATH": "/first::/second", "UV_PYTHON_INSTALL_DIR": str(tmp_path / "uv")}
     found = [str(path) for path in candidate_paths("cp312", environ, tmp_path) if path.name == "python3.12"]
@@ -44,10 +40,6 @@ def test_candidates_come_from_every_store_in_order(tmp_path: Path) -> None:
         f"{tmp_path}/.pyenv/versions/3.12.1/bin/python3.12",
         f"{tmp_path}/uv/cpython-3.12.4-linux/bin/python3.12",
     ]
-
-
-def test_a_free_threaded_tag_asks_for_its_own_name(tmp_path: Path) -> None:
-    """Free-threaded builds are installed with a t after the version."""
     assert next(candidate_paths("cp313t", {"PATH": "/bin"}, tmp_path)) == Path("/bin/python3.13t")
 
 
@@ -59,6 +51,7 @@ def test_shims_that_fail_lie_or_talk_nonsense_are_passed_over(tmp_path: Path) ->
     found = find_interpreter(THIS, [tmp_path / "missing", broken, silent, real])
     assert found is not None
     assert (found.tag, found.prefix) == (THIS, sys.base_prefix)
+    assert find_interpreter("cp38", [Path(sys.executable)]) is None
 
 
 @pytest.mark.skipif(not Path("/proc/thread-self/exe").exists(), reason="this system does not show what it runs")
@@ -75,11 +68,6 @@ def test_an_emulator_is_noticed(tmp_path: Path) -> None:
     assert [found.emulated for path in (real, emulated) if (found := probe(path))] == [False, True]
 
 
-def test_another_version_is_not_taken() -> None:
-    """A Python of another version is none, even if it works."""
-    assert find_interpreter("cp38", [Path(sys.executable)]) is None
-
-
 def test_a_file_that_is_not_executable_is_not_started(tmp_path: Path) -> None:
     """A file without the right to run it is passed over."""
     path = write_program(tmp_path / "python", f'exec "{sys.executable}" "$@"')
@@ -87,8 +75,3 @@ def test_a_file_that_is_not_executable_is_not_started(tmp_path: Path) -> None:
     if os.geteuid() == 0 and os.access(path, os.X_OK):
         pytest.skip("this user may execute anything")
     assert find_interpreter(THIS, [path]) is None
-
-
-def test_probing_what_is_not_there_gives_nothing(tmp_path: Path) -> None:
-    """A path that cannot be started is no error."""
-    assert probe(tmp_path / "missing") is None

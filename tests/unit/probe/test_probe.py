@@ -85,21 +85,10 @@ def test_absence_of_the_device_excuses_what_is_expected_by_name(
 
     assert (result.outcome, result.reason) == (outcome, f"client.create: {detail}")
     excused = outcome is ProbeOutcome.NO_DEVICE
-    assert result.summary() == f"{outcome}: 1 {'needs the device' if excused else 'fail'}: {result.reason}"
-
-
-def test_an_excuse_does_not_cover_another_failure() -> None:
-    """A plugin without its device must still pass all other checks that ran."""
-    checks = (("client.create", "fail", NO_DEVICE), ("plugin.initialize", "fail", "Internal: no"))
-
-    result = parse_answer(answer(*checks), SETTINGS, device=False)
-
-    assert (result.outcome, result.reason) == (ProbeOutcome.FAILED, "plugin.initialize: Internal: no")
-
-
-def test_report_without_checks_is_a_failure() -> None:
-    """Nothing that ran is nothing that was shown."""
-    assert parse_answer(answer(), DEFAULTS, device=False).outcome is ProbeOutcome.FAILED
+    assert result.summary().startswith(f"{outcome}: 1 {'needs the device' if excused else 'fail'}: ")
+    two = answer(("client.create", "fail", detail), ("plugin.initialize", "fail", "Internal: no"))
+    assert parse_answer(two, settings, device=device).outcome is ProbeOutcome.FAILED, "it excuses no other failure"
+    assert parse_answer(answer(), settings, device=device).outcome is ProbeOutcome.FAILED, "nothing was shown"
 
 
 def test_file_that_is_no_library_is_not_opened(tmp_path: Path) -> None:
@@ -111,13 +100,8 @@ def test_file_that_is_no_library_is_not_opened(tmp_path: Path) -> None:
 
     assert result.outcome is ProbeOutcome.NOT_OPENED
     assert "demo.so" in result.reason
-
-
-def test_checks_that_hang_have_failed(tmp_path: Path) -> None:
-    """A library may wait for a device that never answers."""
-    result = probe_plugin(tmp_path / "demo.so", time_limit=0.001)
-
-    assert (result.outcome, result.reason) == (ProbeOutcome.FAILED, "did not end within 0.001 seconds")
+    hanging = probe_plugin(path, time_limit=0.001)
+    assert (hanging.outcome, "0.001 seconds" in hanging.reason) == (ProbeOutcome.FAILED, True)
 
 
 def test_missing_checks_are_an_error_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

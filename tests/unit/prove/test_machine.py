@@ -40,26 +40,17 @@ def write_python(folder: Path, text: str) -> Path:
     return path
 
 
-def test_chip_and_driver_are_what_jax_and_the_loader_say(tmp_path: Path, backend: Backend) -> None:
-    """Also where the loader finds something else wrong; without devices only the machine itself is described."""
+def test_chip_and_driver_are_what_jax_and_the_loader_say(root: Path, tmp_path: Path, backend: Backend) -> None:
+    """Also where the loader finds something else wrong; nobody is asked about the host, and others may not answer."""
     python = write_python(tmp_path, ANSWERS)
     here = ProofMachine(platform.platform(), find_processor(Path("/proc/cpuinfo")))
     found = find_machine(python, backend, Devices(2, "Abacus 3000"))
     assert found == replace(here, chip="Abacus 3000", chips=2, driver="beads 7.1")
     assert find_machine(python, backend, Devices(0, reason="no bead")) == here
     assert find_machine(python, None, Devices(0)) == here
-
-
-def test_the_host_has_no_driver(root: Path, tmp_path: Path) -> None:
-    """Nobody is asked for one."""
-    found = find_machine(tmp_path / "absent", find_backend(root, "cpu"), Devices(1, "cpu"))
-    assert (found.chip, found.chips, found.driver) == ("cpu", 1, "")
-
-
-@pytest.mark.parametrize("text", ["#!/bin/sh\nexit 1\n", "#!/bin/sh\necho '{\"vendor\": {}}'\n"])
-def test_a_loader_without_an_answer_is_no_error(tmp_path: Path, backend: Backend, text: str) -> None:
-    """A plugin of somebody else may have none."""
-    assert ask_driver(write_python(tmp_path, text), backend) == ""
+    assert find_machine(tmp_path / "absent", find_backend(root, "cpu"), Devices(1, "cpu")).driver == ""
+    for text in ("#!/bin/sh\nexit 1\n", "#!/bin/sh\necho '{\"vendor\": {}}'\n"):
+        assert ask_driver(write_python(tmp_path, text), backend) == ""
 
 
 @pytest.mark.parametrize(

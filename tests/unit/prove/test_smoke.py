@@ -11,72 +11,47 @@ import subprocess
 import sys
 import time
 import unittest
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from pjrtwheel.prove.inputs import find_programs
 from pjrtwheel.prove.smoke import run_program, run_programs
-from pjrtwheel.record.proofs import Level, Outcome
-
-Run = Callable[..., tuple[Outcome, str]]
+from pjrtwheel.record.proofs import Outcome
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    """Return a factory: text of a program → outcome and detail."""
-
-    def make(text: str, seconds: float = 30.0) -> tuple[Outcome, str]:
-        program = tmp_path / "program.py"
-        program.write_text(text)
-        result = run_program(Path(sys.executable), program, None, seconds=seconds)
-        assert result.program == "program"
-        return result.outcome, result.detail
-
-    return make
-
-
-def test_an_assertion_that_fails_is_a_failure(run: Run) -> None:
-    """The detail ends with the error, not with advice from a library."""
-    outcome, detail = run("def check():\n    raise AssertionError('two is not three')")
-    assert outcome is Outcome.FAILED
-    assert detail.splitlines()[-1] == "AssertionError: two is not three"
-
-
-def test_a_crash_is_named_by_its_signal(run: Run) -> None:
-    """A dead process leaves no result; its signal is the detail."""
-    outcome, detail = run("import os, signal\ndef check():\n    os.kill(os.getpid(), signal.SIGSEGV)")
-    assert (outcome, detail.splitlines()[0]) == (Outcome.FAILED, "killed by SIGSEGV")
+@pytest.mark.parametrize(
+    ("body", "outcome", "said"),
+    [
+        ("raise AssertionError('two is not three')", Outcome.FAILED, "AssertionError: two is not three"),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", Outcome.FAILED, "killed by SIGSEGV"),
+        ("subprocess.run(['sleep', '60'])", Outcome.FAILED, "did not end within 2 seconds"),
+        ("sys.exit(0)", Outcome.FAILED, "SystemExit: 0"),
+        ("raise unittest.SkipTest('needs 4 devices')", Outcome.NOT_RUN, "needs 4 devices"),
+    ],
+    ids=["assertion", "crash", "hang with a child", "exit", "skipped"],
+)
+def test_how_a_program_ends(tmp_path: Path, body: str, outcome: Outcome, said: str) -> None:
+    """The detail has the error and no advice of a library; one that leaves by itself has shown nothing."""
+    program = tmp_path / "program.py"
+    program.write_text(f"import os, signal, subprocess, sys, unittest\ndef check():\n    {body}")
+    result = run_program(Path(sys.executable), program, None, seconds=2)
+    assert (result.program, result.outcome) == ("program", outcome)
+    lines = result.detail.splitlines()
+    assert said in {lines[0], lines[-1]}
 
 
-def test_a_hang_is_cut_off(run: Run) -> None:
-    """A program beyond its time limit is a failure, and so are the children that it leaves waiting."""
-    outcome, detail = run("import subprocess\ndef check():\n    subprocess.run(['sleep', '60'])", seconds=1)
-    assert (outcome, detail) == (Outcome.FAILED, "did not end within 1 seconds")
-
-
-def test_a_program_that_cannot_run_here_is_not_run(run: Run) -> None:
-    """Skipping is neither success nor failure, and gives its reason."""
-    outcome = run("import unittest\ndef check():\n    raise unittest.SkipTest('needs 4 devices')")
-    assert outcome == (Outcome.NOT_RUN, "needs 4 devices")
-
-
-def test_an_exit_is_no_success(run: Run) -> None:
-    """A program that leaves by itself has shown nothing."""
-    outcome, detail = run("import sys\ndef check():\n    sys.exit(0)")
-    assert (outcome, detail.splitlines()[-1]) == (Outcome.FAILED, "SystemExit: 0")
-
-
-def test_every_program_of_the_repository_says_what_it_checks(root: Path) -> None:
-    """Each has a docstring and a function check, and there is one for each area that is promised."""
-    programs = {path.stem: path.read_text("utf-8") for path in find_programs(root, "smoke")}
-    assert set(programs) >= {
-        "callbacks", "control_flow", "export_reload", "fft", "grad", "jit",
-        "linalg", "memory", "processes", "profiler", "random_numbers", "sharding", "sort", "training", "vmap",
-    }  # fmt: skip
-    assert [name for name, text in programs.items() if "def check() -> str:" not in text or '"""' not in text] == []
+@pytest.mark.parametrize(("jobs", "named"), [(1, 2), (2, 0)])
+def test_programs_that_run_one_after_the_other_are_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], jobs: int, named: int
+) -> None:
+    """As on an accelerator, where all of them take minutes."""
+    programs = [tmp_path / "a.py", tmp_path / "b.py"]
+    for program in programs:
+        program.write_text("def check():\n    raise ValueError")
+    results = run_programs(Path(sys.executable), programs, None, jobs=jobs)
+    assert [result.outcome for result in results] == [Outcome.FAILED, Outcome.FAILED]
+    assert len(capsys.readouterr().err.splitlines()) == named
 
 
 @pytest.mark.parametrize(
@@ -101,25 +76,6 @@ def test_only_on_the_host_may_processes_do_without_the_plugin(
     else:
         with pytest.raises(error):
             require(answers, platform)
-
-
-def test_levels_are_ordered_by_strength() -> None:
-    """The order is what decides which level a wheel gets."""
-    assert [level.value for level in Level] == ["static", "load", "aot", "device"]
-
-
-@pytest.mark.parametrize(("jobs", "lines"), [(1, ["a not run", "b failed"]), (2, [])])
-def test_programs_that_run_one_after_the_other_are_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], jobs: int, lines: list[str]
-) -> None:
-    """As on an accelerator, where all of them take minutes."""
-    programs = [tmp_path / "a.py", tmp_path / "b.py"]
-    for program, error in zip(programs, ("unittest.SkipTest", "ValueError"), strict=True):
-        program.write_text(f"import unittest\ndef check():\n    raise {error}('why')")
-    results = run_programs(Path(sys.executable), programs, None, jobs=jobs)
-    said = [line.split() for line in capsys.readouterr().err.splitlines()]
-    assert [" ".join([name, *outcome]) for name, _, _, *outcome in said] == lines
-    assert [result.outcome for result in results] == [Outcome.NOT_RUN, Outcome.FAILED]
 
 
 INTERRUPTED = """
