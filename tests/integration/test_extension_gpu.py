@@ -99,54 +99,32 @@ def test_stages_and_traits_reach_the_plugin(
     assert run(f"last_call({path!r})", register) == (struct_size, "my_call", 1, [16, 32, None, 64], traits)
 
 
-def test_an_untyped_target_is_its_execute_stage(run: Run, gpu_plugin: Callable[[int, int], Path]) -> None:
-    """The API version says which of the two kinds the function is."""
-    path = str(gpu_plugin(33, 1))
-    register = f"_pjrt.register_gpu_target(_pjrt.load({path!r}), 'old', {{'execute': capsule(8)}}, 0, 0)"
-    assert run(f"last_call({path!r})", register) == (68, "old", 0, [None, None, None, 8], 0)
-
-
-@pytest.mark.parametrize(("size", "handles"), [(32, 1), (33, 0)])
-def test_traits_are_not_dropped_in_silence(
-    run: Run, gpu_plugin: Callable[[int, int], Path], size: int, handles: int
+@pytest.mark.parametrize(
+    ("size", "handles", "name", "stages", "error"),
+    [
+        (32, 1, "'t'", "{'execute': capsule(8)}", "NotImplementedError"),
+        (33, 0, "'t'", "{'execute': capsule(8)}", "NotImplementedError"),
+        (24, 0, "'t'", "{'execute': capsule(8)}", "NotImplementedError"),
+        (33, 1, "'t' * 200", "{'execute': capsule(8)}", "PjrtError"),
+        (33, 1, "'t'", "capsule(8)", "TypeError"),
+        (33, 1, "'t'", "{'execute': 8}", "ValueError"),
+    ],
+    ids=["no place for traits", "traits not handled", "no extension", "refused", "no stages", "no capsule"],
+)
+def test_what_a_plugin_cannot_take_is_refused(
+    run: Run, gpu_plugin: Callable[[int, int], Path], size: int, handles: int, name: str, stages: str, error: str
 ) -> None:
-    """A handler that a command buffer may record would run outside of it, or not at all."""
+    """Traits are not dropped: a handler that a command buffer may record would run outside of it, or not at all."""
     path = str(gpu_plugin(size, handles))
-    call = f"raised(_pjrt.register_gpu_target, _pjrt.load({path!r}), 't', {{'execute': capsule(8)}}, 1, 3)"
-    text = "this PJRT plugin takes no traits of custom calls, and t has 3"
-    assert run(call) == ("NotImplementedError", text)
-
-
-def test_what_a_plugin_refuses_is_raised(run: Run, gpu_plugin: Callable[[int, int], Path]) -> None:
-    """In the plugin's own words."""
-    path = str(gpu_plugin(33, 1))
-    call = f"raised(_pjrt.register_gpu_target, _pjrt.load({path!r}), 't' * 200, {{'execute': capsule(8)}}, 1, 0)"
-    assert run(call) == ("PjrtError", "cannot register a custom call: a name of 200 characters")
-
-
-@pytest.mark.parametrize(("stages", "error"), [("capsule(8)", "TypeError"), ("{'execute': 8}", "ValueError")])
-def test_a_target_that_is_none_is_refused(
-    run: Run, gpu_plugin: Callable[[int, int], Path], stages: str, error: str
-) -> None:
-    """Stages are a dictionary of capsules."""
-    path = str(gpu_plugin(33, 1))
-    assert run(f"raised(_pjrt.register_gpu_target, _pjrt.load({path!r}), 't', {stages}, 1, 0)[0]") == error
-
-
-def test_a_plugin_without_gpus_takes_no_custom_calls(run: Run, gpu_plugin: Callable[[int, int], Path]) -> None:
-    """Neither where the extension is absent nor where it ends before the function."""
-    path = str(gpu_plugin(24, 0))
-    call = f"raised(_pjrt.register_gpu_target, _pjrt.load({path!r}), 't', {{'execute': capsule(8)}}, 1, 0)"
-    assert run(call) == ("NotImplementedError", "this PJRT plugin takes no custom calls for GPUs")
+    call = f"raised(_pjrt.register_gpu_target, _pjrt.load({path!r}), {name}, {stages}, 1, 3)[0]"
+    assert run(call) == error
 
 
 @pytest.mark.parametrize(
     ("symbol", "form", "version"),
     [
-        ("as_size", "value", 91002),
-        ("as_int", "value", 12090),
-        ("by_pointer", "pointer", 11401),
-        ("by_properties", "properties", (12, 9, 1)),
+        *(("as_size", "value", 91002), ("as_int", "value", 12090)),
+        *(("by_pointer", "pointer", 11401), ("by_properties", "properties", (12, 9, 1))),
     ],
 )
 def test_libraries_tell_their_versions(run: Run, versions: Path, symbol: str, form: str, version: object) -> None:

@@ -17,11 +17,7 @@ import pytest
 
 from bazel_outputs import remove_outputs
 from folders import write_files
-from pjrtwheel.backend import find_backend
-from pjrtwheel.bazel.invoke import BuildRequest, build
 from pjrtwheel.fetch.cache import cache_root
-from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.model import Release
 from plugin_status import verdict_of
@@ -132,21 +128,6 @@ def vendor_dist(dist: Path, checkout: Path, run: Callable[..., str], built_wheel
     return target
 
 
-def test_library_that_is_in_no_wheel_yet(
-    checkout: Path, environ: dict[str, str], compile_library: Callable[..., Path], root: Path, release: Release
-) -> None:
-    """The vendor's own build of the library makes a wheel while nothing of the vendor's is pinned."""
-    release = load_release(checkout, RELEASE)
-    assert "plugin.abacus.linux_x86_64" not in release.pins
-    abacus, platform = find_backend(checkout, "abacus"), PLATFORMS[PLATFORM]
-    check_inputs(release, abacus, platform, "file", platform)
-    library = compile_library("abacus_of_today.so", root / STUB)
-    request = BuildRequest(checkout, release, (abacus,), platform, "file", library, with_bindings=False)
-    (directory,) = build(request, environ).directories
-    report = json.loads((directory / "report.json").read_text("utf-8"))
-    assert report["provenance"]["filename"] == library.name
-
-
 @pytest.fixture(scope="module")
 def python(dist: Path, install_wheels: Callable[[Path, Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the Python of an environment with the vendor's wheels and JAX."""
@@ -171,35 +152,13 @@ def test_jax_goes_on_without_the_device(python: Path, tmp_path: Path) -> None:
     assert any(f"there is no abacus: {tmp_path / 'abacus0'} is missing" in line for line in errors)
 
 
-def test_plugin_says_that_it_fits(python: Path, tmp_path: Path, release: Release) -> None:
-    """The vendor's users can ask the package what it is."""
-    command = [str(python), "-I", "-m", "jaxlib_abacus"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    verdict, title, *_ = done.stdout.splitlines()
-    assert verdict == "jaxlib-abacus fits here: JAX uses it for its platform 'abacus'"
-    assert title.startswith(f"jaxlib-abacus {release.set_version}, build 1, ")
-    done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False, cwd=tmp_path)
-    answer = json.loads(done.stdout)
-    assert (answer["distribution"], answer["priority"], answer["fits"]) == ("jaxlib-abacus", 400, True)
-
-
-def test_jaxlib_knows_the_new_extra(dist: Path, release: Release) -> None:
-    """The vendor's set has wheels of jaxlib whose extra asks for the vendor's plugin, at the very release."""
-    for wheel in sorted(dist.glob("jaxlib-*.whl")):
-        with zipfile.ZipFile(wheel) as archive:
-            metadata = archive.read(f"jaxlib-{release.set_version}.dist-info/METADATA").decode()
-        (need,) = (line for line in metadata.splitlines() if line.startswith("Requires-Dist: jaxlib-abacus"))
-        assert need == (
-            f'Requires-Dist: jaxlib-abacus=={release.set_version}; sys_platform == "linux" and extra == "abacus"'
-        )
-
-
-def test_record_says_where_the_library_came_from(dist: Path, release: Release) -> None:
-    """The new wheel is in release.json next to the bindings, in one set with them, with the vendor's notice inside."""
+def test_set_of_the_vendor(dist: Path, release: Release) -> None:
+    """The plugin is in one set with wheels of jaxlib whose extra asks for it, with the vendor's notice inside."""
     entries = json.loads((dist / "release.json").read_text("utf-8"))["wheels"]
     (entry,) = (entry for entry in entries if entry["distribution"] == "jaxlib-abacus")
-    assert {entry["lock_id"] for entry in entries} == {entry["lock_id"]}
+    need = f'jaxlib-abacus=={release.set_version}; sys_platform == "linux" and extra == "abacus"'
+    assert [need in other["requires"] for other in entries if other is not entry] == [True] * (len(entries) - 1)
+    assert {other["lock_id"] for other in entries} == {entry["lock_id"]}
     assert (entry["provenance"]["project"], entry["provenance"]["version"]) == ("abacus-pjrt", "1.5")
     with zipfile.ZipFile(dist / entry["filename"]) as archive:
         info = f"jaxlib_abacus-{release.set_version}.dist-info"
@@ -272,16 +231,10 @@ def test_a_plugin_of_another_set_leaves_jax_alone(dist: Path, install_official: 
     status, said, errors = call(python, "-c", USE)
     assert (status, said) == (0, "3.0 cpu\n")
     (line,) = errors
-    assert "was built for another jaxlib than the installed" in line
-    before, command = line.split("; or remove it: uv pip uninstall jaxlib-abacus): ")
-    assert "; JAX goes on without jaxlib-abacus. To fix it (" in before
-    assert command.startswith("uv pip install --force-reinstall --no-deps jaxlib-abacus==")
+    named = ("uv pip uninstall jaxlib-abacus", "uv pip install --force-reinstall --no-deps jaxlib-abacus==")
+    assert [command in line for command in named] == [True, True]
     assert call(python, "-c", USE, JAX_PLATFORMS="cpu") == (0, "3.0 cpu\n", [])
     status, said, errors = call(python, "-c", USE, JAX_PLATFORMS="abacus")
     assert (status, said) == (1, "")
     assert any("OtherSetError: jaxlib-abacus" in text for text in errors)
-    status, said, _ = call(python, "-m", "jaxlib_abacus")
-    assert status == 1
-    verdict, command = verdict_of(said).split("; or remove it: uv pip uninstall jaxlib-abacus): ")
-    assert verdict.startswith("jaxlib-abacus does not fit here. To fix it (")
-    assert command.startswith("uv pip install --force-reinstall --no-deps jaxlib-abacus==")
+    assert call(python, "-m", "jaxlib_abacus")[0] == 1

@@ -81,13 +81,6 @@ def test_jax_runs_on_the_plugin(python: Path, root: Path, program: str) -> None:
     assert result.outcome is Outcome.PASSED, result.detail
 
 
-def test_the_plugin_says_that_it_fits(python: Path, owners: Release, tmp_path: Path) -> None:
-    """Its lock has the plain version, and the number of the set."""
-    command = [str(python), "-I", "-m", "jaxlib_cpu", "--json"]
-    answer = json.loads(subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path).stdout)
-    assert (answer["fits"], answer["lock"]["version"], answer["lock"]["build"]) == (True, owners.version, 1)
-
-
 def test_the_selector_asks_for_the_plain_version(python: Path, owners: Release, root: Path, tmp_path: Path) -> None:
     """With facts that were written for such a release; its doctor has nothing to say against the installation."""
     shutil.copytree(root / "selector", tmp_path / "selector", ignore=shutil.ignore_patterns("__pycache__"))

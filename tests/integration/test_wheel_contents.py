@@ -20,9 +20,8 @@ from pjrtwheel.binaries import read_library
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.gpucode.reader import read_gpu_code
 from pjrtwheel.release.model import Release
-from pjrtwheel.release.wheels import LOCK_FILENAME, extras_of, make_lock
+from pjrtwheel.release.wheels import extras_of
 from pjrtwheel.verify.contents import WheelContents, read_contents
-from pjrtwheel.verify.documents import find_document
 from pjrtwheel.wheel.plugin import generate_modules
 
 pytestmark = pytest.mark.integration
@@ -147,14 +146,6 @@ def test_metadata_says_what_the_backend_file_does(
     assert headers.get_all("Provides-Extra", []) == list(backend.extras)
     entry_points = wheel.texts[f"{wheel.dist_info}/entry_points.txt"]
     assert entry_points == f"[jax_plugins]\n{backend.pjrt_name} = {backend.package}\n"
-
-
-def test_lock_is_that_of_the_release(backend: Backend, wheel: WheelContents, wheel_release: Release) -> None:
-    """Whoever computes it gets the same; the bindings have it, too, as verification has seen to."""
-    assert find_document(wheel.texts, LOCK_FILENAME) == (
-        f"{backend.package}/release_lock.json",
-        make_lock(wheel_release, "prebuilt").to_json(),
-    )
 
 
 def test_gpu_code_is_that_of_upstream(backend: Backend, wheel: WheelContents, upstream: dict[str, Library]) -> None:

