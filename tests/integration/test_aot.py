@@ -34,10 +34,9 @@ def backend(root: Path) -> Backend:
     return find_backend(root, "cuda13")
 
 
-@pytest.fixture(scope="module")
-def targets(root: Path, backend: Backend) -> dict[str, Target]:
-    """Return the backend's targets by name."""
-    return {target.name: target for target in load_targets(root, backend)}
+def target_of(root: Path, backend: Backend, name: str) -> Target:
+    """Return one of the backend's targets."""
+    return next(target for target in load_targets(root, backend) if target.name == name)
 
 
 @pytest.fixture(scope="module")
@@ -57,11 +56,9 @@ def python(
     return create_environment(interpreter, requirements, wheels, target=target, cache=cache_root(os.environ))
 
 
-def test_a_wheel_compiles_for_a_chip_that_is_not_here(
-    python: Path, backend: Backend, targets: dict[str, Target], root: Path
-) -> None:
+def test_a_wheel_compiles_for_a_chip_that_is_not_here(python: Path, backend: Backend, root: Path) -> None:
     """Every program gives code for that chip and no other, within a minute; kernels are called where JAX has some."""
-    proof = compile_for_target(python, targets["h100"], find_programs(root, "aot"), backend)
+    proof = compile_for_target(python, target_of(root, backend, "h100"), find_programs(root, "aot"), backend)
     assert proof.failures() == ()
     assert (proof.code, sum(entry.passed for entry in proof.compilations)) == (CODE["h100"], 12)
     calls = {name for entry in proof.compilations for name in entry.calls}
@@ -71,19 +68,19 @@ def test_a_wheel_compiles_for_a_chip_that_is_not_here(
     assert proof.seconds < 60
 
 
-def test_what_cannot_be_compiled_fails_as_expected(
-    python: Path, backend: Backend, targets: dict[str, Target], root: Path
-) -> None:
+def test_what_cannot_be_compiled_fails_as_expected(python: Path, backend: Backend, root: Path) -> None:
     """Also where a program takes the whole process with it: those after it run in another one."""
-    proof = compile_for_target(python, targets["v100"], find_programs(root, "aot"), backend)
+    proof = compile_for_target(python, target_of(root, backend, "v100"), find_programs(root, "aot"), backend)
     assert (proof.failures(), proof.compiled) == ((), False)
     assert [entry.outcome for entry in proof.compilations] == [Outcome.EXPECTED] * 12
     assert summarize_target(proof).outcome is Outcome.EXPECTED
 
 
-def test_surprises_are_failures(python: Path, backend: Backend, targets: dict[str, Target], root: Path) -> None:
+def test_surprises_are_failures(python: Path, backend: Backend, root: Path) -> None:
     """Code for another chip than the file says, and success where failure is expected, are both found."""
-    claims = replace(targets["a100"], code=CODE["h100"], fails={"sort": Failure("never", "it is said not to")})
+    claims = replace(
+        target_of(root, backend, "a100"), code=CODE["h100"], fails={"sort": Failure("never", "it is said not to")}
+    )
     programs = [path for path in find_programs(root, "aot") if path.stem in {"sort", "conv"}]
     proof = compile_for_target(python, claims, programs, backend)
     assert {failed.program: failed.detail for failed in proof.failures()} == {
@@ -92,20 +89,18 @@ def test_surprises_are_failures(python: Path, backend: Backend, targets: dict[st
     }
 
 
-def test_a_misspelt_chip_is_said(python: Path, backend: Backend, targets: dict[str, Target], root: Path) -> None:
+def test_a_misspelt_chip_is_said(python: Path, backend: Backend, root: Path) -> None:
     """A description that the plugin does not take fails the target, with the plugin's words."""
-    wrong = replace(targets["a100"], options={"target_config": "colour: 1"})
+    wrong = replace(target_of(root, backend, "a100"), options={"target_config": "colour: 1"})
     (failed,) = compile_for_target(python, wrong, find_programs(root, "aot"), backend).failures()
     assert "Failed to parse GpuTargetConfigProto" in failed.detail
 
 
-def test_the_plugin_of_the_wheel_must_be_the_one_that_compiles(
-    python: Path, backend: Backend, targets: dict[str, Target], root: Path
-) -> None:
+def test_the_plugin_of_the_wheel_must_be_the_one_that_compiles(python: Path, backend: Backend, root: Path) -> None:
     """Another library in its place is noticed at the end."""
     other = replace(backend, library="another.so")
     programs = [path for path in find_programs(root, "aot") if path.stem == "sort"]
-    (failed,) = compile_for_target(python, targets["a100"], programs, other).failures()
+    (failed,) = compile_for_target(python, target_of(root, backend, "a100"), programs, other).failures()
     assert "another.so is not loaded" in failed.detail
 
 

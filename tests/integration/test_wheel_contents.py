@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import posixpath
@@ -38,39 +37,31 @@ class Library:
     search_path: tuple[str, ...]
 
 
-@pytest.fixture(params=["oneapi", "rocm7", "tpu"])
+@pytest.fixture(scope="module", params=["oneapi", "rocm7", "tpu"])
 def backend(request: pytest.FixtureRequest, root: Path) -> Backend:
     """Return one accelerator after the other."""
     return find_backend(root, request.param)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def wheel_release(backend: Backend, release_of: Callable[[str], Release]) -> Release:
     """Return the release that its wheel is of."""
     return release_of(backend.name)
 
 
 @pytest.fixture(scope="module")
-def read_upstream(
-    root: Path, release_of: Callable[[str], Release], tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str], dict[str, Library]]:
-    """Return a function: name of a backend → place of each library that is upstream's → what the pinned wheel has."""
-    cache = WheelCache(cache_root(os.environ), download_wheel)
-
-    @functools.cache
-    def read(name: str) -> dict[str, Library]:
-        backend, folder = find_backend(root, name), tmp_path_factory.mktemp(f"upstream_{name}")
-        found, release = {}, release_of(name)
-        if backend.prebuilt.bundled:
-            wheel = cache.fetch(release.pin(f"plugin.{name}.{PLATFORM}"))
-            found[f"{backend.package}/{backend.library}"] = read_libraries(wheel, folder)[backend.prebuilt.member]
-        for python in release.kernels(name, PLATFORM):
-            suffix = f"cpython-{python.removeprefix('cp')}-x86_64-linux-gnu.so"
-            modules = read_libraries(cache.fetch(release.pin(f"kernels.{name}.{python}.{PLATFORM}")), folder)
-            found |= {f"{member.removesuffix('.so')}.{suffix}": library for member, library in modules.items()}
-        return found
-
-    return read
+def upstream(backend: Backend, wheel_release: Release, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Library]:
+    """Return what the accelerator's wheel has from upstream's: place of each library → what the pinned wheel has."""
+    cache, folder = WheelCache(cache_root(os.environ), download_wheel), tmp_path_factory.mktemp("upstream")
+    found, name = {}, backend.name
+    if backend.prebuilt.bundled:
+        pinned = cache.fetch(wheel_release.pin(f"plugin.{name}.{PLATFORM}"))
+        found[f"{backend.package}/{backend.library}"] = read_libraries(pinned, folder)[backend.prebuilt.member]
+    for python in wheel_release.kernels(name, PLATFORM):
+        suffix = f"cpython-{python.removeprefix('cp')}-x86_64-linux-gnu.so"
+        modules = read_libraries(cache.fetch(wheel_release.pin(f"kernels.{name}.{python}.{PLATFORM}")), folder)
+        found |= {f"{member.removesuffix('.so')}.{suffix}": library for member, library in modules.items()}
+    return found
 
 
 def read_libraries(wheel: Path, folder: Path) -> dict[str, Library]:
@@ -83,30 +74,13 @@ def read_libraries(wheel: Path, folder: Path) -> dict[str, Library]:
     return found
 
 
-@pytest.fixture
-def upstream(backend: Backend, read_upstream: Callable[[str], dict[str, Library]]) -> dict[str, Library]:
-    """Return what the accelerator's wheel has from upstream's of the same release."""
-    return read_upstream(backend.name)
-
-
 @pytest.fixture(scope="module")
-def read_wheel(
-    root: Path, backend_wheels: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[str], WheelContents]:
-    """Return a function: name of a backend → its wheel, read and its libraries unpacked."""
-
-    @functools.cache
-    def read(name: str) -> WheelContents:
-        (wheel,) = backend_wheels(name).glob(f"{find_backend(root, name).package}-*.whl")
-        return read_contents(wheel, tmp_path_factory.mktemp(f"contents_{name}"))
-
-    return read
-
-
-@pytest.fixture
-def wheel(backend: Backend, read_wheel: Callable[[str], WheelContents]) -> WheelContents:
-    """Return the accelerator's wheel."""
-    return read_wheel(backend.name)
+def wheel(
+    backend: Backend, backend_wheels: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+) -> WheelContents:
+    """Return the accelerator's wheel, read and its libraries unpacked."""
+    (found,) = backend_wheels(backend.name).glob(f"{backend.package}-*.whl")
+    return read_contents(found, tmp_path_factory.mktemp("contents"))
 
 
 def test_nothing_is_missing_and_nothing_is_too_much(

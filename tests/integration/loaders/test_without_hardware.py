@@ -17,8 +17,6 @@ from pjrtwheel.release.model import Release
 
 pytestmark = pytest.mark.integration
 
-WITHOUT_LIBTPU = "JAX goes on without jaxlib-tpu. To fix it: uv pip install libtpu==VERSION"
-
 
 @pytest.mark.parametrize(
     ("name", "platforms"), [*((name, "") for name in ABSENT), ("cuda13", "cuda,cpu"), ("cuda13", "cpu,cuda")]
@@ -113,17 +111,9 @@ def test_two_of_our_wheels_for_one_platform(run: Program, overlay: Overlay) -> N
     assert f"{ABSENT['cuda13']}; {STOPS.format('cuda')}" in said(result)
 
 
-@pytest.mark.parametrize(
-    ("libtpu", "line"),
-    [
-        (None, f"jaxlib-tpu needs libtpu VERSION, which is not installed; {WITHOUT_LIBTPU}"),
-        ("0.0.1", f"jaxlib-tpu needs libtpu VERSION, and 0.0.1 is installed; {WITHOUT_LIBTPU}"),
-        ("VERSION", "jaxlib-tpu: no TPU found (looked in /sys/bus/pci/devices); JAX goes on without it"),
-    ],
-    ids=["missing", "wrong", "right"],
-)
+@pytest.mark.parametrize("libtpu", [None, "0.0.1", "VERSION"], ids=["missing", "wrong", "right"])
 def test_the_tpus_library_must_be_the_one_of_the_release(
-    run: Program, overlay: Overlay, release: Release, tmp_path: Path, libtpu: str | None, line: str
+    run: Program, overlay: Overlay, release: Release, tmp_path: Path, libtpu: str | None
 ) -> None:
     """Without a TPU that is a warning; libtpu itself is never started, and nothing is registered."""
     version = release.pin("plugin.tpu.linux_x86_64").version
@@ -134,4 +124,8 @@ def test_the_tpus_library_must_be_the_one_of_the_release(
         (info / "METADATA").write_text(text, "utf-8")
     result = run(USE_JAX, overlay("tpu"), tmp_path / "site")
     assert (result.returncode, result.stdout) == (0, USED), result.stderr
-    assert said(result) == [line.replace("VERSION", version)]
+    (line,) = said(result)
+    assert ("no TPU found" in line, f"uv pip install libtpu=={version}" in line) == (
+        right := libtpu == "VERSION",
+        not right,
+    )

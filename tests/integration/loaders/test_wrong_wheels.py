@@ -13,42 +13,30 @@ import pytest
 from folders import replace_file
 from loader_programs import TOPOLOGY, USE_JAX, USED, VERSION, Overlay, Program, said
 from pjrtwheel.backend import Backend, find_backend
-from pjrtwheel.release.model import Release
-from plugin_status import verdict_of
 
 pytestmark = pytest.mark.integration
 
 
-def wrong_lock(package: Path, plugin: str) -> str:
-    """Make a wheel one of another build; return what it says."""
-    path, other = package / "release_lock.json", "0" * 32
-    lock = json.loads(path.read_bytes())
-    replace_file(path, json.dumps(lock | {"lock_id": other}).encode())
-    version, provider = lock["version"], lock["provider"]
-    ours, theirs = f"{plugin} {version} (lock {other}, {provider})", f"(lock {lock['lock_id']}, prebuilt)"
-    return f"{ours} and jaxlib {version} {theirs} are not of one build; JAX goes on without {plugin}"
+def wrong_lock(package: Path) -> None:
+    """Make a wheel one of another build."""
+    path = package / "release_lock.json"
+    replace_file(path, json.dumps(json.loads(path.read_bytes()) | {"lock_id": "0" * 32}).encode())
 
 
-def truncated_library(package: Path, plugin: str) -> str:
-    """Leave only the start of the library; return what the wheel says."""
+def truncated_library(package: Path) -> None:
+    """Leave only the start of the library."""
     path = package / "xla_cuda_plugin.so"
     with path.open("rb") as file:
         start = file.read(100_000)
-    whole = path.stat().st_size
     replace_file(path, start)
-    return f"{plugin}: the plugin library {path} is truncated: 100000 bytes of at least {whole}; JAX goes on without it"
-
-
-AGAIN = f"uv pip install --force-reinstall --no-deps jaxlib=={VERSION} {{plugin}}=={VERSION}"
-NOTE = "add the --find-links or --index-url that both wheels came from"
 
 
 @pytest.mark.parametrize(
-    ("name", "damage", "error"),
+    ("name", "damage", "error", "named"),
     [
-        ("cuda13", wrong_lock, "LockMismatchError"),
-        ("cuda13", truncated_library, "LibraryDamagedError"),
-        ("tpu", wrong_lock, "LockMismatchError"),
+        ("cuda13", wrong_lock, "LockMismatchError", "0" * 32),
+        ("cuda13", truncated_library, "LibraryDamagedError", "xla_cuda_plugin.so"),
+        ("tpu", wrong_lock, "LockMismatchError", "0" * 32),
     ],
 )
 def test_a_wrong_wheel_is_named_and_not_used(
@@ -56,22 +44,22 @@ def test_a_wrong_wheel_is_named_and_not_used(
     changed: Callable[[str, Path], tuple[Path, Backend]],
     tmp_path: Path,
     name: str,
-    damage: Callable[[Path, str], str],
+    damage: Callable[[Path], None],
     error: str,
+    named: str,
 ) -> None:
     """On a machine without the hardware it is one line in the log, and an error to who wants the platform."""
     plugin, backend = changed(name, tmp_path / "plugin")
-    line = damage(plugin / backend.package, backend.distribution)
-    fix = AGAIN.format(plugin=backend.distribution)
+    damage(plugin / backend.package)
+    fix = f"uv pip install --force-reinstall --no-deps jaxlib=={VERSION} {backend.distribution}=={VERSION}"
     result = run(USE_JAX, plugin)
     assert (result.returncode, result.stdout) == (0, USED), result.stderr
-    assert said(result) == [f"{line}. To fix it ({NOTE}): {fix}"]
+    (line,) = said(result)
+    assert (named in line, "JAX goes on without" in line, line.endswith(fix)) == (True, True, True)
     result = run(USE_JAX, plugin, JAX_PLATFORMS=backend.pjrt_name)
     assert (result.returncode, result.stdout) == (1, "")
     what, _, last = result.stderr.splitlines()[-3:]
-    reason = line.partition("; JAX ")[0].removeprefix(f"{backend.distribution}: ")
-    assert what == f"RuntimeError: Unable to initialize backend '{backend.pjrt_name}': {error}: {reason}"
-    assert last.startswith(fix)
+    assert (f": {error}: " in what, named in what, last.startswith(fix)) == (True, True, True)
 
 
 def test_a_python_without_kernels(
@@ -100,40 +88,25 @@ except Exception as error:
 """
     result = run(code, plugin)
     assert (result.returncode, result.stdout) == (0, "PjrtError True\n"), result.stderr
-    absence = [line for line in said(result) if "no GPU kernels" in line]
-    assert len(absence) == 1, result.stderr
+    assert len([line for line in said(result) if "no GPU kernels" in line]) == 1, result.stderr
 
 
 @pytest.mark.parametrize(
-    ("name", "library", "remedy"),
+    ("name", "libraries", "fix"),
     [
         ("rocm7", "librocprofiler-sdk.so.1, librccl.so.1, libhipblaslt.so.1", "install ROCm 7"),
-        (
-            "oneapi",
-            "libmpi.so.12, libhwloc.so.15, libumf.so.0",
-            "uv pip install 'jaxlib-oneapi[with-oneapi]=={version}'",
-        ),
+        ("oneapi", "libmpi.so.12, libhwloc.so.15, libumf.so.0", "uv pip install 'jaxlib-oneapi[with-oneapi]=="),
     ],
 )
 def test_missing_libraries_are_named_all_together(
-    run: Program,
-    overlay: Overlay,
-    python_for: Callable[[str], Path],
-    release_of: Callable[[str], Release],
-    root: Path,
-    name: str,
-    library: str,
-    remedy: str,
+    run: Program, overlay: Overlay, python_for: Callable[[str], Path], root: Path, name: str, libraries: str, fix: str
 ) -> None:
     """The command that shows the status says what the plugin needs, where it was looked for, and what installs it."""
-    package = find_backend(root, name).package
-    status = f"import runpy; runpy.run_module({package!r}, run_name='__main__')"
+    backend = find_backend(root, name)
+    status = f"import runpy; runpy.run_module({backend.package!r}, run_name='__main__')"
     result = run(status, overlay(name), python=python_for(name))
     assert (result.returncode, said(result)) == (1, [])
-    distribution, lines = find_backend(root, name).distribution, result.stdout.splitlines()
+    lines = result.stdout.splitlines()
     (what,) = (line for line in lines if line.startswith("problem "))
-    assert what.startswith(f"problem     {distribution} needs {library}, ")
-    assert "the dynamic linker's search path" in what
-    fix = remedy.format(version=release_of(name).set_version)
-    assert verdict_of(result.stdout).startswith(f"{distribution} does not fit here. To fix it")
+    assert (f"{backend.distribution} needs {libraries}, " in what, "linker's search path" in what) == (True, True)
     assert lines[-1].startswith(f"To fix it: {fix}")

@@ -146,27 +146,22 @@ def test_a_plugin_of_no_extra_serves_with_the_lock_of_the_set(
 
 
 @pytest.mark.parametrize(
-    ("requires", "expected"),
+    ("extras", "expected"),
     [
         (
-            ["numpy>=2.0", 'jaxlib-cpu==1+a.1; extra == "cpu"', 'Jaxlib_CUDA.13[with-cuda]==1; extra == "cuda13"'],
+            ['jaxlib-cpu==1+a.1; extra == "cpu"', 'Jaxlib_CUDA.13[with-cuda]==1; extra == "cuda13"'],
             {"jaxlib-cpu", "jaxlib-cuda-13"},
         ),
-        (["numpy>=2.0"], None),
         ([], None),
         (None, None),
     ],
 )
 def test_plugins_of_the_installed_set(
-    cpu_loader: Loader,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    requires: list[str] | None,
-    expected: set[str] | None,
+    cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, extras: list[str] | None, expected: set[str]
 ) -> None:
     """They are what jaxlib's extras ask for; without extras or metadata it is not known."""
-    if requires is not None:
-        lines = "".join(f"Requires-Dist: {line}\n" for line in requires)
+    if extras is not None:
+        lines = "".join(f"Requires-Dist: {line}\n" for line in ["numpy>=2.0", *extras])
         (tmp_path / "jaxlib-1.dist-info").mkdir()
         text = f"Metadata-Version: 2.4\nName: jaxlib\nVersion: 1\n{lines}"
         (tmp_path / "jaxlib-1.dist-info/METADATA").write_text(text, "utf-8")
