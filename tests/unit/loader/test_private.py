@@ -56,10 +56,10 @@ def test_no_client_without_a_way_to_make_it(
     private, error = cpu_loader("pjrt.private"), cpu_loader("pjrt.errors").TakeOverError
     jax(xla_bridge=SimpleNamespace())
     monkeypatch.setattr(private, "installed_version", lambda _: "1.2.3")
-    with pytest.raises(error, match="xla_bridge.make_pjrt_c_api_client") as caught:
+    with pytest.raises(error, match="make_pjrt_c_api_client") as caught:
         private.make_client("cuda", dict)
     assert caught.value.remedy == "pip install jax==1.2.3"
-    with pytest.raises(error, match="xla_bridge.make_cpu_client"):
+    with pytest.raises(error, match="make_cpu_client"):
         private.make_builtin_client()
 
 
