@@ -118,7 +118,7 @@ def test_what_is_missing_and_what_is_old_is_reported_at_once(
     what, looked, remedy = result.stdout.splitlines()
     texts = "VendorLibraryError", "cuSPARSE is missing (libcusparse.so.12)", "cuDNN 9.1.0", "9.12.0"
     assert [text for text in texts if text not in what] == []
-    texts = f"{site}/nvidia/cu13/lib, ", f"'jaxlib-cuda-13[with-cuda]=={VERSION}'", "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1"
-    assert [text for text in texts if text not in looked] == []
+    places = f"{site}/nvidia/cu13/lib, ", f"'jaxlib-cuda-13[with-cuda]=={VERSION}'", "JAX_SKIP_CUDA_CONSTRAINTS_CHECK=1"
+    assert [text for text in places if text not in looked] == []
     assert remedy == "uv pip install --upgrade nvidia-cusparse nvidia-cudnn-cu13"
     assert run(BELIEVE, overlay("cuda13"), site, JAX_SKIP_CUDA_CONSTRAINTS_CHECK="1").stdout == ""
