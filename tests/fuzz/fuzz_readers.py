@@ -24,10 +24,10 @@ from pjrtwheel.record.proofs import Level, ProofMachine
 from pjrtwheel.verify import documents
 from pjrtwheel.verify.contents import read_contents
 from pjrtwheel.verify.libraries import Allowed, check_floors, check_libraries
+from pjrtwheel.wheel.members import parse_record
 from pjrtwheel.wheel.metadata import add_extras, read_field
-from pjrtwheel.wheel.read.unpack import unpack_wheel
-from pjrtwheel.wheel.record import parse_record
 from pjrtwheel.wheel.report import Report, parse_report
+from pjrtwheel.wheel.unpack import unpack_wheel
 from release_entries import proof_of
 from small_libraries import build_elf, build_fat, build_macho, build_pe
 from small_wheels import build_wheel

@@ -23,7 +23,7 @@ from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.verify import verify_wheels
-from pjrtwheel.wheel.record import Member, format_record
+from pjrtwheel.wheel.members import Member, format_record
 from pjrtwheel.wheel.report import read_built
 from release_under_test import release_under_test
 

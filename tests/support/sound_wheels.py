@@ -16,10 +16,10 @@ from pjrtwheel.release.model import Release, read_release
 from pjrtwheel.release.wheels import LOCK_FILENAME, make_lock
 from pjrtwheel.wheel.archive import ArchiveWriter, timestamp
 from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, Compression
+from pjrtwheel.wheel.members import format_record
 from pjrtwheel.wheel.metadata import wheel_metadata
 from pjrtwheel.wheel.names import WheelName, parse_name
 from pjrtwheel.wheel.plan import text_source
-from pjrtwheel.wheel.record import format_record
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
 from release_files import write_release_file
 

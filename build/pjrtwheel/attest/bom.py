@@ -21,8 +21,8 @@ from packageurl import PackageURL
 from pjrtwheel.attest.release_set import ReleaseSet
 from pjrtwheel.errors import WheelError, explain
 from pjrtwheel.record.entries import Entry
+from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.names import parse_name
-from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.wheel.sbom import SBOM_FILENAME
 
 BOM_FILENAME = "sbom.cdx.json"

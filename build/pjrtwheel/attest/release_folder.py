@@ -27,7 +27,7 @@ from pjrtwheel.files import hash_file, link_or_copy, require_folder, staging_fol
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.release.model import Pin
 from pjrtwheel.wheel.names import METADATA_SUFFIX
-from pjrtwheel.wheel.read.unpack import read_metadata
+from pjrtwheel.wheel.unpack import read_metadata
 
 SUMS_FILENAME = "SHA256SUMS"
 _LINE = re.compile(r"([0-9a-f]{64}) [ *]([\w.+!-]+)")  # a name without a folder, as all of a release have

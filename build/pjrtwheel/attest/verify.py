@@ -21,7 +21,7 @@ from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, identify
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify import documents
 from pjrtwheel.verify.contents import WheelContents, read_contents
-from pjrtwheel.wheel.read.directory import open_wheel
+from pjrtwheel.wheel.members import open_wheel
 
 _REMEDY = "do not install it; get the release again, from who published it"
 

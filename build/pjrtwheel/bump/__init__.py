@@ -49,7 +49,7 @@ from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.sets import BINDINGS
-from pjrtwheel.verify.lookup import FindTool, make_finder
+from pjrtwheel.verify.inspection import FindTool, make_finder
 
 
 @dataclass(frozen=True, slots=True)

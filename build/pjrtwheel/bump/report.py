@@ -23,8 +23,7 @@ from pjrtwheel.release.checks import describe_commits, describe_contradiction
 from pjrtwheel.release.model import OVERRIDES_FILE, Release
 from pjrtwheel.verify.checkers import UNDECLARED
 from pjrtwheel.verify.compare import compare_inspections
-from pjrtwheel.verify.inspection import inspect_wheel
-from pjrtwheel.verify.lookup import make_finder
+from pjrtwheel.verify.inspection import inspect_wheel, make_finder
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,8 +19,7 @@ from pjrtwheel.console import open_console
 from pjrtwheel.errors import PjrtWheelError, UsageError
 from pjrtwheel.program import print_error
 from pjrtwheel.verify.compare import compare_inspections
-from pjrtwheel.verify.inspection import Inspection, inspect_wheel
-from pjrtwheel.verify.lookup import ask_index, make_finder
+from pjrtwheel.verify.inspection import Inspection, ask_index, inspect_wheel, make_finder
 from pjrtwheel.verify.printer import print_comparison, print_summary, print_wheel
 
 SCHEMA = 1

@@ -17,9 +17,8 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.sets import BINDINGS
 from pjrtwheel.tables import TableError, read_json, write_json
-from pjrtwheel.verify.inspection import Inspection, inspect_wheel
+from pjrtwheel.verify.inspection import Inspection, inspect_wheel, make_finder
 from pjrtwheel.verify.libraries import find_useless
-from pjrtwheel.verify.lookup import make_finder
 from pjrtwheel.wheel.names import find_plain_wheels, fits, parse_name
 
 DATA = "docs/wheels.json"

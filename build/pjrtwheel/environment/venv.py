@@ -31,7 +31,7 @@ from pjrtwheel.fetch.index import explain_output
 from pjrtwheel.platforms import Platform
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name
-from pjrtwheel.wheel.read.unpack import read_metadata
+from pjrtwheel.wheel.unpack import read_metadata
 
 
 def scratch_place(cache: Path) -> Path:

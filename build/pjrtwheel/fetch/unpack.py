@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pjrtwheel.errors import FetchError
-from pjrtwheel.wheel.read.directory import DAMAGE, check_directory, place_inside
+from pjrtwheel.wheel.members import DAMAGE, check_directory, place_inside
 
 
 def _select(names: Sequence[str], patterns: Sequence[str], optional: Sequence[str], wheel: str) -> list[str]:

@@ -20,9 +20,9 @@ from pjrtwheel.errors import PinError, WheelError
 from pjrtwheel.pin.choose import Chosen
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.release.model import Pin, Release
+from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.metadata import find_other_name, read_field
 from pjrtwheel.wheel.names import parse_name
-from pjrtwheel.wheel.read.directory import open_wheel
 
 _MOST_BYTES = 2**20  # of a text file in a wheel
 # JAX's build writes it into the version.py of every wheel.

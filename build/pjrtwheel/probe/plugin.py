@@ -25,7 +25,7 @@ from pjrtwheel import tables
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import run_process
 from pjrtwheel.errors import ProofError, UsageError, WheelError
-from pjrtwheel.wheel.read.directory import open_wheel
+from pjrtwheel.wheel.members import open_wheel
 
 _FILENAME = "probe.toml"
 

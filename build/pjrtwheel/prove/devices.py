@@ -21,7 +21,7 @@ from pjrtwheel.environment.processes import run_process
 from pjrtwheel.prove.inside import devices as inside
 from pjrtwheel.prove.library import Opened
 from pjrtwheel.record.proofs import Level, ProofMachine
-from pjrtwheel.wheel.read.directory import open_wheel
+from pjrtwheel.wheel.members import open_wheel
 
 _INSIDE = Path(inside.__file__)
 

@@ -15,9 +15,9 @@ from pjrtwheel.environment.processes import run_process
 from pjrtwheel.errors import ProofError
 from pjrtwheel.probe.plugin import Job, ask_plugin, read_api_version, read_attributes
 from pjrtwheel.prove.inside import library as inside
+from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.metadata import find_other_name
 from pjrtwheel.wheel.names import parse_name
-from pjrtwheel.wheel.read.directory import open_wheel
 
 _SECONDS = 120.0
 

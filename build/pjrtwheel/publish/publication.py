@@ -24,7 +24,7 @@ from pjrtwheel.publish.plan import Action, LocalFile, Plan, find_differences, fo
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.sets.tags import tag_of_wheels
 from pjrtwheel.wheel.names import METADATA_SUFFIX, parse_name
-from pjrtwheel.wheel.read.unpack import read_metadata
+from pjrtwheel.wheel.unpack import read_metadata
 
 # How long to wait for a file that was sent to be listed: some indexes list from a cache.
 LISTING_WAITS_S = (0.5, 2.0, 5.0, 15.0)

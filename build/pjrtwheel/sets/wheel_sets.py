@@ -40,8 +40,8 @@ from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.release.wheels import LOCK_FILENAME, SCHEMA, ReleaseLock
 from pjrtwheel.sets import BINDINGS
 from pjrtwheel.tables import TableError, read_json
+from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.names import WheelName, find_name, find_plain_wheels, parse_name
-from pjrtwheel.wheel.read.directory import open_wheel
 from pjrtwheel.wheel.report import BuiltWheel, report_finished
 
 Wheels = tuple[tuple[WheelName, Callable[[], Path]], ...]  # name of each, and what brings it onto this disk

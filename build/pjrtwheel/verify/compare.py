@@ -21,7 +21,7 @@ from pjrtwheel.errors import describe_size
 from pjrtwheel.tables import write
 from pjrtwheel.verify.inspection import Inspection
 from pjrtwheel.verify.libraries import describe_format
-from pjrtwheel.wheel.read.directory import open_wheel
+from pjrtwheel.wheel.members import open_wheel
 
 # Subject → what there is of it; the order of values counts for none.
 Facts = Mapping[str, Sequence[str]]

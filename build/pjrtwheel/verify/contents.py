@@ -18,9 +18,8 @@ from pjrtwheel.binaries import Library, read_library
 from pjrtwheel.errors import ElfError, WheelError
 from pjrtwheel.files import FULL
 from pjrtwheel.verify.findings import Finding, describe_error
+from pjrtwheel.wheel.members import DAMAGE, Member
 from pjrtwheel.wheel.names import WheelName, parse_name
-from pjrtwheel.wheel.read.directory import DAMAGE
-from pjrtwheel.wheel.record import Member
 
 _CHUNK = 1 << 20
 

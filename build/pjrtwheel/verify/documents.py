@@ -28,7 +28,7 @@ from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.findings import Finding, Problem
-from pjrtwheel.wheel.record import Member, unhashed_paths
+from pjrtwheel.wheel.members import Member, unhashed_paths
 
 _NAMED_PROJECTS = 5
 _EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)""")

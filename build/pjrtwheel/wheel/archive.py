@@ -26,8 +26,8 @@ import deflate
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import FULL, open_partial, remove_stale, write_all
 from pjrtwheel.wheel.compress import CHUNK_SIZE, Compression, compress_chunks
+from pjrtwheel.wheel.members import Member
 from pjrtwheel.wheel.plan import MemberSource
-from pjrtwheel.wheel.record import Member
 
 STORED = 0
 DEFLATED = 8

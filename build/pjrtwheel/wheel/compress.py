@@ -6,8 +6,15 @@ libdeflate compresses whole streams only, while a zip member is a single stream.
 chunk becomes a stream of its own, and the streams are joined: the last block of each but the last stream is marked as
 not final, and an empty stored block after it brings the next stream to a byte boundary.
 
-The last block is searched: by its header, which is fast and finds most blocks of machine code, then by inflating the
-stream, which finds nearly all. After a miss zlib compresses the chunk itself, because zlib can end a part by rule.
+The format does not say where the last block starts, so it is searched:
+
+- By the look of its header, from the end backwards, which is fast. A block of machine code uses codes of its own for
+  nearly all distances and for most code lengths, so 8 of the first 17 bits of a final block are known. Where they
+  match, zlib is asked to inflate from there. To do so at any bit position, it is first given a few empty blocks that
+  end at the same bit of a byte.
+- By what zlib emits: nothing, while it reads the code tables of a block. This finds nearly all.
+
+After a miss zlib compresses the chunk itself, because zlib can end a part by rule.
 
 No wheel says how it was compressed and dated, which building it again needs: that is found here as well.
 """
@@ -15,7 +22,9 @@ No wheel says how it was compressed and dated, which building it again needs: th
 from __future__ import annotations
 
 import calendar
+import functools
 import os
+import re
 import struct
 import zipfile
 import zlib
@@ -28,8 +37,7 @@ from typing import BinaryIO
 
 import deflate
 
-from pjrtwheel.wheel.last_block import RAW, open_by_header, open_by_silence
-from pjrtwheel.wheel.read.directory import open_wheel
+from pjrtwheel.wheel.members import open_wheel
 
 # Chunks share no history: at this length that costs 0.04 % of a compressed plugin library.
 CHUNK_SIZE = 8 << 20
@@ -161,3 +169,214 @@ def find_epoch(wheel: Path) -> int | None:
 def _moment(date: tuple[int, int, int, int, int, int]) -> int:
     """Return a date of a zip file, which stands for UTC here, as seconds since 1970."""
     return calendar.timegm((*date, 0, 0, 0))
+
+
+RAW = -15  # a raw deflate stream with the largest window, as zlib counts window sizes
+_ALIGNMENTS = (b"\0\0\xff\xff", b"\0\0\0\xff\xff")  # an empty stored block, without and with a first byte of its own
+_EMPTY_FINAL = b"\x03\0"  # a final block with fixed codes and nothing in it
+
+# BFINAL 1; BTYPE 2; HLIT any; HDIST 28 or 29; HCLEN 8 or more: least significant bits first (RFC 1951, 3.2.7).
+_HEADER = "101......0111...1"
+_WINDOWS = (12_000, 24_000, 48_000)  # bytes; half of all last blocks are in the first
+_HEADER_GLANCE = 512
+_HISTORY = 1 << 15
+# A false header would have to inflate to as many right bytes by chance, and to end with the stream.
+_PROOF = 1024
+
+# Two blocks that hold nothing, bit by bit: one with fixed codes (RFC 1951, 3.2.6) of 10 bits, and one of 93 bits whose
+# codes are: end of block 0; for their lengths, 1 is 0, 0 is 10, and 18 is 11, twice, for 138 and 118 zeros (3.2.7).
+_EVEN = "0100000000"
+_ODD = "00100000000000111" + "000" * 2 + "010" * 2 + "000" * 13 + "1001111111111111010110100"
+_LEADS = ("", _ODD + _EVEN * 2, _EVEN, _ODD + _EVEN * 3, _EVEN * 2, _ODD, _EVEN * 3, _ODD + _EVEN)
+
+_STEPS = (32, 8)  # bytes; code tables take 60 or more in blocks of machine code, fewer in very regular data
+_LONGEST_CODE = 15  # bits of the end-of-block symbol
+_LONGEST_BLOCK = 320_000  # bytes of input; libdeflate ends a block after 300 000, or a little later at the very end
+_TAILS = (_LONGEST_BLOCK, 100_000, 40_000)  # most blocks of machine code are shorter, so look near the end first
+_PIECE = 1 << 16
+_GLANCE = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class _Checkpoint:
+    """zlib's state some bytes before the end of a stream."""
+
+    position: int
+    inflated: int
+    inflater: zlib._Decompress
+
+
+def open_by_header(stream: bytes, chunk: memoryview) -> bytes | None:
+    """Clear the final bit of a stream that inflates to `chunk`, and align its end; None when the block is not found."""
+    history = bytes(chunk[-_HISTORY:])
+    for index, bit in _candidates(stream):
+        size = _block_size(stream, index, bit, history)
+        if size is not None and _PROOF <= size <= len(chunk):
+            before = max(0, len(chunk) - size - _HISTORY)
+            tail = _clear_bit(memoryview(stream)[index:], 0, 1 << bit)
+            inflater = zlib.decompressobj(RAW, zdict=chunk[before : len(chunk) - size])
+            inflated = inflater.decompress(_lead_in(tail, bit))
+            end = _find_alignment(inflater) if inflated == bytes(chunk[len(chunk) - size :]) else None
+            if end is not None:
+                return b"".join((memoryview(stream)[:index], tail, end))
+    return None
+
+
+def _candidates(stream: bytes) -> Iterator[tuple[int, int]]:
+    """Yield each byte and bit where a header may start, those near the end first."""
+    end = len(stream)
+    for window in _WINDOWS:
+        start = max(0, end - window)
+        for bit in range(8):
+            for match in _pattern(bit).finditer(stream, start, end):
+                yield match.start(), bit
+        end = start
+
+
+def _block_size(stream: bytes, index: int, bit: int, history: bytes) -> int | None:
+    """Return what a block that starts here inflates to in length; None when it is no block, or not the last.
+
+    Lengths do not depend on history, which is not known before the size is.
+    """
+    inflater = zlib.decompressobj(RAW, zdict=history)
+    try:
+        # Most candidates fail at once, so do not copy the rest of the stream for them.
+        size = len(inflater.decompress(_lead_in(stream[index : index + _HEADER_GLANCE], bit)))
+        size += len(inflater.decompress(stream[index + _HEADER_GLANCE :]))
+    except zlib.error:
+        return None
+    return size if inflater.eof and not inflater.unused_data else None
+
+
+def _lead_in(data: bytes, bit: int) -> bytes:
+    """Put empty blocks in front of data, so that zlib reads it from one bit of its first byte on."""
+    start, rest = _lead(bit)
+    return start + bytes((rest | data[0] >> bit << bit,)) + data[1:]
+
+
+@functools.cache
+def _lead(bit: int) -> tuple[bytes, int]:
+    """Return empty blocks that end at this bit of a byte: their whole bytes, and the bits of the last one."""
+    bits = _LEADS[bit]
+    data = int("0" + bits[::-1], 2).to_bytes(len(bits) // 8 + 1, "little")
+    return data[:-1], data[-1]
+
+
+@functools.cache
+def _pattern(bit: int) -> re.Pattern[bytes]:
+    """Return an expression for the known bits of a header that starts at this bit of a byte."""
+    bits = "." * bit + _HEADER
+    first, *others = (_byte_class(bits[at : at + 8]) for at in range(0, len(bits), 8))
+    return re.compile(first + b"(?=" + b"".join(others) + b")", re.DOTALL)
+
+
+def _byte_class(bits: str) -> bytes:
+    """Return an expression for the bytes that have these bits, least significant first, any where there is a point."""
+    fitting = (byte for byte in range(256) if re.match(bits, f"{byte:08b}"[::-1]))
+    return b"[" + b"".join(b"\\x%02x" % byte for byte in fitting) + b"]"
+
+
+def open_by_silence(stream: bytes, chunk: memoryview) -> bytes | None:
+    """Clear the final bit of a stream that inflates to `chunk`, and align its end; None when the block is not found.
+
+    A few dozen bit positions are near the beginning of each silence, and each is tried: a part is returned only when
+    zlib inflates it to the very end of the chunk. Thus the search may miss, but never lie.
+    """
+    for tail in _tails(stream, len(chunk)):
+        for step in _STEPS:
+            for start, bits in _silent_places(stream, tail, step):
+                part = _try_bits(stream, chunk, start, bits)
+                if part is not None:
+                    return part
+    return None
+
+
+def _tails(stream: bytes, size: int) -> list[_Checkpoint]:
+    """Inflate a stream that inflates to `size` bytes, and return states near its end, the nearest first."""
+    inflater = zlib.decompressobj(RAW)
+    position = inflated = 0
+    tails = [_Checkpoint(0, 0, inflater.copy())] if size <= _LONGEST_BLOCK else []
+    for length in _TAILS:
+        while inflated < size - length:
+            # In small pieces: what is inflated is thrown away, so it should stay in the processor's cache.
+            piece = stream[position : position + _PIECE]
+            inflated += len(inflater.decompress(piece, size - length - inflated))
+            position += len(piece) - len(inflater.unconsumed_tail)
+        tails.append(_Checkpoint(position, inflated, inflater.copy()))
+    return tails[::-1]
+
+
+def _silent_places(stream: bytes, tail: _Checkpoint, step: int) -> Iterator[tuple[_Checkpoint, range]]:
+    """Yield the bit ranges where a block may start, the last one first, each with the state before it."""
+    inflater, inflated = tail.inflater.copy(), tail.inflated
+    # The first block of all starts at the first bit, with nothing emitted before it.
+    places = [(tail, range(1))] if tail.position == 0 else []
+    before, silent = tail, False
+    for start in range(tail.position, len(stream), step):
+        here = _Checkpoint(start, inflated, inflater.copy())
+        count = len(inflater.decompress(stream[start : start + step]))
+        if count == 0 and not silent:
+            # The header starts in the step before the silent one, or in the first bits of this.
+            places.append((before, range(before.position * 8, min(start * 8 + _LONGEST_CODE + 1, len(stream) * 8))))
+        silent = count == 0
+        before = here
+        inflated += count
+    return reversed(places)
+
+
+def _try_bits(stream: bytes, chunk: memoryview, start: _Checkpoint, bits: range) -> bytes | None:
+    """Clear one bit after the other, and return the part that the first right one gives."""
+    view = memoryview(stream)
+    glance = bytes(view[start.position : start.position + _GLANCE])
+    for bit in bits:
+        index, mask = bit // 8 - start.position, 1 << bit % 8
+        if glance[index] & mask and _agrees(start, _clear_bit(glance, index, mask), chunk):
+            tail = _clear_bit(view[start.position :], index, mask)
+            end = _close(start, tail, bytes(chunk[start.inflated :]))
+            if end is not None:
+                return b"".join((view[: start.position], tail, end))
+    return None
+
+
+def _agrees(start: _Checkpoint, glance: bytes, chunk: memoryview) -> bool:
+    """Return whether a few bytes inflate as they should; a wrong bit mostly shows at once."""
+    inflater = start.inflater.copy()
+    try:
+        inflated = inflater.decompress(glance, len(chunk) - start.inflated + 1)
+    except zlib.error:
+        return False
+    return not inflater.eof and inflated == bytes(chunk[start.inflated : start.inflated + len(inflated)])
+
+
+def _close(start: _Checkpoint, tail: bytes, expected: bytes) -> bytes | None:
+    """Return what aligns the end of a part to a byte, or None when the tail does not inflate to what is expected."""
+    inflater = start.inflater.copy()
+    try:
+        if inflater.decompress(tail, len(expected) + 1) != expected or inflater.eof:
+            return None
+    except zlib.error:
+        return None
+    return _find_alignment(inflater)
+
+
+def _clear_bit(data: bytes | memoryview, index: int, mask: int) -> bytes:
+    changed = bytearray(data)
+    changed[index] &= ~mask
+    return bytes(changed)
+
+
+def _find_alignment(inflater: zlib._Decompress) -> bytes | None:
+    """Return what brings a stream without a final block to a byte boundary; None when it does not end behind a block.
+
+    An empty stored block begins with 3 header bits, for which the padding of the last byte may or may not have room.
+    """
+    return next((end for end in _ALIGNMENTS if _is_open(inflater, end)), None)
+
+
+def _is_open(inflater: zlib._Decompress, end: bytes) -> bool:
+    """Return whether a stream goes on behind these bytes: zlib must read a final block there, and nothing else."""
+    probe = inflater.copy()
+    try:
+        return not probe.decompress(end + _EMPTY_FINAL) and probe.eof and not probe.unused_data
+    except zlib.error:
+        return False

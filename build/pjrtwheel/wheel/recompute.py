@@ -25,9 +25,8 @@ from pjrtwheel.sources import import_closure
 from pjrtwheel.wheel.archive import ZipEntry, begin_entry, end_of_directory, timestamp
 from pjrtwheel.wheel.assemble import list_members, plan_wheel, record_source, report_written
 from pjrtwheel.wheel.compress import CHUNK_SIZE
+from pjrtwheel.wheel.members import Member, encode_digest, open_wheel, parse_record
 from pjrtwheel.wheel.plan import MemberSource, parse_manifest
-from pjrtwheel.wheel.read.directory import open_wheel
-from pjrtwheel.wheel.record import Member, encode_digest, parse_record
 from pjrtwheel.wheel.report import REPORT_FILENAME, Report
 
 _SHOWN = 3

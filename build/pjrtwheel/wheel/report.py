@@ -13,8 +13,8 @@ from pjrtwheel.errors import WheelError, count, fit
 from pjrtwheel.files import hash_file
 from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.tables import TableError, read_json, write_json
+from pjrtwheel.wheel.members import Member
 from pjrtwheel.wheel.names import parse_name
-from pjrtwheel.wheel.record import Member
 
 REPORT_FILENAME = "report.json"
 _SHOWN = 10

@@ -28,7 +28,7 @@ from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.wheel.archive import ArchiveWriter, timestamp
 from pjrtwheel.wheel.compress import Compression, find_compression, find_epoch
 from pjrtwheel.wheel.plan import text_source
-from pjrtwheel.wheel.read.unpack import read_metadata
+from pjrtwheel.wheel.unpack import read_metadata
 from signing_keys import make_key
 from sound_wheels import BINDINGS, COMMIT, ORIGIN, PLUGIN, TAG, make_dist, make_repository
 

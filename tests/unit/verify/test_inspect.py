@@ -20,10 +20,9 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import WheelError
 from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.verify.findings import Finding
-from pjrtwheel.verify.inspection import Inspection, PluginDescription, inspect_wheel
-from pjrtwheel.verify.lookup import make_finder
+from pjrtwheel.verify.inspection import Inspection, PluginDescription, inspect_wheel, make_finder
 from pjrtwheel.verify.printer import print_wheel
-from pjrtwheel.wheel.record import Member
+from pjrtwheel.wheel.members import Member
 
 MakeWheel = Callable[..., Path]
 MakeElf = Callable[..., bytes]

@@ -8,7 +8,7 @@ import pytest
 
 from pjrtwheel.errors import FetchError
 from pjrtwheel.verify.findings import Finding
-from pjrtwheel.verify.lookup import find_unresolvable, parse_versions
+from pjrtwheel.verify.inspection import find_unresolvable, parse_versions
 
 INDEX = {"numpy": ("2.4.0", "1.26.0"), "beta": ("1.0rc1",)}
 

@@ -25,8 +25,8 @@ from pjrtwheel.files import open_partial
 from pjrtwheel.wheel import archive
 from pjrtwheel.wheel.archive import ArchiveWriter, ZipEntry, end_of_directory, explain_write_errors, timestamp
 from pjrtwheel.wheel.compress import Compression
+from pjrtwheel.wheel.members import Member
 from pjrtwheel.wheel.plan import MemberSource, text_source
-from pjrtwheel.wheel.record import Member
 
 STAMP = timestamp({})
 

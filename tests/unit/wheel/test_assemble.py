@@ -18,9 +18,9 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import ElfError, WheelError
 from pjrtwheel.wheel.assemble import assemble, repair_wheel
 from pjrtwheel.wheel.compress import Compression
+from pjrtwheel.wheel.members import parse_record
 from pjrtwheel.wheel.plan import parse_manifest
 from pjrtwheel.wheel.recompute import check_against_inputs, identify_check
-from pjrtwheel.wheel.record import parse_record
 
 MakeElf = Callable[..., bytes]
 MakeWheel = Callable[..., Path]

@@ -14,9 +14,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pjrtwheel.wheel import compress, last_block
-from pjrtwheel.wheel.compress import Compression, compress_chunk, compress_chunks, open_end
-from pjrtwheel.wheel.last_block import RAW, open_by_header, open_by_silence
+from pjrtwheel.wheel import compress
+from pjrtwheel.wheel.compress import (
+    RAW,
+    Compression,
+    compress_chunk,
+    compress_chunks,
+    open_by_header,
+    open_by_silence,
+    open_end,
+)
 
 # Noise gives stored blocks, repetition fixed codes, the rest dynamic ones.
 pieces = st.one_of(
@@ -100,7 +107,7 @@ def test_a_search_misses_but_does_not_lie(content: bytes) -> None:
 @pytest.mark.parametrize("bit", range(8))
 def test_empty_blocks_end_at_every_bit(bit: int) -> None:
     """What is put in front of a block is read by zlib, inflates to nothing, and ends where the block starts."""
-    start, rest = last_block._lead(bit)
+    start, rest = compress._lead(bit)
     final = int.from_bytes(b"\x03\0", "little") << bit
     data = start + (final | rest).to_bytes(3, "little")
     inflater = zlib.decompressobj(RAW)

@@ -24,7 +24,7 @@ from pjrtwheel.prove.devices import detect_devices
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock
 from pjrtwheel.sets.wheel_sets import read_lock
-from pjrtwheel.wheel.read.directory import check_directory, place_inside
+from pjrtwheel.wheel.members import check_directory, place_inside
 from release_entries import entry_of
 from small_wheels import build_wheel, rename_by_extra
 

@@ -13,7 +13,7 @@ import pytest
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.gpucode import GpuCode
-from pjrtwheel.wheel.record import Member
+from pjrtwheel.wheel.members import Member
 from pjrtwheel.wheel.report import BuiltWheel, Report, parse_report, read_built
 
 TABLE: dict[str, Any] = {

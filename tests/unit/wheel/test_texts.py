@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from pjrtwheel.backend import Backend, parse_backend
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.release.model import Release
+from pjrtwheel.wheel.members import Member, RecordEntry, encode_digest, format_record, parse_record
 from pjrtwheel.wheel.metadata import (
     add_extras,
     entry_points,
@@ -25,7 +26,6 @@ from pjrtwheel.wheel.metadata import (
 )
 from pjrtwheel.wheel.names import WheelName, make_name, parse_name
 from pjrtwheel.wheel.plan import BindingsSpec, PluginSpec, parse_manifest
-from pjrtwheel.wheel.record import Member, RecordEntry, encode_digest, format_record, parse_record
 from pjrtwheel.wheel.sbom import format_sbom
 
 NAME = WheelName("jaxlib-cpu", "1.2.3", "", "cp312-abi3-manylinux_2_27_x86_64")

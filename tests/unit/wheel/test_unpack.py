@@ -18,8 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pjrtwheel.errors import WheelError
-from pjrtwheel.wheel.read.directory import check_directory, is_safe_name, open_wheel
-from pjrtwheel.wheel.read.unpack import read_text, unpack_wheel
+from pjrtwheel.wheel.members import check_directory, is_safe_name, open_wheel
+from pjrtwheel.wheel.unpack import read_text, unpack_wheel
 from small_wheels import damage_stream
 
 MakeWheel = Callable[..., Path]

@@ -16,10 +16,10 @@ from packaging.version import InvalidVersion, Version
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, check_sets, read_entries, require_record
+from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import PROVENANCE_SUFFIX, VARIANTS_SUFFIX
-from pjrtwheel.wheel.read.directory import open_wheel
-from pjrtwheel.wheel.read.unpack import read_metadata
+from pjrtwheel.wheel.unpack import read_metadata
 
 _BUILD_AGAIN = "build the wheels again, or give another folder with --dist"
 _DOCUMENT = re.compile(r"[^/]+\.dist-info/(licenses|sboms)/(.+)")

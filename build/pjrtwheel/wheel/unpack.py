@@ -19,9 +19,16 @@ from pathlib import Path
 from typing import IO, BinaryIO, cast
 
 from pjrtwheel.errors import WheelError
+from pjrtwheel.wheel.members import (
+    DAMAGE,
+    RecordEntry,
+    encode_digest,
+    open_wheel,
+    parse_record,
+    refuse_problems,
+    unhashed_paths,
+)
 from pjrtwheel.wheel.names import WheelName, parse_name
-from pjrtwheel.wheel.read.directory import DAMAGE, open_wheel, refuse_problems
-from pjrtwheel.wheel.record import RecordEntry, encode_digest, parse_record, unhashed_paths
 
 _IN_MEMORY = 1 << 20
 _SLICE = 1 << 20
