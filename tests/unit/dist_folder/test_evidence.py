@@ -27,37 +27,7 @@ def test_entries_of_removed_wheels_are_forgotten() -> None:
 
 
 EMULATED = replace(COMPILED, emulated=True)
-
-
-def merge_proofs(tmp_path: Path, old: Proof, new: Proof, *, same: bool = True) -> list[tuple[str | None, str, str]]:
-    """Record a wheel twice, and return backend, level and date of the proofs that are left."""
-    name = "jaxlib"
-    entries: list[Entry] = [
-        make_entry(make_wheel(tmp_path, name, content)[0].report, proof, ORIGIN)
-        for content, proof in ((b"1", old), (b"1" if same else b"2", new))
-    ]
-    before = {entries[0].filename: entries[0]}
-    (merged,) = merge_entries(before, entries[1:], before).values()
-    assert merged.pjrt_api == merged.proof.pjrt_api
-    return [(proof.backend, proof.level.value, proof.origin.date) for proof in merged.proofs()]
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "kept"),
-    [
-        (make_proof(Level.DEVICE, RAN), make_proof(Level.LOAD, UNTRIED, date="two"), ("device", "one")),
-        (make_proof(Level.DEVICE, RAN), make_proof(Level.DEVICE, RAN, date="two"), ("device", "two")),
-        (make_proof(Level.DEVICE, RAN, RAN), make_proof(Level.DEVICE, RAN, date="two"), ("device", "one")),
-        (make_proof(Level.AOT, COMPILED), make_proof(Level.DEVICE, RAN, date="two"), ("device", "two")),
-        (make_proof(Level.STATIC, MISSED), make_proof(Level.STATIC, UNTRIED, date="two"), ("static", "one")),
-        (make_proof(Level.STATIC, UNTRIED), make_proof(Level.STATIC, UNTRIED, date="two"), ("static", "two")),
-    ],
-    ids=["not run", "again", "on fewer Pythons", "stronger", "tried, and not run", "never tried"],
-)
-def test_evidence_about_the_same_bytes_stays(tmp_path: Path, old: Proof, new: Proof, kept: tuple[str, str]) -> None:
-    """A later build that shows less of the same wheel takes nothing away; for other bytes only its own counts."""
-    assert merge_proofs(tmp_path, old, new) == [("cpu", *kept)]
-    assert merge_proofs(tmp_path, old, new, same=False) == [("cpu", new.level.value, "two")]
+TWICE = replace(RAN, results=RAN.results * 2)
 
 
 def compiled_for(*names: str, code: bool = True) -> tuple[TargetProof, ...]:
@@ -65,9 +35,64 @@ def compiled_for(*names: str, code: bool = True) -> tuple[TargetProof, ...]:
     return tuple(TargetProof(name, "", ("sm_90a",) if code else (), 1.0, ()) for name in names)
 
 
-MANY = make_proof(Level.AOT, COMPILED, targets=compiled_for("a100", "h100", "t4"))
-FEW = make_proof(Level.AOT, COMPILED, date="two", targets=compiled_for("h100"))
-TWICE = replace(RAN, results=RAN.results * 2)
+DEVICE, AOT, LOAD, STATIC = Level.DEVICE, Level.AOT, Level.LOAD, Level.STATIC
+RUN = make_proof(DEVICE, RAN)
+MANY = make_proof(AOT, COMPILED, targets=compiled_for("a100", "h100", "t4"))
+FEW = make_proof(AOT, COMPILED, date="two", targets=compiled_for("h100"))
+NO_CODE = make_proof(AOT, COMPILED, date="two", targets=compiled_for("a100", "h100", "t4", code=False))
+ON_THREE = replace(RAN, python="cp313"), replace(RAN, python="cp315")
+REAL = make_proof(AOT, COMPILED)
+ON_EMULATED = make_proof(AOT, EMULATED, EMULATED, date="two")
+# Two proofs of the same bytes: backend, level and date of those that are kept, the strongest first.
+PAIRS = {
+    "not run": (RUN, make_proof(LOAD, UNTRIED, date="two"), ["cpu device one"]),
+    "again": (RUN, make_proof(DEVICE, RAN, date="two"), ["cpu device two"]),
+    "on fewer Pythons": (make_proof(DEVICE, RAN, RAN), make_proof(DEVICE, RAN, date="two"), ["cpu device one"]),
+    "by fewer programs": (make_proof(DEVICE, TWICE), make_proof(DEVICE, RAN, date="two"), ["cpu device one"]),
+    "stronger": (REAL, make_proof(DEVICE, RAN, date="two"), ["cpu device two"]),
+    "tried, and not run": (make_proof(STATIC, MISSED), make_proof(STATIC, UNTRIED, date="two"), ["cpu static one"]),
+    "never tried": (make_proof(STATIC, UNTRIED), make_proof(STATIC, UNTRIED, date="two"), ["cpu static two"]),
+    "for fewer chips": (MANY, FEW, ["cpu aot one"]),
+    "without code": (MANY, NO_CODE, ["cpu aot one"]),
+    "on a device": (MANY, make_proof(DEVICE, RAN, date="two"), ["cpu device two", "cpu aot one"]),
+    "on more Pythons": (MANY, replace(FEW, pythons=(COMPILED, COMPILED)), ["cpu aot two", "cpu aot one"]),
+    "on an emulated machine": (REAL, ON_EMULATED, ["cpu aot one"]),
+    "more, on an emulated machine": (make_proof(LOAD, RAN), ON_EMULATED, ["cpu aot two", "cpu load one"]),
+    "on another Python": (
+        make_proof(DEVICE, RAN, ON_THREE[0]),
+        make_proof(DEVICE, ON_THREE[1], date="two"),
+        ["cpu device one", "cpu device two"],
+    ),
+    "on every Python": (
+        make_proof(DEVICE, ON_THREE[1]),
+        make_proof(DEVICE, RAN, *ON_THREE, date="two"),
+        ["cpu device two"],
+    ),
+    "with another backend": (
+        RUN,
+        make_proof(AOT, COMPILED, backend="cuda13", date="two"),
+        ["cpu device one", "cuda13 aot two"],
+    ),
+    "not run with another backend": (RUN, make_proof(STATIC, UNTRIED, backend="tpu"), ["cpu device one"]),
+}
+
+
+@pytest.mark.parametrize(("first", "second", "kept"), PAIRS.values(), ids=PAIRS)
+def test_evidence_about_the_same_bytes_stays(tmp_path: Path, first: Proof, second: Proof, kept: list[str]) -> None:
+    """A proof that shows less takes nothing away, whichever comes later; for other bytes only their own counts."""
+
+    def merge(old: Proof, new: Proof, content: bytes = b"1") -> list[str]:
+        entries = [
+            make_entry(make_wheel(tmp_path, "jaxlib", data)[0].report, proof, ORIGIN)
+            for data, proof in ((b"1", old), (content, new))
+        ]
+        before = {entries[0].filename: entries[0]}
+        (merged,) = merge_entries(before, entries[1:], before).values()
+        assert merged.pjrt_api == merged.proof.pjrt_api
+        return [f"{proof.backend} {proof.level} {proof.origin.date}" for proof in merged.proofs()]
+
+    assert merge(first, second) == merge(second, first) == kept
+    assert merge(first, second, b"2") == [f"{second.backend} {second.level} {second.origin.date}"]
 
 
 def test_a_proof_of_a_published_wheel_enters_the_record(tmp_path: Path) -> None:
@@ -84,51 +109,6 @@ def test_a_proof_of_a_published_wheel_enters_the_record(tmp_path: Path) -> None:
         (names[0], "device"),
         (names[1], "load"),
     ]
-
-
-@pytest.mark.parametrize(
-    ("strong", "weak"),
-    [
-        (MANY, FEW),
-        (MANY, replace(FEW, targets=compiled_for("a100", "h100", "t4", code=False))),
-        (make_proof(Level.DEVICE, TWICE), make_proof(Level.DEVICE, RAN, date="two")),
-    ],
-    ids=["fewer chips", "no code", "fewer programs"],
-)
-def test_fewer_chips_or_programs_are_a_weaker_proof(tmp_path: Path, strong: Proof, weak: Proof) -> None:
-    """Of two proofs of one level on one Python the one that shows more stays, whichever comes later."""
-    kept = [("cpu", strong.level.value, "one")]
-    assert merge_proofs(tmp_path, strong, weak) == merge_proofs(tmp_path, weak, strong) == kept
-
-
-def test_running_on_a_device_takes_no_compiled_chips_away(tmp_path: Path) -> None:
-    """Nor does compiling for fewer chips on more Pythons: the record has both proofs."""
-    ran = make_proof(Level.DEVICE, RAN, date="two")
-    kept = [("cpu", "device", "two"), ("cpu", "aot", "one")]
-    assert merge_proofs(tmp_path, MANY, ran) == merge_proofs(tmp_path, ran, MANY) == kept
-    widely = replace(FEW, pythons=(COMPILED, COMPILED))
-    assert merge_proofs(tmp_path, MANY, widely) == [("cpu", "aot", "two"), ("cpu", "aot", "one")]
-
-
-def test_an_emulated_machine_shows_less_than_a_real_one(tmp_path: Path) -> None:
-    """Of one level the real one counts, even for fewer chips or Pythons; of a lower level its proof stays as well."""
-    real = replace(FEW, origin=replace(FEW.origin, date="real"), targets=())
-    both = make_proof(Level.AOT, EMULATED, EMULATED, date="emulated")
-    assert (real.emulated, both.emulated) == (False, True)
-    assert merge_proofs(tmp_path, real, both) == merge_proofs(tmp_path, both, real) == [("cpu", "aot", "real")]
-    opened = make_proof(Level.LOAD, RAN, date="real")
-    kept = [("cpu", "aot", "emulated"), ("cpu", "load", "real")]
-    assert merge_proofs(tmp_path, opened, both) == merge_proofs(tmp_path, both, opened) == kept
-
-
-def test_a_python_of_another_machine_is_kept(tmp_path: Path) -> None:
-    """A machine with one Python adds it to what another one showed on more Pythons, until a stronger proof has it."""
-    most = make_proof(Level.DEVICE, RAN, replace(RAN, python="cp313"))
-    newest = make_proof(Level.DEVICE, replace(RAN, python="cp315"), date="two")
-    kept = [("cpu", "device", "one"), ("cpu", "device", "two")]
-    assert merge_proofs(tmp_path, most, newest) == merge_proofs(tmp_path, newest, most) == kept
-    every = replace(most, pythons=(*most.pythons, *newest.pythons), origin=replace(most.origin, date="three"))
-    assert merge_proofs(tmp_path, newest, every) == [("cpu", "device", "three")]
 
 
 PROOFS = st.builds(
@@ -153,15 +133,6 @@ def test_the_order_of_proofs_does_not_matter(proofs: list[Proof], data: st.DataO
         return format_entries(merged)
 
     assert record(proofs) == record(data.draw(st.permutations(proofs))) == record([*proofs, *proofs])
-
-
-def test_bindings_keep_a_proof_for_each_backend(tmp_path: Path) -> None:
-    """The strongest is first, whichever was built last; one for which nothing ran is none."""
-    cpu, cuda = make_proof(Level.DEVICE, RAN), make_proof(Level.AOT, COMPILED, backend="cuda13")
-    expected = [("cpu", "device", "one"), ("cuda13", "aot", "one")]
-    assert merge_proofs(tmp_path, cpu, cuda) == merge_proofs(tmp_path, cuda, cpu) == expected
-    untried = make_proof(Level.STATIC, UNTRIED, backend="tpu")
-    assert merge_proofs(tmp_path, cpu, untried) == merge_proofs(tmp_path, untried, cpu) == expected[:1]
 
 
 FIRST = Origin("1" * 40, dirty=False, version="1", date="one")

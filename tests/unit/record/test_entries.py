@@ -13,9 +13,8 @@ from typing import Any
 import pytest
 
 from pjrtwheel.dist_folder import add_proofs, add_wheels
-from pjrtwheel.record.entries import format_entries, make_entry, parse_entries
-from pjrtwheel.record.proofs import Level
-from proven_wheels import ORIGIN, RAN, UNTRIED, make_proof, make_wheel
+from pjrtwheel.record.entries import parse_entries
+from proven_wheels import ORIGIN, make_wheel
 
 
 def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
@@ -84,13 +83,11 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
     "data",
     [
         b"",
-        b"{",
         b"[]",
         b"[" * 100_000,
         b"\xff",
         b'{"schema": 1, "wheels": []}',
         b'{"schema": 2, "wheels": 1}',
-        b'{"schema": 2}',
     ],
 )
 def test_a_broken_record_is_made_again(data: bytes) -> None:
@@ -106,12 +103,10 @@ def _without_hash(entry: dict[str, Any]) -> Any:
     ("damage", "place"),
     [
         (_without_hash, "wheels[0] lacks sha256"),
-        (lambda entry: {**entry, "proof": {**entry["proof"], "level": "certain"}}, "wheels[0].proof.level: 'certain'"),
         (lambda entry: {**entry, "other_proofs": [{"level": "aot"}]}, "wheels[0].other_proofs[0] lacks pjrt_api"),
-        (lambda entry: {**entry, "size": "3"}, "wheels[0].size: expected an integer, found '3'"),
         (lambda _: None, "wheels[0]: expected"),
     ],
-    ids=["missing key", "unknown level", "half another proof", "wrong type", "no table"],
+    ids=["missing key", "half another proof", "no table"],
 )
 def test_a_broken_entry_takes_no_other_with_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: Callable[[dict[str, Any]], Any], place: str
@@ -134,24 +129,9 @@ def test_a_broken_entry_takes_no_other_with_it(
     assert first.endswith("; a copy is kept as release.json.damaged-1")
     assert (dist / "release.json.damaged-1").read_text("utf-8") == damaged
     assert "jaxlib_a-1.0-cp312-abi3-manylinux_2_27_x86_64.whl has no entry" in second
-
-
-def test_a_proof_of_one_wheel_loses_no_damaged_entry_of_another(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Whatever replaces the file keeps a copy of a damaged one."""
-    other, wheel = (make_wheel(tmp_path, name)[0] for name in ("jaxlib_a", "jaxlib_b"))
-    for built in (other, wheel):
-        add_wheels([built], [{built.report.wheel: make_proof(Level.STATIC, UNTRIED)}], ORIGIN, tmp_path / "dist")
-    record = tmp_path / "dist" / "release.json"
-    document = json.loads(record.read_text("utf-8"))
-    del document["wheels"][0]["sha256"]
-    damaged = json.dumps(document)
     record.write_text(damaged, "utf-8")
-    shown = {wheel.report.wheel: make_proof(Level.DEVICE, RAN)}
-    assert add_proofs(shown, {wheel.report.wheel: wheel.report.sha256}, tmp_path / "dist") == ()
-    assert (tmp_path / "dist" / "release.json.damaged-1").read_text("utf-8") == damaged
-    assert "release.json is damaged (wheels[0] lacks sha256); a copy is kept" in capsys.readouterr().err
+    assert add_proofs({entries[0].filename: proof}, {entries[0].filename: entries[0].sha256}, dist) == ()
+    assert (dist / "release.json.damaged-2").read_text("utf-8") == damaged
 
 
 def test_a_wheel_that_is_not_the_recorded_one_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,10 +144,3 @@ def test_a_wheel_that_is_not_the_recorded_one_is_named(tmp_path: Path, capsys: p
     add_wheels([other], [{other.report.wheel: proof}], ORIGIN, dist)
     (line,) = capsys.readouterr().err.splitlines()
     assert wheel.report.wheel in line
-
-
-def test_the_record_survives_its_text(tmp_path: Path) -> None:
-    """What is read back is what was written."""
-    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    entries = {wheel.report.wheel: make_entry(wheel.report, proof, ORIGIN)}
-    assert parse_entries(format_entries(entries).encode()) == entries

@@ -128,8 +128,3 @@ def test_the_summary_counts_outcomes() -> None:
     assert PythonProof("cp312", "3.12.1", results).summary == (
         "2 programs passed, 1 program not run, 1 target failed as expected, 1 check passed"
     )
-
-
-def test_a_missing_interpreter_is_said() -> None:
-    """Nothing run is not the same as nothing wrong."""
-    assert PythonProof("cp314", "", (), "no interpreter").summary == "not run: no interpreter"
