@@ -17,7 +17,6 @@ from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.bazel.remote import describe_processes, describe_warnings
 from pjrtwheel.bazel.workspace import lock_builds
-from pjrtwheel.disk import describe_need, list_inputs
 from pjrtwheel.dist_folder import add_wheels, check_space
 from pjrtwheel.elf import check_exports, read_image
 from pjrtwheel.errors import BazelError, UsageError, VerifyError, count
@@ -117,9 +116,8 @@ def build(
         check_writable(folder)
     origin = find_origin(request.root, os.environ)  # at once: while it builds, the repository may move on
     progress.say(f"building {' '.join(request.targets)} for {request.platform.name}")
-    if request.provider != "source":  # XLA needs far more, which nobody knows before
-        check_bundled(list_inputs(request), os.environ)
-        progress.say(describe_need(request, cache, proofs=smoke_tests))
+    if request.provider != "source":
+        check_bundled(request.inputs, os.environ)
     with lock_builds(request.root, cache):
         built = _build_and_check(request, backends, dist, cache, bindings, progress, verbose=verbose)
         proofs = []

@@ -172,11 +172,11 @@ def _remove_unlocked(paths: Iterable[Path]) -> None:
 
 
 @contextmanager
-def locked(folder: Path, *, shared: bool = False) -> Iterator[None]:
-    """Hold the lock of a folder, waiting for whoever holds it now; those that share it wait for no other such."""
+def locked(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, waiting for whoever holds it now."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
     finally:
         os.close(descriptor)

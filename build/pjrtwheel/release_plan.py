@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What making a whole release will do, known before anything is started: builds, what is absent, disk, proofs."""
+"""What making a whole release will do, known before anything is started: builds, what is absent, proofs."""
 
 from __future__ import annotations
 
@@ -11,11 +11,9 @@ from pathlib import Path
 
 from pjrtwheel.abis import name_python
 from pjrtwheel.backend import Backend
-from pjrtwheel.bazel.invoke import BuildRequest
-from pjrtwheel.disk import describe_total_need
 from pjrtwheel.errors import count
 from pjrtwheel.files import display_path
-from pjrtwheel.platforms import PLATFORMS, Platform, find_platform
+from pjrtwheel.platforms import PLATFORMS, Platform
 from pjrtwheel.record.entries import read_entries
 from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
 from pjrtwheel.release.model import Release
@@ -58,7 +56,6 @@ class ReleasePlan:
         builds: One for each platform, that of this machine first.
         absent: Backend and platforms of a wheel that the release does not have → why.
         proofs: What runs on this machine to prove the wheels for it.
-        disk: What is needed of the disk, and what is free.
     """
 
     release: Release
@@ -66,7 +63,6 @@ class ReleasePlan:
     builds: tuple[PlannedBuild, ...]
     absent: Mapping[str, str]
     proofs: str
-    disk: str
 
     def lines(self, width: int = 80) -> Iterator[str]:
         """Yield the plan for people, no line wider than the terminal where words allow it."""
@@ -77,7 +73,6 @@ class ReleasePlan:
             ("to build", [str(build) for build in self.builds] + [f"{', '.join(PRODUCTS)}"]),
             ("absent", [f"{what}: {cause}" for what, cause in self.absent.items()]),
             ("proofs on this machine", [self.proofs]),
-            ("disk", [self.disk]),
         )
         for title, texts in sections:
             yield from [title] if texts else []
@@ -89,17 +84,14 @@ class ReleasePlan:
                     subsequent_indent="    ",
                     break_long_words=False,
                     break_on_hyphens=False,
-                    drop_whitespace=True,
                 )
 
 
 def plan_release(
-    root: Path,
     release: Release,
     backends: Sequence[Backend],
     *,
     dist: Path,
-    cache: Path,
     host: Platform,
     pythons: Sequence[str],
     smoke_tests: bool,
@@ -107,44 +99,32 @@ def plan_release(
     """Return what making a release on this machine does.
 
     Args:
-        root: The repository.
         release: The release.
         backends: All backends there are.
         dist: The folder that the wheels go to.
-        cache: Where downloads and Bazel's outputs are kept.
         host: The platform of this machine.
         pythons: The Pythons of the release that are here, by ABI tag.
         smoke_tests: Whether programs are to run.
-
-    Raises:
-        FetchError: An input of a pinned library is not pinned.
     """
     known = {backend.name: backend for backend in backends}
     pairs = list_prebuilt(release, backends, host)
     names = dict.fromkeys((*(platform for _, platform in pairs), *list_bindings_alone(release, pairs)))
     platforms = sorted(names, key=lambda name: (name != host.name, list(PLATFORMS).index(name)))
     there = {name for name in read_entries(dist) if (dist / name).is_file()} if dist.is_dir() else set()
-    chosen = {name: tuple(backend for backend, platform in pairs if platform == name) for name in platforms}
-    requests = [
-        BuildRequest(root, release, tuple(known[backend] for backend in chosen[name]), find_platform(name))
-        for name in platforms
-    ]
+    chosen = {name: [known[backend] for backend, platform in pairs if platform == name] for name in platforms}
     return ReleasePlan(
         release=release,
         dist=dist,
-        builds=tuple(_plan_build(release, request, there) for request in requests),
+        builds=tuple(_plan_build(release, name, chosen[name], there) for name in platforms),
         absent=dict(_list_absent(release, backends)),
         proofs=_describe_proofs(host, pythons, smoke_tests=smoke_tests),
-        disk=describe_total_need(requests, cache, proofs=smoke_tests),
     )
 
 
-def _plan_build(release: Release, request: BuildRequest, there: set[str]) -> PlannedBuild:
-    platform = request.platform.name
-    plugins = [promised_plugin(backend, platform, release.set_version) for backend in request.backends]
+def _plan_build(release: Release, platform: str, backends: Sequence[Backend], there: set[str]) -> PlannedBuild:
+    plugins = [promised_plugin(backend, platform, release.set_version) for backend in backends]
     wheels = tuple(name.filename for name in (*promised_bindings(release, platform), *plugins))
-    names = tuple(backend.name for backend in request.backends)
-    return PlannedBuild(platform, names, wheels, len(there & {*wheels}))
+    return PlannedBuild(platform, tuple(backend.name for backend in backends), wheels, len(there & {*wheels}))
 
 
 def _list_absent(release: Release, backends: Sequence[Backend]) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import os
 import platform as host
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,9 +17,10 @@ from pjrtwheel import cli
 from pjrtwheel.backend import find_backend
 from pjrtwheel.dist_folder.merge import read_folder
 from pjrtwheel.environment.interpreters import find_interpreters
-from pjrtwheel.environment.venv import create_venv, unpack_into
+from pjrtwheel.environment.venv import create_environment
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch import unpack_wheel
+from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.prove.inputs import load_inputs
@@ -28,7 +30,6 @@ from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.wheel_sets import find_set
-from pjrtwheel.wheel.names import parse_name
 from release_under_test import release_under_test
 
 pytestmark = pytest.mark.integration
@@ -85,10 +86,8 @@ def test_an_environment_that_was_filled_from_outside_is_proven(
     tag, python = next((tag, python) for tag, python in found.items() if python)
     backend = find_backend(checkout, "cpu")
     wheels = find_set(checkout, dist, backend, platform, tmp_path, where=release.set_version).fetch_pair(tag)
-    create_venv(python, tmp_path / "venv")
     requirements = load_inputs(checkout, release, backend).requirements
-    ours = [parse_name(wheel.name).requirement for wheel in wheels]
-    unpack_into(tmp_path / "venv", platform, [*requirements, *ours], folders=[dist])
+    create_environment(python, requirements, wheels, target=tmp_path / "venv", cache=cache_root(os.environ))
     options = ["--environment", str(tmp_path / "venv"), "--proofs", str(tmp_path / "proofs.json")]
     options += ["--signed-off-by", "A Tester"]
     command = [*SMOKE, "--root", str(checkout), "--dist", str(dist), *options]

@@ -204,6 +204,12 @@ def test_wheels_that_release_backend_and_platform_promise(request_cpu: BuildRequ
     assert promised_wheels(dataclasses.replace(request_cpu, with_bindings=False)) == PROMISED[-1:]
 
 
+def test_bindings_alone_take_no_headers(root: Path) -> None:
+    """Nothing is compiled for them."""
+    request = BuildRequest(root, RELEASE, (), PLATFORMS["macos_arm64"])
+    assert {pin.key.rpartition(".")[2] for pin in request.inputs} == {"macos_arm64"}
+
+
 def test_plugins_of_several_backends_come_with_one_set_of_bindings(root: Path, request_cpu: BuildRequest) -> None:
     """Each plugin once, and the bindings once."""
     two = (find_backend(root, "cpu"), find_backend(root, "cuda12"))

@@ -25,9 +25,10 @@ from pjrtwheel.bazel.workspace import WAITS_FOR_BUILD, Workspace, prepare_worksp
 from pjrtwheel.errors import BazelError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
-from pjrtwheel.platforms import Platform
+from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.progress import LINES, Progress, Step
-from pjrtwheel.release.model import Release
+from pjrtwheel.release.checks import fetched_pins
+from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.tables import write
 
@@ -69,6 +70,11 @@ class BuildRequest:
         """Labels to build."""
         plugins = (f"//plugins/{backend.name}:wheel" for backend in self.backends)
         return (*plugins, *([BINDINGS] if self.with_bindings else []))
+
+    @property
+    def inputs(self) -> tuple[Pin, ...]:
+        """The pinned inputs that the build takes from the package index, or from the cache or a bundle."""
+        return fetched_pins(self.release, self.backends, self.platform, self.provider, host_platform())
 
     @property
     def from_source(self) -> Backend | None:

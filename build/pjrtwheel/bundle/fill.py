@@ -15,7 +15,6 @@ from pjrtwheel.backend import load_backends, pick_backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.bazel.locate import find_bazel
 from pjrtwheel.bundle import SUMS
-from pjrtwheel.disk import list_inputs
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_venv, pip_command, requirement_group, run_tool
 from pjrtwheel.errors import BazelError, UsageError
@@ -88,7 +87,7 @@ def fill_bundle(
         (folder / SUMS).unlink(missing_ok=True)
         _add_repository(root, folder / REPOSITORY)
         has_bazel = _add_bazel(root, folder / BAZEL)
-        for pin in dict.fromkeys(pin for build in builds for pin in list_inputs(build)):
+        for pin in dict.fromkeys(pin for build in builds for pin in build.inputs):
             if not (wheels / pin.filename).is_file():
                 link_or_copy(cache.fetch(pin), wheels / pin.filename)
         locks = sorted(path for pattern in _LOCKS for path in root.glob(pattern))

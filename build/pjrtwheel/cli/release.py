@@ -80,11 +80,9 @@ def _make_plan(root: Path, dist: Path, args: argparse.Namespace) -> ReleasePlan:
         check_writable(folder)
     found = find_interpreters(release.pythons(host.name))
     return plan_release(
-        root,
         release,
         tuple(backends.values()),
         dist=dist,
-        cache=cache,
         host=host,
         pythons=[tag for tag, interpreter in found.items() if interpreter],
         smoke_tests=not args.no_smoke,

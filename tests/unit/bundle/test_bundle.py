@@ -18,7 +18,6 @@ from pjrtwheel.bazel.locate import Bazel
 from pjrtwheel.bump import find_next
 from pjrtwheel.bundle import enter_bundle, fill
 from pjrtwheel.bundle.fill import choose_builds, fill_bundle
-from pjrtwheel.disk import list_inputs
 from pjrtwheel.environment.interpreters import probe
 from pjrtwheel.environment.venv import find_uv
 from pjrtwheel.errors import FetchError, UsageError
@@ -60,11 +59,11 @@ def test_what_cannot_be_built_is_refused(root: Path, release: Release) -> None:
 def test_inputs_are_those_of_the_platform_and_of_the_tools_here(root: Path, release: Release) -> None:
     """A library that stays in its own wheel is none of them: it is installed for proofs."""
     (build,) = choose_builds(root, ["cuda13"], [release.version], [ARM])
-    platforms = {pin.key.rpartition(".")[2] for pin in list_inputs(build) if pin.key.startswith(("plugin", "kernels"))}
+    platforms = {pin.key.rpartition(".")[2] for pin in build.inputs if pin.key.startswith(("plugin", "kernels"))}
     assert platforms == {ARM.name}
-    assert f"compiler.{HOST.name}" in {pin.key for pin in list_inputs(build)}
+    assert f"compiler.{HOST.name}" in {pin.key for pin in build.inputs}
     (build,) = choose_builds(root, ["tpu"], [], [HOST])
-    assert not [pin.key for pin in list_inputs(build) if pin.key.startswith("plugin.")]
+    assert not [pin.key for pin in build.inputs if pin.key.startswith("plugin.")]
 
 
 @pytest.fixture
