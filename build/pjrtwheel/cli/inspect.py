@@ -8,7 +8,6 @@ import argparse
 import json
 import tempfile
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 
 from rich.console import Console
@@ -19,7 +18,7 @@ from pjrtwheel.console import open_console
 from pjrtwheel.errors import PjrtWheelError, UsageError
 from pjrtwheel.program import print_error
 from pjrtwheel.verify.compare import compare_inspections
-from pjrtwheel.verify.inspection import Inspection, ask_index, inspect_wheel, make_finder
+from pjrtwheel.verify.inspection import Inspection, inspect_wheel, make_finder
 from pjrtwheel.verify.printer import print_comparison, print_summary, print_wheel
 
 SCHEMA = 1
@@ -30,15 +29,13 @@ _ROOT = Path(__file__).resolve().parents[3]
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = (
-        "Nothing of a wheel runs unless --open is given. Vendors' programs, which read GPU code, are those that the "
-        "release pins; like every parser they are best kept from files of unknown origin: --no-tools leaves them out."
+        "Nothing of a wheel runs. Vendors' programs, which read GPU code, are those that the release pins; like every "
+        "parser they are best kept from files of unknown origin: --no-tools leaves them out."
     )
     parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels from wherever they come")
     parser.add_argument("--compare", action="store_true", help="two wheels: only what differs, and what is equal")
     parser.add_argument("--verbose", action="store_true", help="print all of it: every library, file and finding")
     parser.add_argument("--json", action="store_true", help="print all of it as JSON")
-    parser.add_argument("--open", action="store_true", help="open plugin libraries: this runs code of the wheel")
-    parser.add_argument("--index", action="store_true", help="ask the package index whether requirements are available")
     add_options(parser, "--tool")
     parser.add_argument("--no-tools", action="store_true", help="run no vendor's program")
     parser.add_argument(
@@ -53,15 +50,12 @@ def execute(args: argparse.Namespace) -> int:
         raise UsageError(f"--compare takes two wheels, not {len(args.wheels)}", remedy="expected --compare A B")
     exports = {backend.library: backend.exports for backend in load_backends(args.root).values()}
     given = parse_tools(args.tool)
-    asked = cache(ask_index) if args.index else None
     found, status = [], 0
     with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
         find_tool = (lambda _: None) if args.no_tools else make_finder(args.root, given, Path(scratch))
         for wheel in args.wheels:
             try:
-                inspection = inspect_wheel(
-                    wheel, find_tool=find_tool, exports=exports, open_plugins=args.open, ask_index=asked
-                )
+                inspection = inspect_wheel(wheel, find_tool=find_tool, exports=exports)
                 found.append(inspection)
             except PjrtWheelError as error:
                 print_error(str(error))

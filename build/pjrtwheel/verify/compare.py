@@ -8,7 +8,6 @@ Libraries are compared by their file names, as wheels of two projects have them 
 from __future__ import annotations
 
 import hashlib
-import json
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -207,11 +206,6 @@ def _count(inspection: Inspection) -> Facts:
     return {
         "files": [PurePosixPath(path).name for path in inspection.files],
         "findings": count_findings(inspection),
-        "attributes": [
-            f"{name} {json.dumps(value)}"
-            for plugin in inspection.plugins.values()
-            for name, value in (plugin.attributes or {}).items()
-        ],
     }
 
 

@@ -72,7 +72,6 @@ CODES = {
     "requirements": "METADATA requires something else than the report says",
     "requires": "a requirement cannot be read or resolved, or is for an extra that there is not",
     "requires-any-version": "a requirement accepts every version, however old",
-    "requires-missing": "the package index has no version that fulfils a requirement (looked for with --index only)",
     "rpath-absolute": "a library searches absolute directories",
     "rpath-build-tree": "a library searches directories of the machine that built it",
     "rpath-outside": "a library searches directories outside of `site-packages`",
@@ -99,7 +98,6 @@ REPORTED = frozenset(
         "purelib",
         "requires",
         "requires-any-version",
-        "requires-missing",
         "runtime",
         "symbols",
     }

@@ -1,34 +1,29 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Say what a wheel is, and what is wrong with it. Nothing of the wheel runs, unless its plugins are to be opened."""
+"""Say what a wheel is, and what is wrong with it. Nothing of the wheel runs."""
 
 from __future__ import annotations
 
 import configparser
 import os
-import re
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from packaging.requirements import InvalidRequirement, Requirement
-
 from pjrtwheel.backend import load_backends
 from pjrtwheel.binaries import Library, find_format, read_library, version_key
 from pjrtwheel.elf import ElfImage, plan_repair, read_image
 from pjrtwheel.elf.repair import strip
-from pjrtwheel.errors import ElfError, FetchError, PjrtWheelError
+from pjrtwheel.errors import ElfError, PjrtWheelError
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
-from pjrtwheel.fetch.index import OFFLINE_SIGNS, run_pip
 from pjrtwheel.files import hash_file
 from pjrtwheel.gpucode import GpuCode, merge_codes
 from pjrtwheel.gpucode.reader import needed_tools, read_gpu_code
 from pjrtwheel.platforms import BinaryFormat, host_platform
-from pjrtwheel.probe.plugin import Job, ask_plugin, read_api_version
 from pjrtwheel.release.known import load_release
 from pjrtwheel.tables import write
 from pjrtwheel.verify import documents
@@ -37,26 +32,6 @@ from pjrtwheel.verify.findings import Finding
 from pjrtwheel.verify.libraries import Allowed, check_floors, check_libraries
 from pjrtwheel.wheel.members import Member, open_wheel
 from pjrtwheel.wheel.metadata import find_requirement
-
-_TIME_LIMIT = 120.0
-
-
-@dataclass(frozen=True, slots=True)
-class PluginDescription:
-    """What a PJRT plugin says about itself once it is opened.
-
-    Attributes:
-        refused: Why it could not be opened; empty when it was.
-        pjrt_api: Version of its API, such as `0.115`.
-        slots: How many functions it offers.
-        extensions: Names of its extensions, in the order of the chain.
-    """
-
-    refused: str = ""
-    pjrt_api: str = ""
-    slots: int = 0
-    extensions: tuple[str, ...] = ()
-    attributes: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +50,6 @@ class Inspection:
         lock: The release lock; nothing when there is none.
         files: Every member by path, the largest first.
         compressed: Path → how much of the wheel it takes.
-        plugins: Path of a plugin library → what it said; empty when none was opened.
     """
 
     wheel: str
@@ -99,7 +73,6 @@ class Inspection:
     files: Mapping[str, Member]
     compressed: Mapping[str, int]
     libraries: tuple[Library, ...]
-    plugins: dict[str, PluginDescription]
     findings: tuple[Finding, ...] = ()
 
     def floors(self) -> dict[str, str]:
@@ -130,8 +103,6 @@ def inspect_wheel(
     *,
     find_tool: FindTool,
     exports: Mapping[str, Sequence[str]],
-    open_plugins: bool = False,
-    ask_index: AskIndex | None = None,
 ) -> Inspection:
     """Read all there is to know about a wheel.
 
@@ -139,12 +110,8 @@ def inspect_wheel(
         wheel: The wheel, from wherever it comes.
         find_tool: Finds the programs that reading GPU code takes.
         exports: File name of a known plugin library → the symbols it may define.
-        open_plugins: Whether to open plugin libraries, which runs code of the wheel in a process of its own.
-        ask_index: Returns the versions of a project, to see whether requirements are available; not asked when None.
 
     Raises:
-        FetchError: The package index was to be asked, and cannot be reached.
-        ProofError: A plugin was to be opened, and pypjrt is not installed.
         WheelError: The file is no wheel, or is damaged or hostile.
     """
     with open_wheel(wheel):
@@ -152,22 +119,15 @@ def inspect_wheel(
     with tempfile.TemporaryDirectory(prefix="inspect-") as scratch:
         contents = read_contents(wheel, Path(scratch))
         libraries, damaged = read_libraries(contents, partial(_inspect_library, find_tool=find_tool))
-        plugins = {
-            library.member: _open_plugin(contents.libraries[library.member])
-            for library in libraries
-            if open_plugins and library.is_plugin
-        }
     findings = [*documents.check_documents(contents), *damaged]
     findings += check_libraries(libraries, contents.name.platform, Allowed(exports))
     if libraries:
         findings += check_floors(libraries, contents.platform_tags)
     else:
         findings = [finding for finding in findings if finding.code != "lock"]
-    inspection = _describe(contents, hash_file(wheel), libraries, plugins)
+    inspection = _describe(contents, hash_file(wheel), libraries)
     if any(library.is_plugin for library in libraries) and not find_requirement(inspection.requires, "jaxlib"):
         findings.append(Finding("jaxlib-version", "", "requires no exact jaxlib, so installers combine it with any"))
-    if ask_index is not None:
-        findings += find_unresolvable(inspection.requires, ask_index)
     return replace(inspection, findings=tuple(findings))
 
 
@@ -194,23 +154,7 @@ def _unneeded(image: ElfImage) -> tuple[tuple[str, ...], int]:
         return (), 0  # a search path that cannot be repaired in place; it is reported as a finding of its own
 
 
-def _open_plugin(library: Path) -> PluginDescription:
-    """Return what a library says about itself; what it needs must be found by the dynamic loader."""
-    answer = ask_plugin(library, Job.DESCRIBE, time_limit=_TIME_LIMIT)
-    refused = answer.get("refused") or answer.get("broke")
-    if refused:
-        return PluginDescription(refused=str(refused))
-    return PluginDescription(
-        pjrt_api=read_api_version(answer),
-        slots=answer["slots"],
-        extensions=tuple(entry["name"] or f"type {entry['type']}" for entry in answer["extensions"]),
-        attributes=answer["attributes"],
-    )
-
-
-def _describe(
-    contents: WheelContents, sha256: str, libraries: Sequence[Library], plugins: Mapping[str, PluginDescription]
-) -> Inspection:
+def _describe(contents: WheelContents, sha256: str, libraries: Sequence[Library]) -> Inspection:
     """Put together what a wheel says about itself; only the findings are missing."""
     headers, wheel = contents.headers("METADATA"), contents.headers("WHEEL")
     return Inspection(
@@ -235,7 +179,6 @@ def _describe(
         files=dict(sorted(contents.members.items(), key=lambda entry: (-entry[1].size, entry[0]))),
         compressed=contents.compressed,
         libraries=tuple(libraries),
-        plugins=dict(plugins),
     )
 
 
@@ -256,16 +199,8 @@ def _entry_points(contents: WheelContents) -> tuple[str, ...]:
     return tuple(f"{group}: {name} = {target}" for group in parser.sections() for name, target in parser[group].items())
 
 
-_VERSIONS = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
-
-# The oldest Python of a release, which need not be the one that runs this.
-_PYTHON = "--python-version=3.12"
-
 # Name of a vendor's program → where it is, or nothing.
 FindTool = Callable[[str], Path | None]
-
-# Name of a project → its versions, the newest first.
-AskIndex = Callable[[str], tuple[str, ...]]
 
 
 def make_finder(root: Path, given: Mapping[str, Path], scratch: Path) -> FindTool:
@@ -298,42 +233,3 @@ def _fetch(root: Path, name: str, scratch: Path) -> Path | None:
     program = scratch / tools[name].member
     program.chmod(0o755)
     return program
-
-
-def find_unresolvable(requires: Iterable[str], ask_index: AskIndex) -> Iterator[Finding]:
-    """Yield a finding for each `Requires-Dist` line that can be read and that no version of the index fulfils."""
-    for line in requires:
-        try:
-            requirement = Requirement(line)
-        except InvalidRequirement:
-            continue
-        if requirement.url:
-            continue
-        versions = ask_index(requirement.name)
-        if not versions:
-            yield Finding("requires-missing", "", f"requires {requirement.name}, which the package index does not have")
-        elif not list(requirement.specifier.filter(versions, prereleases=True)):
-            text = f"requires {requirement.name}{requirement.specifier}; the package index has up to {versions[0]}"
-            yield Finding("requires-missing", "", text)
-
-
-def ask_index(name: str) -> tuple[str, ...]:
-    """Return the versions of a project, the newest first; none when there is no such project."""
-    options = ("--disable-pip-version-check", "--no-input", "--only-binary=:all:", "--pre", _PYTHON)
-    status, output = run_pip((sys.executable, "-m", "pip", "index", "versions", *options, name))
-    return parse_versions(status, output, name)
-
-
-def parse_versions(status: int, output: str, name: str) -> tuple[str, ...]:
-    """Return the versions that pip listed.
-
-    Raises:
-        FetchError: The package index cannot be reached.
-    """
-    match = _VERSIONS.search(output)
-    if match:
-        return tuple(match[1].split(", "))
-    if any(sign in output for sign in OFFLINE_SIGNS) or "No matching distribution found" not in output:
-        lines = output.strip().splitlines() or [f"pip ended with status {status} and said nothing"]
-        raise FetchError(f"cannot ask the package index for {name}", cause=lines[-1])
-    return ()

@@ -25,7 +25,7 @@ from pjrtwheel.verify.compare import (
     describe_wheel,
     sort_libraries,
 )
-from pjrtwheel.verify.inspection import Inspection, PluginDescription
+from pjrtwheel.verify.inspection import Inspection
 from pjrtwheel.verify.libraries import describe_format
 
 _SHOWN = 8
@@ -125,8 +125,6 @@ def _summarize(inspection: Inspection, width: int) -> Iterator[Text]:
     for library in filter(lambda library: library.is_plugin, inspection.libraries):
         rows += [("plugin", [library.member]), ("exports", library.exports)]
         rows += [(library.search_kind, library.search_paths)] if library.search_paths else []
-    for plugin in inspection.plugins.values():
-        rows += [(label, [text]) for label, text in _describe_plugin(plugin)]
     yield _heading(inspection.wheel)
     uncut = {"size", "sha256", "lock"}
     shortened = ((label, fit_values(values or ["none"], None if label in uncut else width)) for label, values in rows)
@@ -167,22 +165,6 @@ def _describe_library(library: Library, inspection: Inspection) -> Iterator[Row]
     for label, values in facts.items():
         if values:
             yield label, [(f"{len(values)}: " if len(values) > _SHOWN else "") + shorten(values, _SHOWN)]
-    if library.member in inspection.plugins:
-        yield from ((label, [text]) for label, text in _describe_plugin(inspection.plugins[library.member]))
-
-
-def _describe_plugin(plugin: PluginDescription) -> Iterator[tuple[str, str]]:
-    """Yield what a plugin said once it was opened, by subject; a list of numbers is a version."""
-    if plugin.refused:
-        yield "PJRT", f"not opened: {plugin.refused}"
-        return
-    values = {
-        name: ".".join(map(str, value)) if isinstance(value, (list, tuple)) else value
-        for name, value in (plugin.attributes or {}).items()
-    }
-    yield "PJRT", f"{plugin.pjrt_api}, {plugin.slots} functions"
-    yield "extensions", ", ".join(plugin.extensions)
-    yield "attributes", ", ".join(f"{name}={value}" for name, value in values.items())
 
 
 def _describe_files(inspection: Inspection) -> Iterator[str]:

@@ -20,7 +20,7 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import WheelError
 from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.verify.findings import Finding
-from pjrtwheel.verify.inspection import Inspection, PluginDescription, inspect_wheel, make_finder
+from pjrtwheel.verify.inspection import Inspection, inspect_wheel, make_finder
 from pjrtwheel.verify.printer import print_wheel
 from pjrtwheel.wheel.members import Member
 
@@ -108,7 +108,6 @@ def test_clean_wheel_is_described_without_findings(inspect: Inspect, stripped: C
     assert (entry.exports, entry.is_plugin, entry.unneeded_bytes) == (("GetPjrtApi",), True, 0)
     assert dict(entry.sections)["__CLANG_OFFLOAD_BUNDLE__sycl-spir64"] == len(SPIRV)
     assert found.gpu_code() == GpuCode(spirv=("spir64",))
-    assert found.plugins == {}
 
 
 @pytest.mark.parametrize(
@@ -236,20 +235,6 @@ def test_damaged_and_hostile_wheels_are_refused(make_wheel: MakeWheel, make_elf:
     assert len(str(caught.value).splitlines()) <= 3
 
 
-def test_nothing_of_a_wheel_runs_unless_asked(
-    inspect: Inspect, stripped: Callable[..., bytes], make_wheel: MakeWheel
-) -> None:
-    """Opening is a choice of the caller; what does not open says why."""
-    files = clean_files(stripped())
-
-    opened = inspect_wheel(make_wheel(files, name=NAME), find_tool=lambda _: None, exports={}, open_plugins=True)
-
-    assert inspect(files).plugins == {}
-    (plugin,) = opened.plugins.values()
-    assert plugin.refused
-    assert plugin == PluginDescription(refused=plugin.refused)
-
-
 def render(inspection: Inspection, width: int | None = None) -> str:
     """Return what is printed about a wheel."""
     console = Console(file=io.StringIO(), record=True, width=80)
@@ -299,25 +284,6 @@ def test_command_describes_the_good_wheels_and_fails_for_the_bad(
     assert [wheel["wheel"] for wheel in document["wheels"]] == [NAME]
     assert document["wheels"][0]["findings"] == []
     assert bad.name in output.err
-
-
-def test_index_is_asked_once_for_what_several_wheels_require(
-    make_wheel: MakeWheel, stripped: Callable[..., bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A build of one release has the same requirements again and again, and each question is a process."""
-    asked: list[str] = []
-
-    def ask_index(name: str) -> tuple[str, ...]:
-        asked.append(name)
-        return "2.0", "1.2.3"
-
-    monkeypatch.setattr("pjrtwheel.cli.inspect.ask_index", ask_index)
-    wheels = [make_wheel(clean_files(stripped()), name=NAME), tmp_path / NAME]
-    wheels[1].write_bytes(wheels[0].read_bytes())
-
-    assert cli.main(["inspect", *map(str, wheels), "--json", "--index", "--root", str(tmp_path)]) == 0
-
-    assert asked == ["jaxlib", "numpy"]
 
 
 def test_backends_are_known_from_any_folder(
