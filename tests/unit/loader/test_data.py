@@ -88,3 +88,11 @@ def test_oldest_libraries_are_those_of_the_extra(load_module: Loader, backend: B
     known = {item.name: versions.rounded_to_minor(item, toolkit.minimum[item.name]) for item in components}
     assert len(known) >= 4
     assert known == promised
+
+
+def test_the_extension_is_built_for_the_python_of_every_backend(root: Path) -> None:
+    """Bazel cannot read backend.toml, so the tag is in both; it chooses the stable ABI and names the wheel."""
+    tags = re.findall(r'python_tag = "(\w+)"', (root / "plugins/pjrt/BUILD.bazel").read_text("utf-8"))
+    backends = load_backends(root)
+    assert tags
+    assert {name: [backend.python_tag] for name, backend in backends.items()} == dict.fromkeys(backends, tags)
