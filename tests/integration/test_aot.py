@@ -16,9 +16,7 @@ from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_environment
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.prove.aot import compile_for_target, summarize_target
-from pjrtwheel.prove.devices import find_devices
 from pjrtwheel.prove.inputs import Failure, Target, find_programs, load_inputs, load_targets
-from pjrtwheel.prove.library import find_installed, open_library
 from pjrtwheel.record.proofs import Outcome
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
@@ -102,15 +100,3 @@ def test_the_plugin_of_the_wheel_must_be_the_one_that_compiles(python: Path, bac
     programs = [path for path in find_programs(root, "aot") if path.stem == "sort"]
     (failed,) = compile_for_target(python, target_of(root, backend, "a100"), programs, other).failures()
     assert "another.so is not loaded" in failed.detail
-
-
-def test_no_device_is_said_by_the_loader(
-    python: Path, backend: Backend, pinned_api: Callable[[str], tuple[str, int]]
-) -> None:
-    """Without a GPU the reason is the loader's own line, and the library opens all the same."""
-    devices = find_devices(python, backend)
-    if devices.count:
-        pytest.skip("this machine has a GPU")
-    assert (devices.excused, devices.error) == (True, "NoDeviceError")
-    assert devices.reason.startswith("no NVIDIA GPU found")
-    assert open_library(python, find_installed(python, backend)).api == pinned_api(backend.name)[0]

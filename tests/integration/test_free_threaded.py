@@ -128,13 +128,6 @@ def test_callbacks_of_many_threads(python: Path) -> None:
     assert result.stdout == "(True, 400, [], False)\n", result.stderr
 
 
-def test_the_status(python: Path) -> None:
-    """As on any other Python."""
-    result = run(python, "-m", "jaxlib_cpu")
-    assert result.returncode == 0, result.stdout
-    assert verdict_of(result.stdout) == "jaxlib-cpu fits here: JAX uses it for its platform 'cpu'"
-
-
 def test_a_copied_plugin_is_refused(old: Interpreter, old_python: Path, copied: Path) -> None:
     """The first use of JAX ends with the reason: no crash, and no other client; the status says the same."""
     version = f"3.{old.tag.removeprefix('cp3').removesuffix('t')}"

@@ -16,8 +16,6 @@ from folders import site_packages_of
 from pjrtwheel.backend import find_backend
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.environment.venv import wheelhouse
-from pjrtwheel.errors import FetchError
 from pjrtwheel.prove.smoke import run_program
 from pjrtwheel.record.proofs import Outcome
 from pjrtwheel.release.model import Release
@@ -73,15 +71,6 @@ def test_a_full_cache_needs_no_index(make_environment: Callable[[Path], Path], t
     """Once the requirements are cached, clean environments are made without any network."""
     python = make_environment(tmp_path)
     subprocess.run([str(python), "-I", "-c", "import jax"], check=True, env=clean_environ())
-
-
-@pytest.mark.usefixtures("no_index")
-def test_an_empty_cache_without_index_is_a_clear_error(interpreter: Interpreter, tmp_path: Path) -> None:
-    """The message says for which Python, and how to go on; nothing half-filled stays behind."""
-    with pytest.raises(FetchError) as caught:
-        wheelhouse(interpreter, ["jax==1.2.3"], [], tmp_path)
-    assert (interpreter.version in caught.value.what, "jax==1.2.3" in caught.value.cause) == (True, True)
-    assert list((tmp_path / "wheelhouses").iterdir()) == []
 
 
 def test_the_smoke_programs_notice_the_wrong_client(wheel_python: Path, root: Path, tmp_path: Path) -> None:

@@ -18,12 +18,11 @@ from pjrtwheel.environment.venv import (
     create_venv,
     install,
     python_tag_of,
-    requirement_group,
     select_requirements,
     unpack_into,
     wheelhouse_name,
 )
-from pjrtwheel.errors import ProofError, UsageError
+from pjrtwheel.errors import ProofError
 from pjrtwheel.platforms import PLATFORMS, Platform
 from pjrtwheel.wheel.names import fits
 
@@ -56,14 +55,6 @@ def test_no_setting_reaches_the_programs_under_test(monkeypatch: pytest.MonkeyPa
     environ = clean_environ(JAX_TRACEBACK_FILTERING="off")
     settings = sorted(name for name in environ if name.startswith(("JAX", "XLA", "PYTHON", "PJRT_")))
     assert (settings, environ["SOME_PROXY"]) == (["JAX_TRACEBACK_FILTERING"], "kept")
-
-
-def test_requirements_come_from_the_project_file(tmp_path: Path) -> None:
-    """Groups are read from pyproject.toml; an unknown one is an error."""
-    (tmp_path / "pyproject.toml").write_text('[dependency-groups]\nsmoke = ["numpy", {include-group = "x"}]\n')
-    assert requirement_group(tmp_path, "smoke") == ("numpy",)
-    with pytest.raises(UsageError, match="has no dependency group 'other'"):
-        requirement_group(tmp_path, "other")
 
 
 def test_the_wheel_of_this_build_is_installed(make_wheel: Callable[..., Path], tmp_path: Path) -> None:

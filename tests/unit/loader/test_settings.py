@@ -71,13 +71,6 @@ def test_a_plugin_that_is_disabled_wins_nothing(
     assert (bool(rivals.yields_to), rivals.disabled) == (yields, disabled)
 
 
-def test_upstreams_plugin_has_no_variable_of_ours(cpu_loader: Loader) -> None:
-    """Whatever the environment holds."""
-    environ = {"JAX_PLUGINS.XLA_CUDA12_DISABLE": "1"}
-    rivals = cpu_loader("pjrt.rivals").find_rivals("jaxlib_cuda_13", CUDA, {"jax_plugins.xla_cuda12": "x"}, environ)
-    assert (rivals.modules, rivals.yields_to, rivals.disabled) == ({"jax_plugins.xla_cuda12": "x"}, ("x",), ())
-
-
 def test_kernels_of_a_plugin_that_is_disabled_are_in_the_way(cpu_loader: Loader) -> None:
     """JAX has imported them before any plugin is asked."""
     rivals = cpu_loader("pjrt.rivals")

@@ -79,17 +79,6 @@ def test_targets_go_to_jaxlib_and_to_the_plugin(cpu_loader: Loader, target: Any,
     assert recorder.calls == [("jaxlib", "t", target, "Host", 1, 1), expected]
 
 
-@pytest.mark.parametrize(
-    ("registration", "ids"), [({"type_id": 1, "type_info": 2}, (1, 2)), ({"type_id": 1}, (1, None)), (1, (1, None))]
-)
-def test_types_go_to_jaxlib_and_to_the_plugin(cpu_loader: Loader, registration: Any, ids: tuple[Any, Any]) -> None:
-    """With or without the functions that manage their values."""
-    recorder = Recorder()
-    targets = cpu_loader("pjrt.targets")
-    targets.TypeForwarder(recorder.extension(), "api", "Host", recorder.function("jaxlib"))("t", registration)
-    assert recorder.calls == [("jaxlib", "t", registration), ("register_ffi_type", "api", "t", *ids, "Host")]
-
-
 def test_a_queued_target_that_is_refused_is_logged(cpu_loader: Loader, caplog: pytest.LogCaptureFixture) -> None:
     """The others still have to be registered, and the caller of this one has returned long before."""
 

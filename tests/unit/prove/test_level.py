@@ -155,18 +155,6 @@ def test_chip_and_driver_are_what_jax_and_the_loader_say(root: Path, tmp_path: P
         assert ask_driver(write_python(tmp_path, text), backend) == ""
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("processor\t: 0\nmodel name\t: A processor @ 2 GHz\n", "A processor @ 2 GHz"), ("model name:\n", ""), (None, "")],
-)
-def test_the_processor_calls_itself_something(tmp_path: Path, text: str | None, expected: str) -> None:
-    """On some architectures the kernel does not know what."""
-    path = tmp_path / "cpuinfo"
-    if text is not None:
-        path.write_text(text)
-    assert find_processor(path) == (expected or platform.machine())
-
-
 def test_somebody_signs_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is named, or git's user; nobody else is invented."""
     monkeypatch.setenv("HOME", str(tmp_path))

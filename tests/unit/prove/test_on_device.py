@@ -22,7 +22,7 @@ from pjrtwheel.prove.devices import Devices, detect_devices, find_devices, parse
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.inside.library import require_loaded
 from pjrtwheel.prove.library import Opened, open_library, require_installed, require_own_names
-from pjrtwheel.prove.on_device import Index, prove_on_device, replace_library, require_device
+from pjrtwheel.prove.on_device import Index, prove_on_device, require_device
 from pjrtwheel.prove.on_python import requirements_for
 
 BINDINGS = "jaxlib-1.2.3-1-cp312-cp312-manylinux_2_27_x86_64.whl"
@@ -133,17 +133,6 @@ def test_what_does_not_start_is_said(backend: Backend, tmp_path: Path) -> None:
     opened = open_library(Path(sys.executable), path)
     assert opened == Opened(None, f"OSError: {path}: file too short")
     assert find_devices(Path(sys.executable), backend) == Devices(0, reason="JAX does not start: exit status 1")
-
-
-def test_a_library_of_this_machine_takes_the_place_of_the_wheels(backend: Backend, tmp_path: Path) -> None:
-    """Also where the wheel had none, so that no large file has to travel."""
-    place = tmp_path / "lib/python3.12/site-packages" / backend.library_member
-    place.parent.mkdir(parents=True)
-    other = tmp_path / "found.so"
-    for content in ("one", "two"):
-        other.write_text(content)
-        replace_library(tmp_path / "bin/python", backend, other)
-        assert place.read_text() == content
 
 
 def test_the_evidence_names_the_library_that_was_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -119,20 +119,6 @@ def test_chips_of_arm_machines_are_compiled_for_on_arm_machines(root: Path) -> N
         assert set(compiled) == set(target.emulated)
 
 
-def test_an_emulated_machine_compiles_fewer_programs() -> None:
-    """Of each topology those that the target names; a topology without any is left out, and so is such a target."""
-    target = replace(TARGET, emulated=("sort", "fft"))
-    single = replace(TARGET.topologies["single"], programs=("sort", "fft"))
-    assert choose_targets([TARGET, target], "linux_x86_64", emulated=True) == (
-        replace(target, topologies={"single": single}),
-    )
-    both = replace(target, emulated=("collective",))
-    (chosen,) = choose_targets([both], "linux_x86_64", emulated=True)
-    assert {label: topology.programs for label, topology in chosen.topologies.items()} == {
-        "single": ("collective",), "slice": ("collective",),
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("compilation", "outcome", "named"),
     [
