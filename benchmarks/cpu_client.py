@@ -57,7 +57,7 @@ def make_environment(folder: Path, wheels: Path, tag: str) -> Path:
         raise SystemExit(
             f"error: {wheels} has {len(plugins)} wheels of jaxlib-cpu and {len(bindings)} of jaxlib for {tag}\n"
             "       one of each is compared\n"
-            "       run: ./noxw -s build_cpu, or name another folder with --wheels"
+            "       run: ./noxw build_cpu, or name another folder with --wheels"
         )
     release = plugins[0].name.split("-")[1]
     interpreter = find_interpreters([tag])[tag]

@@ -215,7 +215,7 @@ def check_returned(request: BuildRequest, returned: Sequence[str]) -> None:
         raise BazelError(
             "Bazel did not return the wheels that were asked for",
             cause="; ".join(f"{what}: {', '.join(sorted(names))}" for what, names in parts.items() if names),
-            remedy="remove what it has kept, and build again: ./noxw -s clean -- --all",
+            remedy="remove what it has kept, and build again: ./noxw clean --all",
         )
 
 

@@ -14,7 +14,7 @@ from pjrtwheel.cli import add_options, check_repository
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.known import list_releases, load_release
-from pjrtwheel.workflow_jobs import BINDINGS_ALONE, Selection, list_jobs, read_machines
+from pjrtwheel.workflows import BINDINGS_ALONE, Selection, list_jobs, read_machines
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Print `workflow_jobs.Jobs`, which documents the keys, as one JSON object."""
+    """Print `workflows.Jobs`, which documents the keys, as one JSON object."""
     check_repository(args.root)
     versions = [args.release] if args.release else list_releases(args.root)
     releases = [load_release(args.root, version) for version in versions]

@@ -13,7 +13,7 @@ from pjrtwheel.program import require_text
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release_check.policy import SIZES_FILE, measure, write_sizes
 from pjrtwheel.sets import SELECTOR
-from pjrtwheel.workflow_tags import read_tag
+from pjrtwheel.workflows import read_tag
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:

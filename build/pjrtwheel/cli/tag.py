@@ -8,7 +8,7 @@ import argparse
 
 from pjrtwheel.cli import add_options, check_repository
 from pjrtwheel.program import require_text
-from pjrtwheel.workflow_tags import read_tag
+from pjrtwheel.workflows import read_tag
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:

@@ -97,7 +97,7 @@ def choose_toolkit(backend: Backend, stated: Collection[str]) -> str:
         raise UsageError(
             f"no library of {backend.name} was asked for its {backend.toolkit_attribute}",
             cause="it was built for another platform than this machine's, or recorded by an older version",
-            remedy=f"build it for this machine as well: ./noxw -s build_{backend.name}",
+            remedy=f"build it for this machine as well: ./noxw build_{backend.name}",
         )
     return max(known, key=Version, default="")
 

@@ -117,7 +117,7 @@ def _cpu_requires(backends: list[Backend], entries: list[Entry], release: Releas
     absent = all(release.find_absent(f"plugin.{backend.name}.{name}") for backend in backends for name in backend.tags)
     if not needs and not absent:
         what = f"no wheel of {release.version} for the CPU was built"
-        raise UsageError(what, remedy=f"build it first: ./noxw -s build_cpu -- --release {release.version}")
+        raise UsageError(what, remedy=f"build it first: ./noxw build_cpu --release {release.version}")
     return (f"jaxlib=={release.set_version}", *needs)
 
 

@@ -85,7 +85,7 @@ def require_device(devices: Devices | None, backend: Backend) -> None:
         raise ProofError(
             f"no {backend.pjrt_name} device on this machine",
             cause=devices.reason,
-            remedy=f"run it where there is one; without, ./noxw -s build_{backend.name} shows what can be shown",
+            remedy=f"run it where there is one; without, ./noxw build_{backend.name} shows what can be shown",
         )
 
 

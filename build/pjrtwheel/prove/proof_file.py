@@ -112,5 +112,5 @@ def _refusal(path: Path, cause: str) -> ProofError:
     return ProofError(
         f"the proofs in {str(path)!r} are refused; nothing was changed",
         cause=cause,
-        remedy="write them again, on the machine that ran the programs: ./noxw -s smoke_BACKEND -- --proofs FILE",
+        remedy="write them again, on the machine that ran the programs: ./noxw smoke_BACKEND --proofs FILE",
     )

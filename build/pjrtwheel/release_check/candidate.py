@@ -26,7 +26,7 @@ from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.metadata import find_other_name
 from pjrtwheel.wheel.names import find_name, make_name, parse_name
 from pjrtwheel.wheel.unpack import read_metadata
-from pjrtwheel.workflow_tags import list_labelled, selector_version
+from pjrtwheel.workflows import list_labelled, selector_version
 
 CHANGELOG = "CHANGELOG.md"
 

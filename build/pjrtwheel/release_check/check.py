@@ -33,7 +33,7 @@ from pjrtwheel.release_check.proofs import (
 )
 from pjrtwheel.sets import BINDINGS, PURE_PYTHON
 from pjrtwheel.wheel.names import find_name
-from pjrtwheel.workflow_tags import read_tag
+from pjrtwheel.workflows import read_tag
 
 SEVERAL = 10  # the exit status if problems are of more than one kind
 

@@ -19,7 +19,7 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Pin, Release
-from pjrtwheel.workflow_jobs import Jobs, ReleaseJob, Selection, WheelJob, list_jobs, read_machines
+from pjrtwheel.workflows import Jobs, ReleaseJob, Selection, WheelJob, list_jobs, read_machines
 
 ROOT = Path(__file__).resolve().parents[3]
 BACKENDS = load_backends(ROOT)

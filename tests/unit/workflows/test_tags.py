@@ -14,7 +14,7 @@ import pytest
 
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
-from pjrtwheel.workflow_tags import list_labelled, read_tag
+from pjrtwheel.workflows import list_labelled, read_tag
 from release_files import write_release_file
 
 FACTS = "selector/jaxlib_select/facts"

@@ -20,7 +20,7 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.cli.verify_release import BUILT_FROM
 from pjrtwheel.platforms import REFERENCE
 from pjrtwheel.release.known import list_releases, load_release
-from pjrtwheel.workflow_jobs import list_jobs
+from pjrtwheel.workflows import list_jobs
 
 ROOT = Path(__file__).resolve().parents[3]
 WORKFLOWS: dict[str, dict[str, Any]] = {
