@@ -29,7 +29,7 @@ nox.options.default_venv_backend = "none"
 
 ROOT = Path(__file__).resolve().parent
 sys.path.insert(0, str(ROOT / "build"))
-from pjrtwheel.cli import COMMANDS  # noqa: E402 - standard library only
+from pjrtwheel.cli.commands import COMMANDS  # noqa: E402 - standard library only
 
 __doc__ += "\nCommands, which `./noxw NAME` runs as well:\n\n"  # nox -l prints it
 __doc__ += "".join(f"  {name:<16}{summary}\n" for name, summary in COMMANDS.items())

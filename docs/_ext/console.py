@@ -9,11 +9,12 @@ from collections.abc import Callable, Mapping
 
 from jaxlib_select import cli as select
 from pjrtwheel import cli as tooling
+from pjrtwheel.cli.commands import COMMANDS
 
 
 def tooling_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands of the tooling, for the page about them."""
-    return _join("./noxw", tooling.COMMANDS, tooling.make_parser)
+    return _join("./noxw", COMMANDS, tooling.make_parser)
 
 
 def select_parser() -> argparse.ArgumentParser:

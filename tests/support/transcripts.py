@@ -14,7 +14,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from pjrtwheel.cli import COMMANDS, main
+from pjrtwheel.cli import main
+from pjrtwheel.cli.commands import COMMANDS
 from release_under_test import ROOT
 
 FOLDER = ROOT / "tests/data/transcripts"

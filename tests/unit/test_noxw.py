@@ -23,7 +23,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.cli import COMMANDS
+from pjrtwheel.cli.commands import COMMANDS
 from pjrtwheel.fetch.cache import cache_root
 
 

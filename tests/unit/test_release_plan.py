@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,7 +15,6 @@ from pjrtwheel.cli import release as command
 from pjrtwheel.cli.release import PlannedCommand, list_steps, run_steps
 from pjrtwheel.errors import BazelError, PjrtWheelError, UsageError
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.program import CommandParser
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.model import Release
 from pjrtwheel.release_plan import ReleasePlan, plan_release
@@ -119,9 +117,7 @@ def test_the_steps_are_those_of_the_sessions(plan: Plan, release: Release) -> No
         *("jaxlib-select", "jaxlib-auto", "index"),
     ]
     for step, build in zip(steps, made.builds, strict=False):
-        parser = CommandParser()
-        importlib.import_module(f"pjrtwheel.cli.{step.command}").configure_parser(parser)
-        given = parser.parse_all(step.arguments)
+        given = cli.make_parser(step.command).parse_all(step.arguments)
         assert (given.platform, given.release, given.no_smoke) == (build.platform, release.version, True)
         assert (given.all, given.bindings_only) == (bool(build.backends), not build.backends)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.cli import COMMANDS
+from pjrtwheel.cli.commands import COMMANDS
 from pjrtwheel.environment.interpreters import find_interpreters
 
 # The dependency group `build` has none of these; the tests' environment has.

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import pytest
 
-from pjrtwheel.cli import COMMANDS
+from pjrtwheel.cli.commands import COMMANDS
 from transcripts import FOLDER, render
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: picks a subcommand and runs it.
 
-A subcommand is a module of this package with two functions: `configure_parser(parser: ArgumentParser) -> None` and
-`execute(args: Namespace) -> int`. Only the module that was asked for is imported.
+A subcommand is two functions of a module of this package: `configure_parser(parser: ArgumentParser) -> None` and
+`execute(args: Namespace) -> int`. Only the module that was asked for is imported (`commands.py`).
 """
 
 from __future__ import annotations
@@ -11,48 +11,15 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from pjrtwheel.cli.commands import COMMANDS, SHARED
 from pjrtwheel.errors import UsageError
 from pjrtwheel.program import CommandParser, program, require_text
 
 PROGRAM = "./noxw"
-
-COMMANDS = {
-    "assemble": "write a repaired wheel from a manifest",
-    "attest": "write a release as it is published: wheels, checksums, bill of materials, provenance",
-    "auto": "build jaxlib-auto, whose wheel variants ask for what fits the machine",
-    "build": "build, verify and prove the wheels of one backend, into dist/",
-    "bundle": "fill one folder with all that builds and proofs need, for machines without a network",
-    "bump": "pin, build and prove the next JAX release, and report what changed",
-    "clean": "remove what Bazel left for checkouts that are gone",
-    "conformance": "run JAX's own tests on the built-in client and on a plugin",
-    "facts": "write for jaxlib-select what the wheels of a release serve",
-    "index": "write a static package index of finished wheels",
-    "inspect": "say what wheels are, and what is wrong with them",
-    "matrix": "print as JSON the jobs of continuous integration: what to build, test and start",
-    "merge": "put the wheels and records of several builds into one folder",
-    "pages": "write the index of all releases of GitHub, for Pages to serve",
-    "pin": "write releases/VERSION.toml from the package index",
-    "probe": "run PJRT's conformance checks on plugin libraries, without JAX",
-    "publish": "bring a release to a destination, or promote it from a stage",
-    "release": "make all wheels of a release and their index, with the plan first",
-    "release_check": "check a release before anything of it is published",
-    "repair": "repair a finished wheel",
-    "reproduce": "build a published release again, and compare it byte for byte",
-    "select": "build jaxlib-select, which finds out what fits a machine",
-    "shutdown": "end the Bazel servers of this checkout",
-    "sizes": "write down the sizes of a release's wheels, for the next release to be held to",
-    "smoke": "prove finished wheels in clean environments",
-    "table": "print the wheels of a folder as a table in Markdown",
-    "tag": "say what a tag of git publishes, or why it must not be published",
-    "verify": "check finished wheels against what their names and metadata promise",
-    "verify_installs": "install a release from a stage as users do, and start JAX",
-    "verify_release": "verify a release as those who receive it: checksums, documents, signature, wheels",
-    "yank": "withdraw a published release, with the reason",
-}
 
 
 @program
@@ -79,15 +46,22 @@ def main(argv: Sequence[str] | None = None) -> int:
     if chosen.root:
         command.set_defaults(root=chosen.root)
     arguments = command.parse_all(chosen.arguments)
-    status: int = importlib.import_module(f"pjrtwheel.cli.{chosen.command}").execute(arguments)
+    status: int = find_function("execute", chosen.command)(arguments)
     return status
 
 
 def make_parser(command: str) -> CommandParser:
     """Return the parser of one subcommand's arguments."""
     parser = CommandParser(prog=f"{PROGRAM} {command}", description=COMMANDS[command])
-    importlib.import_module(f"pjrtwheel.cli.{command}").configure_parser(parser)
+    find_function("configure_parser", command)(parser)
     return parser
+
+
+def find_function(name: str, command: str) -> Callable[[Any], Any]:
+    """Import the module of a subcommand, and return its `configure_parser` or `execute`."""
+    module = importlib.import_module(f"pjrtwheel.cli.{SHARED.get(command, command)}")
+    function: Callable[[Any], Any] = getattr(module, f"{name}_{command}" if command in SHARED else name)
+    return function
 
 
 def check_repository(root: Path) -> None:

@@ -1,20 +1,26 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m pjrtwheel pin VERSION`: write the pinned inputs of a JAX release."""
+"""`pin` and `bump`: the pinned inputs of a JAX release, and the next release."""
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import json
 import os
 import sys
+from pathlib import Path
 
-from pjrtwheel.cli import add_options
+from pjrtwheel.bump import BumpRequest, NextRelease, bump, find_next
+from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.files import write_atomically
 from pjrtwheel.pin import pin_release
 from pjrtwheel.release.checks import describe_doubts
 
 
-def configure_parser(parser: argparse.ArgumentParser) -> None:
+def configure_parser_pin(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("version", help="JAX release, such as 0.11.2")
     parser.add_argument(
@@ -24,7 +30,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "--root")
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute_pin(args: argparse.Namespace) -> int:
     """Pin the release and list what was pinned."""
     print(f"asking the package index for release {args.version} ...", file=sys.stderr)
     release = pin_release(args.root, args.version, cache_root(os.environ), build=args.build, missing_only=args.missing)
@@ -36,3 +42,53 @@ def execute(args: argparse.Namespace) -> int:
         print(f"warning: {warning}", file=sys.stderr)
     print(f"wrote {release.path}", file=sys.stderr)
     return 0
+
+
+def configure_parser_bump(parser: argparse.ArgumentParser) -> None:
+    """Declare the options."""
+    parser.add_argument("version", nargs="?", help="JAX release (default: the newest that is not pinned yet)")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("--json", action="store_true", help="with --dry-run: as JSON, see bump/__init__.py")
+    parser.add_argument("--no-build", action="store_true", help="pin and compare only")
+    parser.add_argument(
+        "--backend", action="append", default=[], metavar="NAME", help="build this one only; may be given again"
+    )
+    parser.add_argument("--report", type=Path, metavar="FILE", help="write the report there as well")
+    add_options(parser, "--root", "--dist")
+
+
+def execute_bump(args: argparse.Namespace) -> int:
+    """Bump the release, print the report and write it; the status is that of the first step that failed."""
+    check_repository(args.root)
+    if args.json and not args.dry_run:
+        raise UsageError("without --dry-run there is no JSON", remedy="add --dry-run, or leave out --json")
+    if args.report and not args.report.absolute().parent.is_dir():  # said now, not after an hour of building
+        raise UsageError(f"no such folder: {args.report.absolute().parent}")
+    root = args.root.resolve()
+    found = find_next(root, args.version)
+    if not found.version or args.dry_run:
+        print(json.dumps(dataclasses.asdict(found)) if args.json else _describe(found))
+        return 0
+    request = BumpRequest(
+        root=root,
+        dist=(args.dist or root / "dist").resolve(),
+        cache=cache_root(os.environ),
+        backends=tuple(args.backend),
+        build=not args.no_build,
+    )
+    print(_describe(found), file=sys.stderr)
+    text, status = bump(request, found)
+    if args.report:
+        write_atomically(args.report, text)
+    print(text, end="")
+    return status
+
+
+def _describe(found: NextRelease) -> str:
+    """Say what there is to do."""
+    if not found.version:
+        return f"nothing to do: the package index has no release of JAX that is newer than {found.newest}"
+    lines = [f"JAX {found.version} is to be pinned, built and compared with {found.before or 'nothing'}"]
+    if found.passed_over:
+        lines.append(f"newer than {found.newest} as well, each by its name: {', '.join(found.passed_over)}")
+    return "\n".join(lines)

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -14,13 +13,14 @@ from pathlib import Path
 
 from pjrtwheel.backend import check_files, load_backends
 from pjrtwheel.build import check_writable
-from pjrtwheel.cli import PROGRAM, add_options, check_repository
+from pjrtwheel.cli import add_options, check_repository, find_function, make_parser
+from pjrtwheel.console import print_text
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import display_path
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.program import CommandParser, require_text
+from pjrtwheel.program import require_text
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release_plan import ReleasePlan, plan_release
 from pjrtwheel.sets.tags import tag_of
@@ -58,7 +58,7 @@ def execute(args: argparse.Namespace) -> int:
     root = args.root.resolve()
     dist = (args.dist or (root if os.access(root, os.W_OK) else Path.cwd()) / "dist").resolve()
     plan = _make_plan(root, dist, args)
-    print("\n".join(plan.lines()), flush=True)
+    print_text("\n".join(plan.lines()))
     if args.dry_run:
         print("nothing was built: this is a dry run")
         return 0
@@ -123,10 +123,8 @@ def run_steps(steps: Iterator[PlannedCommand] | Sequence[PlannedCommand], root: 
 
 
 def _run(step: PlannedCommand, root: Path, dist: Path) -> None:
-    module = importlib.import_module(f"pjrtwheel.cli.{step.command}")
-    parser = CommandParser(prog=f"{PROGRAM} {step.command}")
-    module.configure_parser(parser)
-    module.execute(parser.parse_all([*step.arguments, "--root", str(root), "--dist", str(dist)]))
+    parsed = make_parser(step.command).parse_all([*step.arguments, "--root", str(root), "--dist", str(dist)])
+    find_function("execute", step.command)(parsed)
 
 
 def _explain(error: PjrtWheelError, step: PlannedCommand, done: Sequence[str], total: int) -> PjrtWheelError:

@@ -24,6 +24,7 @@ import pjrtwheel.errors
 from jaxlib_select import cli as select_cli
 from jaxlib_select.facts import Select
 from pjrtwheel.backend import Backend
+from pjrtwheel.cli.commands import COMMANDS
 from pjrtwheel.docs.generated import RELEASE_SCHEMA
 from pjrtwheel.probe.plugin import ProbeSettings
 from pjrtwheel.products.index.release_pages.accelerators import Accelerators
@@ -128,7 +129,7 @@ def test_example_of_a_record(root: Path) -> None:
 
 @pytest.mark.parametrize(
     "parser",
-    [*map(pjrtwheel.cli.make_parser, pjrtwheel.cli.COMMANDS), *map(select_cli.make_parser, select_cli.COMMANDS)],
+    [*map(pjrtwheel.cli.make_parser, COMMANDS), *map(select_cli.make_parser, select_cli.COMMANDS)],
     ids=lambda parser: parser.prog.replace(" ", "_"),
 )
 def test_every_argument_says_what_it_is(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from console_blocks import alike, shown
-from pjrtwheel.cli.publish import configure_parser
+from pjrtwheel.cli.publish import configure_parser_publish
 from pjrtwheel.errors import AttestError, PublishError, UsageError
 from pjrtwheel.publish.plan import LocalFile
 from pjrtwheel.publish.publication import Publication
@@ -320,7 +320,7 @@ def test_what_is_missing_of_a_stage_is_named_as_its_option(
     printed = publish(folder, "--from", stage)
     assert (printed.status, option in printed.lines[-1], variable in printed.lines[-1]) == (USAGE, True, True)
     parser = argparse.ArgumentParser()
-    configure_parser(parser)
+    configure_parser_publish(parser)
     assert option in parser.format_help()
 
 

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`clean`: remove what Bazel left in the cache for checkouts that are gone."""
+"""`clean` and `shutdown`: what Bazel keeps, and its servers."""
 
 from __future__ import annotations
 
 import argparse
 import os
+import sys
 
-from pjrtwheel.bazel.workspace import find_workspaces, prepare_workspace, remove_workspace
+from pjrtwheel.bazel.workspace import ask_servers_to_end, find_workspaces, prepare_workspace, remove_workspace
 from pjrtwheel.cli import add_options, check_repository
 from pjrtwheel.environment.venv import scratch_place
 from pjrtwheel.errors import count
@@ -15,13 +16,13 @@ from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import remove_stale_folders
 
 
-def configure_parser(parser: argparse.ArgumentParser) -> None:
+def configure_parser_clean(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_options(parser, "--root")
     parser.add_argument("--all", action="store_true", help="remove what this checkout built as well")
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute_clean(args: argparse.Namespace) -> int:
     """Remove the outputs, and say how much space became free; environments of proofs that were killed go as well."""
     check_repository(args.root)
     cache = cache_root(os.environ)
@@ -32,4 +33,17 @@ def execute(args: argparse.Namespace) -> int:
     freed = [size for size in removals if size is not None]
     print(f"removed the Bazel outputs of {count(len(freed), 'checkout')}, {sum(freed) / 1e9:.1f} GB")
     remove_stale_folders(scratch_place(cache))
+    return 0
+
+
+def configure_parser_shutdown(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_options(parser, "--root")
+
+
+def execute_shutdown(args: argparse.Namespace) -> int:
+    """Ask each server to end."""
+    check_repository(args.root)
+    for server in ask_servers_to_end(prepare_workspace(args.root, cache_root(os.environ)).outputs):
+        print(f"ended Bazel server {server}", file=sys.stderr)
     return 0

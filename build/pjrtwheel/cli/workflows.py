@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`matrix`: print the jobs of continuous integration, as `fromJSON` of a workflow wants to have them."""
+"""`matrix` and `tag`: what workflows of GitHub ask, in the form in which these read it."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import add_options, check_repository
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.program import require_text
 from pjrtwheel.release.known import list_releases, load_release
-from pjrtwheel.workflows import BINDINGS_ALONE, Selection, list_jobs, read_machines
+from pjrtwheel.workflows import BINDINGS_ALONE, Selection, list_jobs, read_machines, read_tag
 
 
-def configure_parser(parser: argparse.ArgumentParser) -> None:
+def configure_parser_matrix(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_options(parser, "--root")
     only = parser.add_mutually_exclusive_group()
@@ -34,7 +35,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute_matrix(args: argparse.Namespace) -> int:
     """Print `workflows.Jobs`, which documents the keys, as one JSON object."""
     check_repository(args.root)
     versions = [args.release] if args.release else list_releases(args.root)
@@ -62,3 +63,17 @@ def _names(option: str, text: str, known: Collection[str]) -> frozenset[str]:
             f"--{option}: nothing is called {', '.join(sorted(unknown))}", remedy=f"known: {', '.join(known)}"
         )
     return names
+
+
+def configure_parser_tag(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("tag", type=require_text, help="such as v0.12.0.1+split.1, v0.11.2 or select-v0.1.0")
+    add_options(parser, "--root")
+
+
+def execute_tag(args: argparse.Namespace) -> int:
+    """Print `release=`, which is empty for the selector, and `artifact=`, the name of what CI uploads."""
+    check_repository(args.root)
+    release = read_tag(args.root, args.tag)
+    print(f"release={release}\nartifact={f'release-{release}' if release else 'select'}")
+    return 0

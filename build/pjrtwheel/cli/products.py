@@ -1,18 +1,21 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`facts`: write for `jaxlib-select` what the wheels of a release serve."""
+"""`facts`, `auto` and `select`: what is made of finished wheels for those who choose among them."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.cli import add_options, check_repository, parse_tools
+from pjrtwheel.console import print_text
 from pjrtwheel.errors import UsageError
-from pjrtwheel.files import require_folder, write_atomically
+from pjrtwheel.files import display_path, require_folder, write_atomically
 from pjrtwheel.gpucode.reader import read_gpu_code
+from pjrtwheel.products.auto import build_auto
 from pjrtwheel.products.facts import (
     KnownCode,
     code_of_library,
@@ -22,11 +25,12 @@ from pjrtwheel.products.facts import (
     make_facts,
     read_old,
 )
-from pjrtwheel.record.entries import read_entries
+from pjrtwheel.products.pure_python import build_selector
+from pjrtwheel.record.entries import read_entries, require_record
 from pjrtwheel.release.known import load_release
 
 
-def configure_parser(parser: argparse.ArgumentParser) -> None:
+def configure_parser_facts(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_options(parser, "--root", "--release", "--dist", "--tool")
     parser.add_argument(
@@ -39,7 +43,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--check", action="store_true", help="only say whether the file is up to date")
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute_facts(args: argparse.Namespace) -> int:
     """Write the file, or compare it."""
     check_repository(args.root)
     tools = parse_tools(args.tool)
@@ -72,3 +76,34 @@ def _read_library(argument: str, backends: dict[str, Backend], tools: Mapping[st
             f"--library {argument}: no such backend, platform or file", remedy="expected BACKEND:PLATFORM=PATH"
         )
     return code_of_library(name, platform, Path(library), read_gpu_code(Path(library), tools).names())
+
+
+def configure_parser_auto(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_options(parser, "--root", "--release", "--dist")
+
+
+def execute_auto(args: argparse.Namespace) -> int:
+    """Build the wheels and say what each is for."""
+    check_repository(args.root)
+    if args.dist:
+        require_record(args.dist)
+    release = load_release(args.root, args.release)
+    for variant in build_auto(args.root, args.dist or args.root / "dist", release):
+        properties = " ".join(variant.properties) or "any machine"
+        print_text(f"{variant.label or 'plain'}: {'; '.join(variant.requires)} ({properties})")
+    print_text("next: ./noxw index")
+    return 0
+
+
+def configure_parser_select(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_options(parser, "--root", "--dist")
+
+
+def execute_select(args: argparse.Namespace) -> int:
+    """Build the wheel and say where it is."""
+    check_repository(args.root)
+    path = build_selector(args.root, args.dist or args.root / "dist").path.absolute()
+    print(display_path(path) if sys.stdout.isatty() else path)  # a shell's substitution does not expand ~
+    return 0
