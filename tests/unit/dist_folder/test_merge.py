@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Folders of finished wheels: merged into one."""
+"""Folders of finished wheels: merged into one, but not those of two sets under one version."""
 
 from __future__ import annotations
 
@@ -11,22 +11,30 @@ from typing import Any
 
 import pytest
 
-from pjrtwheel import cli
+from pjrtwheel import cli, files
 from pjrtwheel.dist_folder.merge import merge_folders, read_folder
 from pjrtwheel.errors import UsageError, WheelError
-from pjrtwheel.record.entries import Entry, format_entries
+from pjrtwheel.files import hash_file
+from pjrtwheel.products.index import write_index
+from pjrtwheel.record.entries import Entry, format_entries, mixed_locks
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
 from release_entries import entry_of
+from small_wheels import build_wheel, describe_wheel
 
 ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")
-BINDINGS = "jaxlib-1.0-1-cp312-cp312-manylinux_2_27_{}.whl"
-CPU = "jaxlib_cpu-1.0-cp312-abi3-manylinux_2_27_{}.whl"
-CUDA = "jaxlib_cuda_12-1.0-cp312-abi3-manylinux_2_27_{}.whl"
+JAXLIB = "jaxlib-1.0-1-cp312-cp312-manylinux_2_27_x86_64.whl"
+PLUGIN = "jaxlib_cpu-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
+OTHER = "jaxlib_cuda_12-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
 
 
 def make_folder(
-    folder: Path, *names: str, level: str = "static", backend: str | None = None, content: bytes = b"zip"
+    folder: Path,
+    *names: str,
+    level: str = "static",
+    backend: str | None = None,
+    content: bytes = b"zip",
+    lock_id: str = "ff",
 ) -> Path:
     """Write a folder as a build leaves it: files in place of wheels, and `release.json`."""
     folder.mkdir()
@@ -37,7 +45,7 @@ def make_folder(
             name,
             sha256=hashlib.sha256(content).hexdigest(),
             size=len(content),
-            lock_id="ff",
+            lock_id=lock_id,
             proof=Proof(Level(level), None, (), ORIGIN, backend=backend),
         )
     (folder / "release.json").write_text(format_entries(entries), "utf-8")
@@ -53,7 +61,7 @@ def levels(dist: Path) -> dict[str, Any]:
 
 def test_merging_keeps_every_wheel_and_the_proof_with_each_backend(tmp_path: Path) -> None:
     """Bindings that several builds made are one wheel, whichever folder comes first; the strongest proof leads."""
-    bindings, cpu, cuda = (name.format("x86_64") for name in (BINDINGS, CPU, CUDA))
+    bindings, cpu, cuda = JAXLIB, PLUGIN, OTHER
     proven = make_folder(tmp_path / "a", bindings, cpu, level="device", backend="cpu")
     other = make_folder(tmp_path / "b", bindings, cuda, level="aot", backend="cuda12")
     by_cpu, by_cuda = ("cpu", "device"), ("cuda12", "aot")
@@ -68,7 +76,7 @@ def test_merging_keeps_every_wheel_and_the_proof_with_each_backend(tmp_path: Pat
 
 def test_other_bytes_of_one_name_are_refused(tmp_path: Path) -> None:
     """Builds of different sources are not mixed, and nothing is written."""
-    name = BINDINGS.format("x86_64")
+    name = JAXLIB
     folders = [make_folder(tmp_path / letter, name, content=letter.encode()) for letter in "ab"]
     with pytest.raises(WheelError) as caught:
         merge_folders(folders, tmp_path / "dist")
@@ -79,7 +87,7 @@ def test_other_bytes_of_one_name_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("recorded", [True, False])
 def test_other_bytes_in_the_target_are_refused(tmp_path: Path, *, recorded: bool) -> None:
     """What is there stays, whether `release.json` lists it or not; the same bytes are no obstacle."""
-    name = BINDINGS.format("x86_64")
+    name = JAXLIB
     folder = make_folder(tmp_path / "a", name, content=b"new")
     dist = make_folder(tmp_path / "dist", name, content=b"old")
     if not recorded:
@@ -97,7 +105,7 @@ def test_variants_are_left_out_and_named(tmp_path: Path, capsys: pytest.CaptureF
     """With the plain wheel of the same project: all of them fit the folder that they were made for, and no other."""
     plain = "jaxlib_auto-1.0-py3-none-any.whl"
     variant = "jaxlib_auto-1.0-py3-none-manylinux_2_27_x86_64-cuda12.whl"
-    cpu, cuda = CPU.format("x86_64"), CUDA.format("x86_64")
+    cpu, cuda = PLUGIN, OTHER
     folders = [make_folder(tmp_path / "a", cpu, plain, variant), make_folder(tmp_path / "b", cuda)]
     dist = tmp_path / "dist"
     merge_folders(folders, dist)
@@ -108,7 +116,7 @@ def test_variants_are_left_out_and_named(tmp_path: Path, capsys: pytest.CaptureF
 @pytest.mark.parametrize("order", ["a", "ab", "ba"])
 def test_a_damaged_wheel_is_not_merged(tmp_path: Path, order: str) -> None:
     """What was changed on its way between machines is noticed by its digest, also where another folder has it whole."""
-    name = CPU.format("x86_64")
+    name = PLUGIN
     damaged, _ = make_folder(tmp_path / "a", name), make_folder(tmp_path / "b", name)
     (damaged / name).write_bytes(b"zap")
     with pytest.raises(WheelError) as caught:
@@ -125,19 +133,19 @@ def test_what_is_missing_is_named(tmp_path: Path) -> None:
             merge_folders([tmp_path / name], tmp_path / "dist")
 
 
-@pytest.mark.parametrize("names", [(), (CPU.format("x86_64"),)])
+@pytest.mark.parametrize("names", [(), (PLUGIN,)])
 def test_a_record_that_does_not_fit_is_refused(tmp_path: Path, names: tuple[str, ...]) -> None:
     """A folder without wheels, or with a wheel more than its record has, is not as a build left it."""
     folder = make_folder(tmp_path / "a", *names)
     if names:
-        (folder / CUDA.format("x86_64")).write_bytes(b"unlisted")
+        (folder / OTHER).write_bytes(b"unlisted")
     with pytest.raises(WheelError):
         read_folder(folder)
 
 
 def test_a_file_where_the_folder_should_be_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """In words, and before anything is copied."""
-    make_folder(tmp_path / "a", CPU.format("x86_64"))
+    make_folder(tmp_path / "a", PLUGIN)
     (tmp_path / "file").write_text("kept", "utf-8")
     for target in ("file", "file/below"):
         assert cli.main(["merge", str(tmp_path / "a"), "--dist", str(tmp_path / target)]) == UsageError.exit_code
@@ -147,11 +155,85 @@ def test_a_file_where_the_folder_should_be_is_refused(tmp_path: Path, capsys: py
 
 def test_the_command_merges(tmp_path: Path) -> None:
     """`merge` takes folders and one target, and fails as every command does."""
-    folders = [make_folder(tmp_path / "a", CPU.format("x86_64")), make_folder(tmp_path / "b", CUDA.format("x86_64"))]
+    folders = [make_folder(tmp_path / "a", PLUGIN), make_folder(tmp_path / "b", OTHER)]
     dist = tmp_path / "dist"
     assert cli.main(["merge", *map(str, folders), "--dist", str(dist)]) == 0
     assert [entry["filename"] for entry in json.loads((dist / "release.json").read_text())["wheels"]] == [
-        CPU.format("x86_64"),
-        CUDA.format("x86_64"),
+        PLUGIN,
+        OTHER,
     ]
     assert cli.main(["merge", str(tmp_path / "none"), "--dist", str(dist)]) == UsageError.exit_code
+
+
+def test_wheels_that_refuse_each_other_are_named() -> None:
+    """A plugin with another lock than the bindings of its version and platform; without bindings, than the others."""
+    jaxlib, good, bad = (entry_of(name, lock_id=lock) for name, lock in ((JAXLIB, "a"), (PLUGIN, "a"), (OTHER, "b")))
+    others = [
+        entry_of(PLUGIN.replace("1.0", "1.1"), lock_id="c"),
+        entry_of(PLUGIN.replace("x86_64", "aarch64"), lock_id="d"),
+    ]
+    assert mixed_locks([bad, good, jaxlib, *others]) == (bad.filename,)
+    assert mixed_locks([good, bad, *others]) == (bad.filename,)
+    assert mixed_locks([jaxlib, good, *others]) == ()
+
+
+def test_folders_of_two_sets_are_not_merged(tmp_path: Path) -> None:
+    """Neither with each other nor with what is there; sets of different versions are."""
+    first, second = make_folder(tmp_path / "a", JAXLIB), make_folder(tmp_path / "b", PLUGIN, lock_id="b")
+    for folders, dist in (([first, second], tmp_path / "dist"), ([second], first)):
+        before = sorted(tmp_path.rglob("*"))
+        with pytest.raises(WheelError) as caught:
+            merge_folders(folders, dist)
+        assert (str(dist) in caught.value.what, PLUGIN in caught.value.what) == (True, True)
+        assert sorted(tmp_path.rglob("*")) == before
+    other = make_folder(tmp_path / "c", PLUGIN.replace("1.0", "1.1"), lock_id="b")
+    assert len(merge_folders([first, other], tmp_path / "dist")) == 2
+
+
+def test_a_wheel_that_was_taken_out_refuses_nothing(tmp_path: Path) -> None:
+    """It is what the refusal asks for; the record of the folder still names it."""
+    dist = make_folder(tmp_path / "dist", JAXLIB)
+    (dist / JAXLIB).unlink()
+    merged = merge_folders([make_folder(tmp_path / "b", PLUGIN, lock_id="b")], dist)
+    assert [entry.filename for entry in merged] == [PLUGIN]
+
+
+def test_a_damaged_record_is_no_obstacle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A copy is kept, as a build does; entries of it that are whole count all the same."""
+    dist = make_folder(tmp_path / "dist", JAXLIB)
+    document = json.loads((dist / "release.json").read_text("utf-8"))
+    (dist / "release.json").write_text(json.dumps({**document, "wheels": [*document["wheels"], {}]}), "utf-8")
+    with pytest.raises(WheelError, match="would mix sets"):
+        merge_folders([make_folder(tmp_path / "b", PLUGIN, lock_id="b")], dist)
+    assert sorted(path.name for path in dist.iterdir()) == [JAXLIB, "release.json"]
+    same = make_folder(tmp_path / "a", PLUGIN)
+    assert len(merge_folders([same], dist)) == 2
+    assert "a copy is kept as release.json.damaged-1" in capsys.readouterr().err
+
+
+def test_sets_that_arrive_meanwhile_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another run published between the first look and the lock."""
+    folder, dist = make_folder(tmp_path / "b", PLUGIN, lock_id="b"), tmp_path / "dist"
+
+    def publish_meanwhile(place: Path, _: int) -> None:
+        other = make_folder(tmp_path / "other", JAXLIB)
+        for path in other.iterdir():
+            path.rename(place / path.name)
+
+    monkeypatch.setattr(files, "require_space", publish_meanwhile)
+    with pytest.raises(WheelError, match="would mix sets"):
+        merge_folders([folder], dist)
+    assert sorted(path.name for path in dist.iterdir()) == [JAXLIB, "release.json"]
+
+
+def test_an_index_offers_no_pair_that_refuses_each_other(tmp_path: Path) -> None:
+    """It would be installed, for the versions agree."""
+    entries = {}
+    for name, lock_id in {JAXLIB: "a", PLUGIN: "b"}.items():
+        path = build_wheel(tmp_path, describe_wheel(name), name=name)
+        entries[name] = entry_of(name, sha256=hash_file(path), size=path.stat().st_size, lock_id=lock_id)
+    (tmp_path / "release.json").write_text(format_entries(entries), "utf-8")
+    with pytest.raises(WheelError) as caught:
+        write_index(tmp_path, tmp_path / "simple")
+    assert PLUGIN in caught.value.what
+    assert not (tmp_path / "simple").exists()
