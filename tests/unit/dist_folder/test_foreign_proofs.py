@@ -18,7 +18,7 @@ from pjrtwheel.cli import main
 from pjrtwheel.dist_folder.merge import add_proof_files
 from pjrtwheel.docs.generated import PROOFS_SCHEMA
 from pjrtwheel.errors import ProofError, UsageError, WheelError
-from pjrtwheel.prove.proof_file import read_proof_file, write_proof_file
+from pjrtwheel.prove.proof_file import write_proof_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries
 from pjrtwheel.record.proofs import Level, Proof, ProofMachine
 from release_entries import entry_of, proof_of
@@ -170,9 +170,7 @@ def test_a_damaged_file_is_refused(dist: Path, tmp_path: Path, data: bytes) -> N
 
 def test_a_clock_may_be_a_little_ahead(dist: Path, proofs: Path) -> None:
     """Machines do not agree on the second."""
-    text = proofs.read_text("utf-8").replace(DATE, "2026-11-22T12:05:00Z")
-    proofs.write_text(text, "utf-8")
-    assert read_proof_file(proofs, NOW).date == "2026-11-22T12:05:00Z"
+    proofs.write_text(proofs.read_text("utf-8").replace(DATE, "2026-11-22T12:05:00Z"), "utf-8")
     assert len(add_proof_files([proofs], dist, NOW)) == 2
 
 
@@ -183,7 +181,7 @@ def test_a_huge_file_is_not_read(dist: Path, tmp_path: Path) -> None:
         file.truncate(17 * 1024 * 1024)
     with pytest.raises(ProofError) as caught:
         add_proof_files([path], dist, NOW)
-    assert caught.value.cause == "it has more than 16777216 bytes"
+    assert "16777216 bytes" in caught.value.cause
 
 
 def test_a_record_that_is_damaged_or_missing_stays_as_it_is(dist: Path, proofs: Path, tmp_path: Path) -> None:

@@ -113,19 +113,14 @@ def test_what_is_no_place_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.chdir(tmp_path)
     (tmp_path / "empty").mkdir()
     (tmp_path / "file").touch()
-    with pytest.raises(UsageError, match="empty") as caught:
-        find_offer("empty", tmp_path)
-    assert "--set takes a folder of wheels" in caught.value.remedy
-    with pytest.raises(UsageError, match="away"):
-        find_offer("away", tmp_path)
-    with pytest.raises(UsageError, match="file"):
-        find_offer("file", tmp_path)
-    with pytest.raises(UsageError, match="simple"):
-        find_offer((tmp_path / "simple").as_uri(), tmp_path)
+    for place in ("empty", "away", "file", (tmp_path / "simple").as_uri()):
+        with pytest.raises(UsageError) as caught:
+            find_offer(place, tmp_path)
+        assert place in caught.value.what
     for url in ("http://127.0.0.1:9/simple/", "http://127.0.0.1:9/release.json", f"{tmp_path.as_uri()}/release.json"):
-        with pytest.raises(FetchError, match="cannot be read") as failed:
+        with pytest.raises(FetchError) as failed:
             find_offer(url, tmp_path)
-        assert failed.value.remedy == "check the address"
+        assert url in failed.value.what
 
 
 def test_credentials_of_an_address_are_in_no_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,24 +18,11 @@ from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.sets.wheel_sets import FinishedSet, find_set
+from release_files import write_release_file
 
 HERE = PLATFORMS["linux_x86_64"]
 JAXLIB = "jaxlib-{}-{}-{}-manylinux_2_27_x86_64.whl"
 PLUGIN = "jaxlib_cuda_13-{}-cp312-abi3-manylinux_2_27_x86_64.whl"
-RELEASE_FILE = """
-schema = 2
-release = "{version}"
-build = 1
-label = "split"
-
-[[pin]]
-key = "bindings.cp312.linux_x86_64"
-project = "jaxlib"
-version = "{version}"
-filename = "jaxlib-{version}-cp312-cp312-manylinux_2_27_x86_64.whl"
-sha256 = "{digest}"
-size = 1
-"""
 
 
 @dataclass(frozen=True)
@@ -56,10 +43,10 @@ class Bench:
             name = JAXLIB.format(version, python, python)
             self.write_wheel({"jaxlib/release_lock.json": lock.encode()}, name=name).rename(folder / name)
         if plugin:
-            name = PLUGIN.format(version)
-            self.write_wheel({f"{self.backend.package}/release_lock.json": lock.encode()}, name=name).rename(
-                folder / name
+            wheel = self.write_wheel(
+                {f"{self.backend.package}/release_lock.json": lock.encode()}, name=PLUGIN.format(version)
             )
+            wheel.rename(folder / wheel.name)
 
     def find(self, **options: Any) -> FinishedSet:
         """Find the set in `dist`."""
@@ -70,11 +57,12 @@ class Bench:
 def bench(root: Path, tmp_path: Path, make_wheel: Callable[..., Path]) -> Bench:
     """Return the repository and its folders."""
     repository, dist, away = (tmp_path / name for name in ("repository", "dist", "away"))
-    for path in (repository / "releases", dist, away):
-        path.mkdir(parents=True)
+    for path in (dist, away):
+        path.mkdir()
     for version in ("1.2", "1.3"):
-        text = RELEASE_FILE.format(version=version, digest="ab" * 32)
-        (repository / "releases" / f"{version}.toml").write_text(text, "utf-8")
+        write_release_file(
+            repository, {"bindings.cp312.linux_x86_64": JAXLIB.format(version, "cp312", "cp312")}, version=version
+        )
     return Bench(repository, dist, away, find_backend(root, "cuda13"), make_wheel)
 
 
@@ -83,29 +71,27 @@ def found_in(finished: FinishedSet, *pythons: str) -> tuple[str, list[str]]:
     return finished.release.version, [f"{path.parent.name}/{path.name}" for path in finished.fetch(pythons)]
 
 
-def test_the_only_set_of_the_release_is_taken(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
-    """Whatever it is called; wheels of other releases, backends and platforms stay where they are."""
-    bench.put(bench.dist, "1.3+acme.7", "cp312", "cp313", plugin=True)
+def pair_of(version: str, python: str = "cp312", *, folder: str = "dist") -> list[str]:
+    """Return the wheels of a set as `found_in` names them, with the `jaxlib` in some folder."""
+    return [f"{folder}/{JAXLIB.format(version, python, python)}", f"dist/{PLUGIN.format(version)}"]
+
+
+def test_the_only_set_of_the_newest_release_is_taken(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of those in the folder, whatever it is called; wheels of other backends and platforms stay where they are."""
     bench.put(bench.dist, "1.2+split.1", "cp312", plugin=True)
+    (bench.dist / "foo.whl").touch()  # only seems to be a wheel
+    assert found_in(bench.find(), "cp312") == ("1.2", pair_of("1.2+split.1"))
+    with pytest.raises(UsageError, match=r"no wheel of jaxlib-cuda-13 1\.3 for"):
+        bench.find(release="1.3")
+    bench.put(bench.dist, "1.3+acme.7", "cp312", "cp313", plugin=True)
     for name in (PLUGIN.replace("cuda_13", "cpu"), PLUGIN.replace("x86_64", "aarch64")):
         (bench.dist / name.format("1.3+other.1")).touch()
     (bench.dist / JAXLIB.replace("x86_64", "aarch64").format("1.3+acme.7", "cp312", "cp312")).touch()
-    newest = ["dist/" + JAXLIB.format("1.3+acme.7", "cp312", "cp312"), "dist/" + PLUGIN.format("1.3+acme.7")]
-    assert found_in(bench.find(), "cp312") == ("1.3", newest)
+    capsys.readouterr()
+    assert found_in(bench.find(), "cp312") == ("1.3", pair_of("1.3+acme.7"))
     plugin = bench.dist / PLUGIN.format("1.3+acme.7")
     assert capsys.readouterr().err == f"set 1.3+acme.7: {plugin}, jaxlib of {bench.dist}\n"
-    older = ["dist/" + JAXLIB.format("1.2+split.1", "cp312", "cp312"), "dist/" + PLUGIN.format("1.2+split.1")]
-    assert found_in(bench.find(release="1.2"), "cp312") == ("1.2", older)
-
-
-def test_the_only_set_of_the_folder_is_taken(bench: Bench) -> None:
-    """Also where a newer release is pinned, and next to what only seems to be a wheel."""
-    bench.put(bench.dist, "1.2+split.1", "cp312", plugin=True)
-    (bench.dist / "foo.whl").touch()
-    names = ["dist/" + JAXLIB.format("1.2+split.1", "cp312", "cp312"), "dist/" + PLUGIN.format("1.2+split.1")]
-    assert found_in(bench.find(), "cp312") == ("1.2", names)
-    with pytest.raises(UsageError, match=r"no wheel of jaxlib-cuda-13 1\.3 for"):
-        bench.find(release="1.3")
+    assert found_in(bench.find(release="1.2"), "cp312") == ("1.2", pair_of("1.2+split.1"))
 
 
 def test_of_several_sets_one_has_to_be_named(bench: Bench) -> None:
@@ -116,8 +102,7 @@ def test_of_several_sets_one_has_to_be_named(bench: Bench) -> None:
         bench.find()
     assert "1.3+acme.9, 1.3+acme.10" in caught.value.what
     for version in ("1.3+acme.9", "1.2+split.1"):
-        names = ["dist/" + JAXLIB.format(version, "cp312", "cp312"), "dist/" + PLUGIN.format(version)]
-        assert found_in(bench.find(where=version), "cp312") == (version[:3], names)
+        assert found_in(bench.find(where=version), "cp312") == (version[:3], pair_of(version))
 
 
 def test_the_jaxlib_may_be_where_the_set_is_published(bench: Bench) -> None:
@@ -125,8 +110,8 @@ def test_the_jaxlib_may_be_where_the_set_is_published(bench: Bench) -> None:
     bench.put(bench.dist, "1.3+acme.9", plugin=True)
     for version in ("1.3+acme.9", "1.3+acme.10"):
         bench.put(bench.away, version, "cp312", "cp313")
-    names = ["away/" + JAXLIB.format("1.3+acme.9", "cp313", "cp313"), "dist/" + PLUGIN.format("1.3+acme.9")]
-    assert found_in(bench.find(where=str(bench.away)), "cp313") == ("1.3", names)
+    found = found_in(bench.find(where=str(bench.away)), "cp313")
+    assert found == ("1.3", pair_of("1.3+acme.9", "cp313", folder="away"))
 
 
 def test_what_is_missing_is_named(bench: Bench) -> None:
