@@ -21,6 +21,7 @@ from pjrtwheel.wheel.metadata import wheel_metadata
 from pjrtwheel.wheel.names import WheelName, parse_name
 from pjrtwheel.wheel.plan import text_source
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
+from release_entries import entry_of
 from release_files import write_release_file
 
 COMMIT = "c0ffee" + "0" * 34
@@ -67,22 +68,11 @@ def make_dist(
     selector = "jaxlib_select-0.1.0-py3-none-any.whl"
     dist.mkdir(parents=True)
     entries = [
-        *(
-            write_wheel(
-                dist,
-                name,
-                release,
-                provider,
-                f"bindings.{tag}",
-                (levels or {}).get(tag, DEFAULT_COMPRESSION),
-                environ,
-            )
-            for tag, name in zip(BINDINGS, bindings, strict=True)
-        ),
-        write_wheel(dist, plugin, release, provider, "plugin.cpu"),
-        write_wheel(dist, auto, release, provider),
-        write_wheel(dist, selector, None, provider),
+        write_wheel(dist, name, release, provider, f"bindings.{tag}", (levels or {}).get(tag), environ)
+        for tag, name in zip(BINDINGS, bindings, strict=True)
     ]
+    entries.append(write_wheel(dist, plugin, release, provider, "plugin.cpu"))
+    entries += [write_wheel(dist, auto, release, provider), write_wheel(dist, selector, None, provider)]
     (dist / f"jaxlib_auto-{version}-variants.json").write_text("{}\n", "utf-8")
     proven = [replace(entry, proof=Proof(Level.STATIC, None, (), origin), built=origin) for entry in entries]
     (dist / RELEASE_FILENAME).write_text(format_entries({entry.filename: entry for entry in proven}), "utf-8")
@@ -95,7 +85,7 @@ def write_wheel(
     release: Release | None,
     provider: str,
     key: str = "",
-    setting: int = DEFAULT_COMPRESSION,
+    setting: int | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Entry:
     """Write a wheel with METADATA, WHEEL, RECORD and, as far as it has them, library, lock and bill of materials."""
@@ -111,23 +101,18 @@ def write_wheel(
     files |= {f"{name.dist_info}/WHEEL": wheel_metadata(name, purelib=not pin)}
     files |= {f"{name.dist_info}/METADATA": _metadata(name)}
     path = dist / filename
-    with ArchiveWriter(path, stamp=timestamp(environ or {}), compression=Compression(setting)) as archive:
+    with ArchiveWriter(
+        path, stamp=timestamp(environ or {}), compression=Compression(setting or DEFAULT_COMPRESSION)
+    ) as archive:
         members = {member: archive.add(text_source(member, text)) for member, text in files.items()}
         record = f"{name.dist_info}/RECORD"
         archive.add(text_source(record, format_record(members, record)))
-    unproven = Proof(Level.STATIC, None, (), ORIGIN)
-    return Entry(
-        filename=filename,
-        distribution=name.distribution,
-        version=name.version,
+    return entry_of(
+        filename,
         sha256=hash_file(path),
         size=path.stat().st_size,
         tags=tuple(sorted(map(str, name.tags))),
         lock_id=lock.lock_id if lock else "",
-        stripped_bytes=0,
-        gpu_code=(),
-        proof=unproven,
-        other_proofs=(),
         provider=provider if pin else "none",
         provenance=provenance,
     )

@@ -180,9 +180,9 @@ def _add(wheel: Path, entry: Entry, folder: Path) -> None:
     digest = hash_file(folder / entry.filename)
     if digest != entry.sha256:
         raise WheelError(
-            f"{wheel} has sha256 {digest}, its report says {entry.sha256}",
-            cause="the file was changed after it was assembled",
-            remedy="build again",
+            f"{wheel} has sha256 {digest}, its record says {entry.sha256}",
+            cause="the file was damaged or replaced after it was built",
+            remedy="copy it again, or build again",
         )
 
 

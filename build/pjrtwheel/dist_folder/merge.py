@@ -56,8 +56,6 @@ def merge_folders(folders: Sequence[Path], dist: Path) -> tuple[Entry, ...]:
             of one version and different sets.
     """
     records = {folder: _leave_out_variants(read_folder(folder), folder, dist) for folder in folders}
-    for folder, entries in records.items():
-        _check_bytes(folder, entries)
     _check_same(records, dist)
     wheels = {name: folder / name for folder, entries in records.items() for name in entries}
     merged = [entry for entries in records.values() for entry in entries.values()]
@@ -75,17 +73,6 @@ def _leave_out_variants(entries: Mapping[str, Entry], folder: Path, dist: Path) 
             flush=True,
         )
     return {name: entry for name, entry in entries.items() if (entry.distribution, entry.version) not in projects}
-
-
-def _check_bytes(folder: Path, entries: Mapping[str, Entry]) -> None:
-    """Hold the wheels of a folder to its `release.json`, also those not to be copied."""
-    for name, entry in entries.items():
-        if (digest := hash_file(folder / name)) != entry.sha256:
-            raise WheelError(
-                f"{folder / name} has sha256 {digest}, {RELEASE_FILENAME} says {entry.sha256}",
-                cause="it was damaged or replaced after it was built",
-                remedy="copy the folder again, or build again",
-            )
 
 
 def _check_same(records: Mapping[Path, Mapping[str, Entry]], dist: Path) -> None:
