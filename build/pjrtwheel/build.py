@@ -19,7 +19,7 @@ from pjrtwheel.bazel.remote import describe_processes, describe_warnings
 from pjrtwheel.bazel.workspace import lock_builds
 from pjrtwheel.dist_folder import add_wheels, check_space
 from pjrtwheel.elf import check_exports, read_image
-from pjrtwheel.errors import BazelError, UsageError, VerifyError, count
+from pjrtwheel.errors import BazelError, UsageError, count
 from pjrtwheel.fetch.index import check_bundled
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
@@ -33,7 +33,7 @@ from pjrtwheel.sets import BINDINGS
 from pjrtwheel.sets.promised import promised_bindings, promised_plugin
 from pjrtwheel.sources import import_closure
 from pjrtwheel.verify import verify_wheels
-from pjrtwheel.wheel.report import BuiltWheel, Report, read_built
+from pjrtwheel.wheel.report import BuiltWheel, read_built
 
 # Whose versions decide what verification finds.
 CHECKERS = (
@@ -99,7 +99,6 @@ def build(
     smoke_tests: bool = True,
     bindings: Sequence[BuiltWheel] = (),
     progress: Progress = LINES,
-    verbose: bool = False,
 ) -> tuple[Entry, ...]:
     """Build the wheels of some backends and their bindings, which have an extra for each of all the backends.
 
@@ -119,7 +118,7 @@ def build(
     if request.provider != "source":
         check_bundled(request.inputs, os.environ)
     with lock_builds(request.root, cache):
-        built = _build_and_check(request, backends, dist, cache, bindings, progress, verbose=verbose)
+        built = _build_and_check(request, backends, dist, cache, progress)
         proofs = []
         for backend in request.backends or (None,):
             found = prove(
@@ -139,16 +138,9 @@ def build(
 
 
 def _build_and_check(
-    request: BuildRequest,
-    backends: Sequence[Backend],
-    dist: Path,
-    cache: Path,
-    bindings: Sequence[BuiltWheel],
-    progress: Progress,
-    *,
-    verbose: bool,
+    request: BuildRequest, backends: Sequence[Backend], dist: Path, cache: Path, progress: Progress
 ) -> tuple[BuiltWheel, ...]:
-    """Return the wheels of a request, each verified and all of one set."""
+    """Return the wheels of a request, each verified."""
     result = build_with_bazel(request, progress=progress)
     progress.say(describe_actions(result))
     if warnings := describe_warnings(result.log.text):
@@ -156,11 +148,7 @@ def _build_and_check(
     built = tuple(map(read_built, result.directories))
     check_returned(request, [wheel.report.wheel for wheel in built])
     check_space(built, dist)
-    if verbose:
-        for wheel in built:
-            progress.say(describe_repair(wheel.report))
     _verify_once(built, backends, cache, progress)
-    check_set([wheel.report for wheel in (*built, *bindings)])
     return built
 
 
@@ -227,12 +215,6 @@ def describe_actions(result: BuildResult) -> str:
     return f"Bazel ran {ran}" + (f": {kinds}" if kinds else ", everything was up to date") + (places and f"; {places}")
 
 
-def describe_repair(report: Report) -> str:
-    """Say in one line what repair did to a wheel; `release.json` has it by file."""
-    changed, dropped = count(len(report.changes), "file"), report.stripped_bytes / 1e6
-    return f"{report.wheel}: repair changed {changed} and dropped {dropped:.1f} MB ('changes' in release.json)"
-
-
 def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache: Path, progress: Progress) -> None:
     """Verify each wheel unless the same bytes were verified before, by the same checks; the set is looked at anew."""
     digests = {wheel.report.wheel: wheel.report.sha256 for wheel in built}
@@ -246,15 +228,6 @@ def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache
     for record in records.values():
         record.parent.mkdir(parents=True, exist_ok=True)
         record.touch()
-
-
-def check_set(reports: Sequence[Report]) -> None:
-    """Raise a `VerifyError` that lists wheels which were verified apart, unless they have one lock."""
-    if len({report.lock_id for report in reports}) > 1:
-        locks = ", ".join(f"{report.wheel} ({report.lock_id[:8]})" for report in reports)
-        raise VerifyError(
-            f"wheels of different sets: {locks}", remedy="run the command again; if it stays so, report it"
-        )
 
 
 def verification_key(digest: str, backends: Sequence[Backend]) -> str:

@@ -26,7 +26,6 @@ from pjrtwheel.bazel.locate import Bazel
 from pjrtwheel.build import (
     check_library,
     check_returned,
-    check_set,
     check_writable,
     describe_actions,
     parse_provider,
@@ -34,7 +33,7 @@ from pjrtwheel.build import (
     verification_key,
 )
 from pjrtwheel.cli import build as command
-from pjrtwheel.errors import BazelError, ElfError, UsageError, VerifyError
+from pjrtwheel.errors import BazelError, ElfError, UsageError
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.products import facts
 from pjrtwheel.record.entries import Entry, read_entries
@@ -116,17 +115,6 @@ def test_verification_is_repeated_where_its_inputs_differ(
     version = importlib.metadata.version
     monkeypatch.setattr(importlib.metadata, "version", lambda name: "0" if name == tool else version(name))
     assert len({before, *others, verification_key("a", [cpu])}) == 4
-
-
-def test_wheels_of_two_sets_are_refused() -> None:
-    """Wheels that were verified apart are still compared with each other."""
-
-    def report(name: str, lock_id: str) -> Report:
-        return Report(f"{name}.whl", name, "1", "t", "ab", 5, (), lock_id, "prebuilt", {}, {}, 0)
-
-    check_set([report("jaxlib", "0123456789"), report("jaxlib-cpu", "0123456789")])
-    with pytest.raises(VerifyError, match=r"jaxlib\.whl \(01234567\), jaxlib-cpu\.whl \(abcdefgh\)"):
-        check_set([report("jaxlib", "0123456789"), report("jaxlib-cpu", "abcdefghij")])
 
 
 def test_place_that_cannot_be_written_is_refused_before_building(tmp_path: Path) -> None:

@@ -98,7 +98,6 @@ def execute(args: argparse.Namespace) -> int:
             smoke_tests=not args.no_smoke,
             bindings=published.bindings if published else (),
             progress=progress,
-            verbose=args.verbose,
         )
     print_wheels(entries, dist, built=promised_wheels(request), details=args.verbose)
     print(f"total time: {format_time(progress.clock() - progress.started)}", file=sys.stderr)

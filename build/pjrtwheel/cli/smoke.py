@@ -22,10 +22,9 @@ from pjrtwheel.errors import ProofError, UsageError, explain
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.prove import on_device
 from pjrtwheel.prove.inputs import load_inputs
 from pjrtwheel.prove.library import require_own_names
-from pjrtwheel.prove.on_device import Folders, Index, Installed, Supply
+from pjrtwheel.prove.on_device import prove_on_device
 from pjrtwheel.prove.on_every_python import combine, platform_of
 from pjrtwheel.prove.on_python import Evidence, can_prove, prove_python, prove_unpacked, untried
 from pjrtwheel.prove.proof_file import write_proof_file
@@ -150,7 +149,16 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
         evidence[tag] = (
             prove_unpacked(python, wheels, inputs)
             if args.environment
-            else on_device.prove_on_device(python, wheels, inputs, _supply(args), library=args.xla)
+            else prove_on_device(
+                python,
+                wheels,
+                inputs,
+                backend,
+                cache=cache,
+                folders=args.wheelhouse,
+                system=args.system_site_packages,
+                library=args.xla,
+            )
         )
         yield evidence[tag].python
     failed = any(shown.python.failures() for shown in evidence.values())
@@ -201,9 +209,3 @@ def _record(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path)
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
-
-
-def _supply(args: argparse.Namespace) -> Supply:
-    if args.system_site_packages:
-        return Installed()
-    return Folders(tuple(args.wheelhouse)) if args.wheelhouse else Index(cache_root(os.environ))

@@ -11,7 +11,6 @@ import hashlib
 import importlib.metadata
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.record.proofs import Proof
 from pjrtwheel.wheel.report import BuiltWheel
 
-_SCHEMA = 6
+_SCHEMA = 7
 ROOT = Path("/")
 
 # Variables that the dynamic linker reads (ld.so(8)); those of a vendor's libraries are in the backend's file. The
@@ -39,13 +38,15 @@ class MachineState:
 
     Attributes:
         nodes: Device nodes, and whether this user may use each.
-        libraries: Libraries in the folders that are looked in, with their sizes; folders of vendors' toolkits; and the
-            dynamic linker's own index, which is written anew when a package brings or updates a library.
+        linker: Time and size of the dynamic linker's own index (ldconfig(8)), which is written anew when a package
+            brings or updates a library; nothing where there is none.
+        libraries: Libraries in the folders that are looked in besides, with their sizes.
         environ: Variables that the programs see and vendors' libraries read.
         checker: Version of the package with the conformance checks.
     """
 
     nodes: tuple[tuple[str, bool], ...]
+    linker: tuple[int, ...]
     libraries: tuple[tuple[str, int], ...]
     environ: tuple[tuple[str, str], ...]
     checker: str
@@ -91,21 +92,22 @@ def write_proofs(path: Path, proofs: Mapping[str, Proof]) -> None:
 
 
 def describe_machine(
-    environ: Mapping[str, str], search_paths: Sequence[str] = (), env_prefixes: Sequence[str] = (), root: Path = ROOT
+    environ: Mapping[str, str], search_paths: Sequence[str] = (), prefixes: Sequence[str] = (), root: Path = ROOT
 ) -> MachineState:
     """Look at the machine, below the `root` of a file system.
 
-    The backend's packages are installed in `search_paths`, such as `/opt/rocm/lib`; its libraries read variables of the
-    programs' environment whose names begin with one of `env_prefixes`, such as `ROCM_`.
+    The backend's libraries are looked for in `search_paths`, such as `/opt/rocm/lib`; they read variables of the
+    programs' environment whose names begin with one of some prefixes, such as `ROCM_`.
     """
-    variables = {name: value for name, value in environ.items() if name.startswith((*_LINKER, *env_prefixes))}
-    folders = [root / path.lstrip("/") for path in search_paths if path.startswith("/")]
-    folders += [Path(part) for value in variables.values() for part in value.split(os.pathsep) if part.startswith("/")]
-    libraries = {entry for folder in folders for entry in _find_libraries(folder)}
+    index = root / "etc/ld.so.cache"
+    status = index.stat() if index.is_file() else None
+    folders = [path for path in (*search_paths, *environ.get("LD_LIBRARY_PATH", "").split(":")) if path.startswith("/")]
+    files = {path for folder in folders for path in (root / folder.lstrip("/")).glob("*.so*") if path.is_file()}
     return MachineState(
         nodes=tuple(sorted(find_nodes(root / "dev"))),
-        libraries=(*sorted(libraries), *_find_installations(root)),
-        environ=tuple(sorted(variables.items())),
+        linker=(status.st_mtime_ns, status.st_size) if status else (),
+        libraries=tuple((str(path), path.stat().st_size) for path in sorted(files)),
+        environ=tuple(sorted(item for item in environ.items() if item[0].startswith((*_LINKER, *prefixes)))),
         checker=_checker_version(),
     )
 
@@ -118,23 +120,6 @@ def find_nodes(dev: Path) -> Iterator[tuple[str, bool]]:
             path = Path(folder) / name
             if path.is_char_device():
                 yield str(path.relative_to(dev)), os.access(path, os.R_OK | os.W_OK)
-
-
-def _find_libraries(folder: Path) -> Iterator[tuple[str, int]]:
-    """Yield path and size of every shared library in a folder, or in `lib` and `lib64` of an installation."""
-    for place in (folder, folder / "lib", folder / "lib64"):
-        for path in place.glob("*.so*"):
-            if path.is_file():
-                yield str(path), path.stat().st_size
-
-
-def _find_installations(root: Path) -> Iterator[tuple[str, int]]:
-    """Yield the folders of installed toolkits, and the state of the dynamic linker's index, if any (ldconfig(8))."""
-    for path in sorted({path for pattern in ("opt/*", "opt/*/*", "usr/local/*") for path in root.glob(pattern)}):
-        yield str(path), 0
-    with suppress(OSError):
-        status = (root / "etc/ld.so.cache").stat()
-        yield from (("changed", status.st_mtime_ns), ("size", status.st_size))
 
 
 def _checker_version() -> str:

@@ -142,20 +142,9 @@ def ask_driver(python: Path, backend: Backend) -> str:
     command = [str(python), "-I", "-m", backend.package, "--json"]
     with tempfile.TemporaryDirectory(prefix="driver-") as scratch:
         end = run_process(command, Path(scratch), _SECONDS, kept=_KEPT)
-    return read_driver(end.output)
-
-
-def read_driver(output: str) -> str:
-    r"""Return the driver in a loader's answer, which warnings may surround.
-
-    >>> read_driver('a warning\n{"vendor": {"driver": "580.82, CUDA 13.0"}}\n')
-    '580.82, CUDA 13.0'
-    >>> read_driver('{"vendor": null}'), read_driver("Traceback ...")
-    ('', '')
-    """
-    start = re.search(r"^\{", output, re.MULTILINE)
+    start = re.search(r"^\{", end.output, re.MULTILINE)  # warnings may surround the answer
     try:
-        document, _ = json.JSONDecoder().raw_decode(output, start.start() if start else 0)
+        document, _ = json.JSONDecoder().raw_decode(end.output, start.start() if start else 0)
         return str(document["vendor"]["driver"] or "")
     except (ValueError, KeyError, TypeError):
         return ""

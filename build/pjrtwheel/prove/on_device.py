@@ -6,15 +6,13 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_venv, install, wheelhouse
-from pjrtwheel.errors import ProofError, UsageError
+from pjrtwheel.errors import ProofError
 from pjrtwheel.prove.devices import Devices, detect_devices, find_devices
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.library import find_installed, require_installed
@@ -23,49 +21,38 @@ from pjrtwheel.record.proofs import PythonProof
 from pjrtwheel.wheel.names import parse_name
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
-    """What wheels need comes from the package index, which is asked once; the answer is kept below `cache`."""
-
-    cache: Path
-
-
-@dataclass(frozen=True, slots=True)
-class Folders:
-    """What wheels need is in folders, and is looked for nowhere else."""
-
-    paths: tuple[Path, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Installed:
-    """What wheels need is installed with the interpreter; only the wheels themselves are added."""
-
-
-Supply = Index | Folders | Installed
-
-
 def prove_on_device(
     interpreter: Interpreter,
     wheels: Sequence[Path],
     inputs: ProofInputs,
-    supply: Supply,
+    backend: Backend,
     *,
+    cache: Path,
+    folders: Sequence[Path] = (),
+    system: bool = False,
     library: Path | None = None,
 ) -> Evidence:
     """Run every smoke program on the accelerator of this machine, from a clean environment.
 
-    Wheels for other Pythons are left out. A plugin library of this machine may take the place of the wheel's.
+    Wheels for other Pythons are left out. What wheels need comes from some `folders` alone, or is installed with the
+    interpreter (`system`), or else comes from the package index, whose answer is kept in the cache. A plugin `library`
+    of this machine may take the place of the wheel's.
 
     Raises:
         ProofError: The wheels do not install, or others in their place, or there is no device for the plugin here.
     """
-    backend = _backend(inputs)
     wheels = fitting(wheels, interpreter.tag)
     # The loader alone knows at once what takes a minute to find out with JAX, which has to be installed for it.
     require_device(detect_devices(interpreter.path, wheels, backend), backend)
     print(f"preparing an environment with Python {interpreter.version} ...", file=sys.stderr, flush=True)
-    with _environment(interpreter, wheels, inputs, supply, vendor=library is None) as python:
+    with tempfile.TemporaryDirectory(prefix="device-") as scratch:
+        python = create_venv(interpreter, Path(scratch) / "venv", system=system)
+        places = {*folders, *(wheel.parent for wheel in wheels)}
+        needed = [parse_name(wheel.name).requirement for wheel in wheels]
+        if not system:
+            needed = requirements_for(inputs, wheels, vendor=library is None)
+            places |= set() if folders else {wheelhouse(interpreter, needed, wheels, cache)}
+        install(python, needed, places, dependencies=not system)
         require_installed(python, wheels)
         if library:
             replace_library(python, backend, library)
@@ -89,34 +76,8 @@ def require_device(devices: Devices | None, backend: Backend) -> None:
         )
 
 
-@contextmanager
-def _environment(
-    interpreter: Interpreter, wheels: Sequence[Path], inputs: ProofInputs, supply: Supply, *, vendor: bool
-) -> Iterator[Path]:
-    folders = {wheel.parent for wheel in wheels}
-    requirements = requirements_for(inputs, wheels, vendor=vendor)
-    match supply:
-        case Installed():
-            requirements = [parse_name(wheel.name).requirement for wheel in wheels]
-        case Folders(paths):
-            folders.update(paths)
-        case Index(cache):
-            folders.add(wheelhouse(interpreter, requirements, wheels, cache))
-    system = isinstance(supply, Installed)
-    with tempfile.TemporaryDirectory(prefix="device-") as scratch:
-        python = create_venv(interpreter, Path(scratch) / "venv", system=system)
-        install(python, requirements, folders, dependencies=not system)
-        yield python
-
-
 def replace_library(python: Path, backend: Backend, library: Path) -> None:
     """Put a link to another library in the place of the wheel's own, whether the wheel had one or not."""
     place = find_installed(python, backend)
     place.unlink(missing_ok=True)
     place.symlink_to(library.resolve())
-
-
-def _backend(inputs: ProofInputs) -> Backend:
-    if inputs.backend is None:
-        raise UsageError("a proof on a device needs a backend")
-    return inputs.backend

@@ -22,7 +22,7 @@ from pjrtwheel.prove.devices import Devices, detect_devices, find_devices, parse
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.inside.library import require_loaded
 from pjrtwheel.prove.library import Opened, open_library, require_installed, require_own_names
-from pjrtwheel.prove.on_device import Index, prove_on_device, require_device
+from pjrtwheel.prove.on_device import prove_on_device, require_device
 from pjrtwheel.prove.on_python import requirements_for
 
 BINDINGS = "jaxlib-1.2.3-1-cp312-cp312-manylinux_2_27_x86_64.whl"
@@ -101,7 +101,7 @@ def test_without_a_device_no_environment_is_made(
     wheels = [make_wheel({f"{backend.package}/__init__.py": loader_of("NoDeviceError").encode()}, name=PLUGIN)]
     python = Interpreter(Path(sys.executable), "cp312", "3.12.1", sys.base_prefix)
     with pytest.raises(ProofError) as caught:
-        prove_on_device(python, wheels, ProofInputs(backend, (), (), (), ()), Index(tmp_path / "cache"))
+        prove_on_device(python, wheels, ProofInputs(backend, (), (), (), ()), backend, cache=tmp_path / "cache")
     assert caught.value.cause == "no bead found"
     assert (capsys.readouterr().err, (tmp_path / "cache").exists()) == ("", False)
 
