@@ -16,6 +16,7 @@ import json
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
@@ -284,7 +285,8 @@ def _print_tasks() -> None:
     for group, names in EVERYDAY.items():
         print(f"{group}:")
         for name in names:
-            print(f"  ./noxw {name:<15} {_summarize(name)}")
+            summary = _summarize(name).partition(": [")[0]  # without arguments
+            print(textwrap.fill(f"  ./noxw {name:<15} {summary}", 80, subsequent_indent=" " * 25))
     print("all sessions and commands: ./noxw -l; the options of one: ./noxw NAME --help")
 
 

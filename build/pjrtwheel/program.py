@@ -8,6 +8,7 @@ import argparse
 import difflib
 import errno
 import functools
+import os
 import signal
 import sys
 import traceback
@@ -19,7 +20,7 @@ from pjrtwheel.errors import PjrtWheelError, UsageError
 
 Main = TypeVar("Main", bound=Callable[..., int])
 _ALIKE = 0.7  # of 1: "--relase" is that near to "--release", and not to "--set"
-INTERRUPTED = 130  # 128 + SIGINT, as shells report it
+INTERRUPTED, CLOSED = 130, 141  # 128 + SIGINT or SIGPIPE, as shells report them
 
 # What a user can fix; any other error of the system is a bug and keeps its traceback.
 REMEDIES = {
@@ -45,7 +46,10 @@ def run_main(function: Callable[[Sequence[str]], int], argv: Sequence[str] | Non
     debug = "--debug" in arguments
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that what is half done is cleared away
     try:
-        return function([argument for argument in arguments if argument != "--debug"])
+        return _call(function, [argument for argument in arguments if argument != "--debug"])
+    except BrokenPipeError:  # whoever reads has seen enough, such as `head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or Python would complain when it ends
+        return CLOSED
     except PjrtWheelError as error:
         return _fail(str(error), error.exit_code, debug=debug)
     except OSError as error:
@@ -56,6 +60,14 @@ def run_main(function: Callable[[Sequence[str]], int], argv: Sequence[str] | Non
         return _fail("interrupted", INTERRUPTED, debug=debug)
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _call(function: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> int:
+    """Call a function, and write what it printed before its errors are dealt with."""
+    try:
+        return function(arguments)
+    finally:
+        sys.stdout.flush()
 
 
 def program(main: Main) -> Main:

@@ -55,8 +55,7 @@ def test_without_a_name_it_prints_a_dozen_tasks_in_groups(root: Path) -> None:
     tasks = [line.split()[1:] for line in lines if line.startswith("  ./noxw ")]
     assert [line for line in lines if line.endswith(":")] == ["make:", "check:", "publish:", "develop:"]
     assert len(tasks) <= 12
-    assert all(len(words) > 3 for words in tasks)
-    assert lines[-1].endswith("./noxw NAME --help")
+    assert max(map(len, lines)) <= 80
 
 
 def test_the_sessions_are_those_that_are_promised(root: Path) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.progress import LINES, BarProgress, Item, LogProgress, Progress, open_progress
+from pjrtwheel.progress import BarProgress, Item, LogProgress, Progress, open_progress
 
 PROGRAM = """
 import sys, time
@@ -107,13 +107,6 @@ def test_an_item_is_shown_while_it_runs() -> None:
             during, done = step.items(), step.done
     assert [(one.name, one.received) for one in during] == [("a.whl", 1), ("a: twine", None)]
     assert (done, step.done, len(step.items())) == (0, 1, 1)
-
-
-def test_commands_with_short_steps_print_what_is_said_alone(capsys: pytest.CaptureFixture[str]) -> None:
-    """On the stream for errors, whichever that is by then."""
-    with LINES.step("verify"):
-        LINES.say("a line")
-    assert capsys.readouterr() == ("", "a line\n")
 
 
 class Screen(io.StringIO):

@@ -67,12 +67,8 @@ def ask_tooling(stream: io.StringIO, environ: dict[str, str]) -> tuple[int, bool
     ("encoding", "marks"),
     [
         ("utf-8", True),
-        ("UTF8", True),
-        ("cp65001", True),
         ("gb18030", True),
         ("cp1252", False),
-        ("latin-1", False),
-        ("ascii", False),
         ("no-such-encoding", False),
         (None, False),
     ],

@@ -11,20 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.cli.commands import COMMANDS
 from pjrtwheel.environment.interpreters import find_interpreters
 
 # The dependency group `build` has none of these; the tests' environment has.
 ABSENT = "import sys; sys.modules.update(pytest=None, hypothesis=None, jax=None, jaxlib=None)"
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_starts_without_the_tests_packages(command: str, root: Path) -> None:
-    """Every subcommand shows its help in an environment that has neither pytest nor JAX."""
-    program = f"{ABSENT}; from pjrtwheel.cli import main; main([{command!r}, '--help'])"
+def test_commands_start_without_the_tests_packages(root: Path) -> None:
+    """Every subcommand has its options in an environment that has neither pytest nor JAX."""
+    program = f"{ABSENT}; from pjrtwheel.cli import COMMANDS, make_parser; print(*map(make_parser, COMMANDS))"
     environ = os.environ | {"PYTHONPATH": os.pathsep.join([str(root / "build"), str(root / "selector")])}
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, env=environ)
-    assert (done.returncode, done.stderr, done.stdout.split()[0]) == (0, "", "usage:")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_facts_need_no_more_than_the_tooling_on_the_path(root: Path, tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 import debian
-from debian import ARCHITECTURES, NAMESPACE, RootError, enter, list_seen, make_root, name_root
-from pjrtwheel.errors import UsageError
+from debian import ARCHITECTURES, NAMESPACE, RootError, enter, make_root, name_root
 from pjrtwheel.platforms import host_platform
 
 HERE = debian.host_architecture()
@@ -67,14 +66,6 @@ def test_a_root_that_is_half_made_is_removed(tmp_path: Path, monkeypatch: pytest
     assert list(tmp_path.iterdir()) == []
     (tmp_path / "root").mkdir()
     make_root(tmp_path / "root", "trixie", HERE, [], None)
-
-
-def test_a_command_sees_the_repository_the_cache_and_what_is_named(root: Path, tmp_path: Path) -> None:
-    """Only the cache and what is named for it can be written."""
-    seen = list_seen(tmp_path / "cache", [tmp_path])
-    assert (seen[root], seen[tmp_path / "cache"], seen[tmp_path]) == (False, True, True)
-    with pytest.raises(UsageError, match="no such file or folder"):
-        list_seen(tmp_path / "cache", [tmp_path / "none"])
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount")

@@ -16,7 +16,7 @@ import pytest
 from pjrtwheel.prove.proof_file import SCHEMA, ProofFile, ProvenWheel, read_proof_file
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, ProofMachine, PythonProof
-from smoke_native import find_bindings, find_installed, main, run_program, write_proof
+from smoke_native import find_bindings, find_installed, run_program, write_proof
 
 OLD = {"distribution": "jaxlib", "version": "1.9+split.1", "filename": "a.whl"}
 NEW = {"distribution": "jaxlib", "version": "1.10", "filename": "b.whl"}
@@ -66,16 +66,6 @@ def test_a_program_that_ends_early_has_failed(body: str, detail: str, tmp_path: 
     lines = ["import importlib.metadata", "def check():", "    importlib.metadata.version = str", f"    {body}"]
     program.write_text("\n".join(lines), "utf-8")
     assert run_program(Path(sys.executable), program) == {"outcome": "failed", "detail": detail}
-
-
-def test_an_unknown_program_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With those there are, before anything is installed."""
-    with pytest.raises(SystemExit) as caught:
-        main([str(tmp_path), "--program", "nothing"])
-    assert caught.value.code == 2
-    message = capsys.readouterr().err
-    assert "invalid choice: 'nothing'" in message
-    assert "'vmap'" in message
 
 
 NAME = "jaxlib-1.2.3-cp312-cp312-macosx_11_0_arm64.whl"
