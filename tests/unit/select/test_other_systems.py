@@ -61,7 +61,10 @@ def run_as(root: Path, system: str, machine: str, *command: str) -> tuple[dict[s
     return json.loads(result.stdout), shown["seen"]
 
 
-@pytest.mark.parametrize("machine", [Machine("darwin", "arm64"), Machine("windows", "x86_64")], ids=lambda it: it.os)
+OTHERS = [Machine("darwin", "arm64"), Machine("windows", "x86_64"), Machine("linux", "aarch64")]
+
+
+@pytest.mark.parametrize("machine", OTHERS, ids=lambda machine: machine.os)
 @pytest.mark.parametrize("package", ["jax", "jaxlib"])
 def test_a_machine_without_our_accelerators_gets_jax_alone(machine: Machine, package: str) -> None:
     """It has an XLA for the CPU in `jaxlib` itself, and the answer says why there is nothing else."""

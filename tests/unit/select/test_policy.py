@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.choose.policy import Policy, PolicySource, find_table, read_policy
+from jaxlib_select.choose.policy import find_table, read_policy
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.errors import PolicyError, UsageError
 from jaxlib_select.machine.host import this_host
@@ -224,12 +224,6 @@ def test_a_bad_pyproject_is_named(text: bytes, named: str, tmp_path: Path) -> No
     assert lacking(str(caught.value), "pyproject.toml", named) == []
 
 
-def test_a_pyproject_without_the_table_is_not_parsed(tmp_path: Path) -> None:
-    """Even if it is broken."""
-    (tmp_path / "pyproject.toml").write_text("[project\n", "utf-8")
-    assert read_policy([], {}, tmp_path) == Policy((PolicySource(), PolicySource(), PolicySource()))
-
-
 # With the table that `lock --format uv` asks for, and the words of ours in other places.
 UV_PROJECT = """
 [project]
@@ -247,6 +241,7 @@ name = "jaxlib-select"
     ("text", "expected"),
     [
         (UV_PROJECT, {}),
+        ("[project\n", {}),  # that it is broken is none of our business
         (UV_PROJECT + '[ tool . jaxlib-select . backends ]\n# "here"\njax = "cpu"\n[[x]]\njax = 3', {"jax": "cpu"}),
         ("[tool]\njaxlib-select.backends.jax = 'cpu'", {"jax": "cpu"}),
         ("[tool.jaxlib-select]\nbackends = { jax = 'cpu' }", {"jax": "cpu"}),

@@ -16,7 +16,6 @@ import pytest
 from jaxlib_select.choose.decision import Candidate, Decision
 from jaxlib_select.choose.resolve import Resolver, resolve
 from jaxlib_select.errors import FactsError, PolicyError, ResolverError, UsageError
-from jaxlib_select.machine.model import Machine
 from machines import L4, PLAIN
 from select_commands import asked
 
@@ -153,9 +152,3 @@ def test_a_release_can_be_named() -> None:
     assert resolve("jax", PLAIN, release="1.2.3").requirements == ("jax==1.2.3", "jaxlib-cpu==1.2.3+split.1")
     assert resolve(" JAX == 1.2.3", PLAIN) == resolve("jax", PLAIN, release="1.2.3")
     assert resolve("jaxlib", PLAIN).requirements == ("jaxlib==1.2.3", "jaxlib-cpu==1.2.3+split.1")
-
-
-def test_where_the_cpu_has_no_wheel_of_ours_jax_has_its_own() -> None:
-    """Installers would not find ours."""
-    decision = resolve("jax", Machine("linux", "aarch64"))
-    assert (decision.package, decision.requirements, len(decision.warnings)) == ("jaxlib-cpu", ("jax==1.2.3",), 1)

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from hosts import LIBCUDA, NVML, MakeHost, pci, said
@@ -18,13 +20,23 @@ H100 = NvidiaGpu((9, 0), "NVIDIA H100")
 BOTH = {LIBCUDA: "", NVML: ""}
 
 
-def test_libcuda_decides(make_host: MakeHost) -> None:
+ONE_H100 = "version 13000\ninit 0\ncount 1\ngpu 9 0 NVIDIA H100"
+
+
+@pytest.mark.parametrize(
+    ("lines", "status", "nvidia"),
+    [
+        (ONE_H100, 0, Nvidia((13, 0), cuinit=0, gpus=(H100,), source="libcuda", libcuda="ok")),
+        (ONE_H100, -6, Nvidia((13, 0), cuinit=0, gpus=(H100,), libcuda="crashed")),
+        ("version 12040\ninit 100", 0, Nvidia((12, 4), cuinit=100, source="libcuda", libcuda="ok")),
+    ],
+    ids=["answers", "dies after its answer", "no device"],
+)
+def test_libcuda_decides(make_host: MakeHost, lines: str, status: int, nvidia: Nvidia) -> None:
     """Its answers are taken, and nothing else is asked; the kernel module's version is for the reader."""
-    host = make_host(
-        {**BOTH, "/sys/module/nvidia/version": "580.95.05\n"},
-        {"libcuda": said("version 13000", "init 0", "count 2", "gpu 9 0 NVIDIA H100", "gpu 9 0 NVIDIA H100")},
-    )
-    assert detect(host).nvidia == Nvidia((13, 0), "580.95.05", 0, (H100, H100), "libcuda", "ok")
+    files = {**BOTH, "/sys/module/nvidia/version": "580.95.05\n"}
+    host = make_host(files, {"libcuda": said(lines, status=status)})
+    assert detect(host).nvidia == replace(nvidia, driver="580.95.05")
     assert host.run.asked == ["libcuda"]  # type: ignore[attr-defined]
 
 
@@ -96,26 +108,11 @@ def test_the_gpu_of_a_mig_instance_is_taken_where_libcuda_does_not_answer(make_h
     assert (decision.package, dict(decision.environment)) == ("jaxlib-cuda-13", {})
 
 
-def test_no_device_is_an_answer(make_host: MakeHost) -> None:
-    """CuInit 100 is believed: nobody else is asked."""
-    host = make_host(BOTH, {"libcuda": said("version 12040", "init 100")})
-    assert detect(host).nvidia == Nvidia((12, 4), cuinit=100, source="libcuda", libcuda="ok")
-    assert host.run.asked == ["libcuda"]  # type: ignore[attr-defined]
-
-
 def test_an_nvml_that_hangs_is_noted(make_host: MakeHost) -> None:
     """It gets half of the time that libcuda gets."""
     host = make_host({NVML: ""}, {"libnvidia-ml": ProcessResult(None, timed_out=True)}, timeout=4.0)
     (note,) = detect(host).notes
     assert lacking(note, "libnvidia-ml.so.1", "2 s") == []
-
-
-def test_who_was_named_by_libcuda_is_not_asked_for_again(make_host: MakeHost) -> None:
-    """A libcuda that dies after it named its GPUs costs no more time."""
-    crash = said("version 13000", "init 0", "count 1", "gpu 9 0 NVIDIA H100", status=-6)
-    host = make_host(BOTH, {"libcuda": crash})
-    assert detect(host).nvidia.gpus == (H100,)
-    assert host.run.asked == ["libcuda"]  # type: ignore[attr-defined]
 
 
 def test_a_gpu_without_a_driver_is_seen_on_the_bus(make_host: MakeHost) -> None:
