@@ -9,6 +9,7 @@ around the members. *Verify* then holds the members themselves to RECORD.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -33,6 +34,12 @@ _SHOWN = 3
 _REMEDY = "build again without that cache; who may write a cache may write the wheels that are built with it"
 
 
+@functools.cache
+def our_own_code() -> tuple[str, ...]:
+    """Return the digests of the modules that plan the members of a wheel."""
+    return tuple(hash_file(path) for path in import_closure("pjrtwheel.wheel.recompute"))
+
+
 def identify_check(wheel: Path, manifest: Path) -> str:
     """Return the identity of a check: wheel, report, manifest, every input by its bytes, the date, and our own code.
 
@@ -46,7 +53,7 @@ def identify_check(wheel: Path, manifest: Path) -> str:
         (wheel.name, hash_file(wheel)),
         hash_file(wheel.with_name(REPORT_FILENAME)),
         timestamp(os.environ),
-        *(hash_file(path) for path in import_closure("pjrtwheel.wheel.recompute")),
+        *our_own_code(),
     ]
     return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
 

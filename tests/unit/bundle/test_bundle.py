@@ -177,9 +177,9 @@ def test_a_bundle_must_have_every_input(tmp_path: Path, monkeypatch: pytest.Monk
         check_bundled(pins, environ)
     assert caught.value.what == f"the bundle {tmp_path} has no b-1-py3-none-any.whl and 1 other file"
     (tmp_path / "SHA256SUMS").touch()
+    enter_bundle(environ)  # not os.environ, in which it would stay for the tests after this one
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
-    enter_bundle(os.environ)
     (tmp_path / "staging").mkdir()
     with pytest.raises(FetchError) as caught:
         download_wheel(pins[1], tmp_path / "staging")
