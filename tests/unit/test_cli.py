@@ -121,7 +121,7 @@ def test_a_reader_that_has_seen_enough_gets_no_traceback(root: Path) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     environ = os.environ | {"PYTHONPATH": f"{root}/build:{root}/selector"}
-    command = [sys.executable, "-m", "pjrtwheel", "tag", "--help"]
+    command = [sys.executable, "-m", "pjrtwheel", "matrix", "--root", str(root)]
     done = subprocess.run(command, stdout=writing, stderr=subprocess.PIPE, check=False, env=environ)
     os.close(writing)
     assert (done.returncode, done.stderr) == (CLOSED, b"")
