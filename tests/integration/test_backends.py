@@ -59,14 +59,6 @@ def test_provenance_names_every_pinned_file(backend: Backend, wheel: Path, relea
         assert (bool(ours), [name for name in ours if name.endswith(".py")]) == (True, [])
 
 
-@pytest.mark.usefixtures("wheel")
-def test_second_build_does_nothing(backend: Backend, root: Path, release: Release) -> None:
-    """Everything of the first build is there: no library is unpacked, compiled or compressed again."""
-    request = BuildRequest(root, release, (backend,), PLATFORMS[PLATFORM])
-    build(request)  # the wheel may have been built elsewhere
-    assert build(request).log.actions == ()
-
-
 def test_library_of_ones_own_takes_the_pinned_kernels(
     root: Path, backend_wheels: Callable[[str], Path], compile_library: Callable[..., Path], release: Release
 ) -> None:

@@ -98,3 +98,17 @@ def namespace() -> list[str]:
     if shutil.which("unshare") is None or subprocess.run([*command, "true"], check=False).returncode != 0:
         pytest.skip("this machine does not allow a namespace of file systems")
     return command
+
+
+@pytest.fixture
+def on_machine(
+    run: Program, overlay: Overlay, nvidia: Callable[..., Path], namespace: list[str], tmp_path: Path
+) -> Program:
+    """Return a function: code, folders, what the mock driver answers → the process where NVIDIA has a device."""
+
+    def start(code: str, *plugins: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+        put(nvidia("libcuda.so.1"), tmp_path / "driver/libcuda.so.1")
+        variables = {"LD_LIBRARY_PATH": str(tmp_path / "driver"), **environ}
+        return run(code, overlay("cuda13"), *plugins, inside=namespace, **variables)
+
+    return start

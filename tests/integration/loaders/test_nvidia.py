@@ -60,19 +60,10 @@ except RuntimeError as error:
     ids=["no GPU", "34", "802", "803", "804", "old driver", "no libraries"],
 )
 def test_a_machine_with_a_device_of_nvidias(
-    run: Program,
-    overlay: Overlay,
-    nvidia: Callable[..., Path],
-    namespace: list[str],
-    tmp_path: Path,
-    environ: dict[str, str],
-    status: int,
-    line: str,
+    on_machine: Program, environ: dict[str, str], status: int, line: str
 ) -> None:
     """JAX goes on only if its driver says that there is no GPU; all else is an error with a name, at the first use."""
-    put(nvidia("libcuda.so.1"), tmp_path / "driver/libcuda.so.1")
-    library_path = str(tmp_path / "driver")
-    result = run(USE_JAX, overlay("cuda13"), inside=namespace, LD_LIBRARY_PATH=library_path, **environ)
+    result = on_machine(USE_JAX, **environ)
     assert (result.returncode, result.stdout) == (status, USED * (status == 0)), result.stderr
     assert re.search(line, result.stderr, re.MULTILINE), result.stderr
 

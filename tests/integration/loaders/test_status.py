@@ -15,12 +15,6 @@ from plugin_status import verdict_of
 pytestmark = pytest.mark.integration
 
 
-def add_unchecked_libraries(nvidia: Callable[..., Path], folder: Path) -> None:
-    """Add what JAX starts without: NVIDIA's libraries whose versions are not checked, for one GPU."""
-    for library in ("libnvrtc.so.13", "libnvJitLink.so.13", "libcublasLt.so.13", "libcusolver.so.12"):
-        put(nvidia(library), folder / "nvidia/cu13/lib" / library)
-
-
 STATUS = "import runpy, sys; sys.argv[1:] = []; runpy.run_module('jaxlib_cuda_13', run_name='__main__')"
 
 
@@ -54,20 +48,17 @@ def test_the_status_of_a_plugin_for_gpus(run: Program, overlay: Overlay, tmp_pat
     ids=["all well", "hidden", "old driver", "old GPU", "two GPUs without NCCL"],
 )
 def test_the_status_on_a_machine_with_a_device_of_nvidias(
-    run: Program,
-    overlay: Overlay,
+    on_machine: Program,
     nvidia: Callable[..., Path],
     nvidia_wheels: Path,
-    namespace: list[str],
     tmp_path: Path,
     environ: dict[str, str],
     status: int,
     named: tuple[str, ...],
 ) -> None:
-    """Whatever keeps JAX from using a GPU that is there is a misfit, also that this process sees none."""
-    put(nvidia("libcuda.so.1"), tmp_path / "driver/libcuda.so.1")
-    add_unchecked_libraries(nvidia, tmp_path)
-    plugins = overlay("cuda13"), nvidia_wheels, tmp_path
-    result = run(STATUS, *plugins, inside=namespace, LD_LIBRARY_PATH=str(tmp_path / "driver"), **environ)
+    """What keeps JAX from using a GPU that is there is a misfit; libraries that it starts without are checked too."""
+    for library in ("libnvrtc.so.13", "libnvJitLink.so.13", "libcublasLt.so.13", "libcusolver.so.12"):
+        put(nvidia(library), tmp_path / "nvidia/cu13/lib" / library)
+    result = on_machine(STATUS, nvidia_wheels, tmp_path, **environ)
     verdict = verdict_of(result.stdout)
     assert (result.returncode, [text for text in named if text not in verdict]) == (status, []), result.stderr

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import sysconfig
 from pathlib import Path
@@ -66,12 +65,3 @@ def test_an_emulator_is_noticed(tmp_path: Path) -> None:
     lie.write_text(f"import sys; sys.executable = {str(other)!r}; exec(sys.argv[1])")
     emulated = write_program(tmp_path / "emulated", f'exec "{sys.executable}" -I "{lie}" "$3"')
     assert [found.emulated for path in (real, emulated) if (found := probe(path))] == [False, True]
-
-
-def test_a_file_that_is_not_executable_is_not_started(tmp_path: Path) -> None:
-    """A file without the right to run it is passed over."""
-    path = write_program(tmp_path / "python", f'exec "{sys.executable}" "$@"')
-    path.chmod(0o644)
-    if os.geteuid() == 0 and os.access(path, os.X_OK):
-        pytest.skip("this user may execute anything")
-    assert find_interpreter(THIS, [path]) is None

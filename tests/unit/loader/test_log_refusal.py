@@ -35,26 +35,20 @@ def test_what_happened_what_it_means_and_the_fix(load_module: Loader) -> None:
 
 @pytest.mark.parametrize(
     ("platforms", "builtin", "registered", "lines"),
-    [
-        ("", False, [True], 1),  # quiet: JAX raises it only where the platform is named
-        ("abacus", False, [True], 1),
-        ("cpu", False, [True], 0),
-        ("", True, [], 1),  # the client that JAX has itself stays
-        ("abacus", True, [], 1),
-    ],
+    # Quiet: JAX raises it only where the platform is named. A client that JAX has itself stays.
+    [("", False, [True], 1), ("abacus", False, [True], 1), ("cpu", False, [True], 0), ("abacus", True, [], 1)],
 )
 def test_a_plugin_of_another_set_is_quiet(
-    cpu_loader: Callable[[str], ModuleType],
+    load_module: Loader,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     platforms: str,
-    *,
     builtin: bool,
     registered: list[bool],
     lines: int,
 ) -> None:
     """It takes no platform down that others serve, and says so once where JAX would have used it."""
-    plugin, private = cpu_loader("pjrt.plugin"), cpu_loader("pjrt.private")
+    plugin, private = load_module("cpu", "pjrt.plugin"), load_module("cpu", "pjrt.private")
     quiet: list[bool] = []
     backend = ModuleType("jax.extend.backend")
     backend.register_backend_factory = lambda *_, fail_quietly, **__: quiet.append(fail_quietly)  # type: ignore[attr-defined]
@@ -63,6 +57,6 @@ def test_a_plugin_of_another_set_is_quiet(
     monkeypatch.setattr(private, "asked_platforms", lambda: platforms)
     monkeypatch.setattr(private, "expand_alias", lambda name: [name])
     monkeypatch.setattr(private, "has_platform", lambda _: builtin)
-    error = cpu_loader("pjrt.errors").OtherSetError("jaxlib-abacus is of another set", remedy="remove it")
+    error = load_module("cpu", "pjrt.errors").OtherSetError("jaxlib-abacus is of another set", remedy="remove it")
     plugin.refuse(plugin.Plugin("abacus", "jaxlib-abacus", Path("abacus"), "abacus.so", "X"), error, 400)
     assert (quiet, len(caplog.messages)) == (registered, lines)

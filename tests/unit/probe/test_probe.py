@@ -46,23 +46,15 @@ def answer(*checks: tuple[str, str, str]) -> dict[str, Any]:
 
 def test_missing_capabilities_are_no_failure() -> None:
     """Plugins differ; a check that cannot be made says nothing against one."""
-    result = parse_answer(
-        answer(("client.create", "pass", "ok"), ("stream.events", "skip", "none"), ("a.b", "unsupported", "no")),
-        DEFAULTS,
-        device=True,
-    )
-
+    checks = ("client.create", "pass", "ok"), ("stream.events", "skip", "none"), ("a.b", "unsupported", "no")
+    result = parse_answer(answer(*checks), DEFAULTS, device=True)
     assert result == ProbeResult(
         ProbeOutcome.PASSED,
         pjrt_api="0.115",
         platform="demo",
         extensions=("FFI", "type 99"),
         attributes={"number": "13000", "version": "1.20.0", "text": "x"},
-        checks=(
-            Check("client.create", CheckResult.OK, "ok"),
-            Check("stream.events", CheckResult.SKIP, "none"),
-            Check("a.b", CheckResult.UNSUPPORTED, "no"),
-        ),
+        checks=tuple(Check(name, CheckResult(outcome), detail) for name, outcome, detail in checks),
     )
     assert result.summary() == "passed: 1 pass, 1 unsupported, 1 skip"
     assert tables.write(result)["checks"][1] == {"name": "stream.events", "result": "skip", "detail": "none"}

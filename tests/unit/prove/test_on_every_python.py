@@ -89,8 +89,7 @@ Extension modules: numpy, jaxlib (total: 2)"""
 RAISED = """Traceback (most recent call last):
   File "fft.py", line 3, in check
     f(x)
-jax.errors.JaxRuntimeError: UNIMPLEMENTED: no callbacks
-jaxlib/py_client.cc:425
+ValueError: before it
 
 During handling of the above exception, another exception occurred:
 
