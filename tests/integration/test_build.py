@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The build command as a whole: again, elsewhere, twice at once, and without a network; and what it built, installed."""
+"""The build command as a whole: again, elsewhere, twice at once, without a network; and what it built, installed."""
 
 from __future__ import annotations
 
