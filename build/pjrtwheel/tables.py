@@ -4,7 +4,7 @@
 
 The annotations of a dataclass are the schema: `read` checks every value against them, and every error names the key
 path at which it was found, such as `pin[3].sha256`. Standard library only: repository rules read tables before there is
-any environment. `release.json` and other documents get a JSON Schema from the same annotations (`json_schema.py`).
+any environment.
 
 Annotations that are understood: `str`, `int`, `float`, `bool`, `Any`, `object`, `Path`, `Literal`, enumerations,
 dataclasses, `X | None`, `tuple[X, ...]`, tuples of a fixed length, `list[X]`, `dict[str, X]` and `Mapping[str, X]`.
@@ -144,16 +144,6 @@ def key_of(entry: Field[Any]) -> str:
     return entry.metadata.get("key") or entry.name
 
 
-def pattern_of(entry: Field[Any]) -> str:
-    """Return the regular expression that an attribute's strings must match; empty if there is none."""
-    return str(entry.metadata.get("pattern", ""))
-
-
-def is_required(entry: Field[Any]) -> bool:
-    """Whether the table must have the key of an attribute."""
-    return entry.default is MISSING and entry.default_factory is MISSING
-
-
 @functools.cache
 def hints_of(kind: type) -> dict[str, Any]:
     """Return the resolved annotations of a dataclass, by attribute."""
@@ -175,13 +165,15 @@ def _read_table(kind: type, value: object, where: str, given: Mapping[str, objec
             continue
         if key in entries:
             place = _join(where, key)
-            found = _read_value(hints[entry.name], entries.pop(key), place, pattern_of(entry), lenient=lenient)
+            found = _read_value(
+                hints[entry.name], entries.pop(key), place, entry.metadata.get("pattern", ""), lenient=lenient
+            )
             minimum = entry.metadata.get("minimum")
             if minimum is not None and isinstance(found, int) and found < minimum:
                 raise TableError(f"{place}: expected at least {minimum}, found {found}")
             if entry.init:
                 values[entry.name] = found
-        elif entry.init and is_required(entry):
+        elif entry.init and entry.default is MISSING and entry.default_factory is MISSING:
             missing.append(key)
     if missing or (entries and not lenient):
         problems = [("lacks", missing), ("has unknown keys", [] if lenient else sorted(map(str, entries)))]

@@ -1,31 +1,23 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What is generated below `docs/`: the README's picture, JSON Schemas, and the table of releases in a page."""
+"""What is generated below `docs/`: the README's picture, and the table of releases in a page."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import jinja2
 from packaging.utils import parse_wheel_filename
 
-from jaxlib_select.machine.model import Machine
 from pjrtwheel.abis import name_python, python_order
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.docs.measures import Measure, pair_up, read_measures
 from pjrtwheel.errors import UsageError, count
-from pjrtwheel.json_schema import schema_of
-from pjrtwheel.prove.proof_file import ProofFile
-from pjrtwheel.record.entries import Record
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets import BINDINGS
 
-RELEASE_SCHEMA = "docs/release.schema.json"
-MACHINE_SCHEMA = "docs/machine.schema.json"
-PROOFS_SCHEMA = "docs/proofs.schema.json"
 RELEASES = "docs/user/wheels.md"
 _BEGIN = "<!-- releases: begin, written by ./noxw update -->"
 _END = "<!-- releases: end -->"
@@ -46,21 +38,7 @@ def render_generated(root: Path) -> dict[str, str]:
     return {
         RELEASES: "\n".join([before + _BEGIN, render_releases(releases, backends), _END + after]),
         "docs/images/wheels.svg": render_picture(read_measures(root), backends),
-        **_render_schemas(),
     }
-
-
-def _render_schemas() -> dict[str, str]:
-    """Return the text of each schema, by its path in the repository."""
-    wheels = "dist/release.json: the finished wheels of a folder, and what was proven of them"
-    machine = "The machine file of jaxlib-select: what `detect --json` prints and `--machine FILE` reads"
-    proofs = "Proofs that were made on another machine: `smoke_BACKEND -- --proofs` writes, `merge --proofs` reads them"
-    schemas = {
-        RELEASE_SCHEMA: schema_of(Record, wheels, written=True),
-        MACHINE_SCHEMA: schema_of(Machine, machine, lenient=True),
-        PROOFS_SCHEMA: schema_of(ProofFile, proofs),
-    }
-    return {path: json.dumps(schema, indent=2, ensure_ascii=False) + "\n" for path, schema in schemas.items()}
 
 
 def render_releases(releases: Sequence[Release], backends: Iterable[Backend]) -> str:

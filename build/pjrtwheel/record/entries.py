@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """`dist/release.json`: one entry for each wheel of the folder.
 
-The dataclasses are the contract: `pjrtwheel.tables` reads and writes them, and `docs/release.schema.json` is generated
-from them.
+The dataclasses are the contract: `pjrtwheel.tables` reads and writes them, and `docs/release.schema.json` describes
+them to others.
 """
 
 from __future__ import annotations

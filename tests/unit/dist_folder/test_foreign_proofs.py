@@ -16,7 +16,6 @@ import pytest
 
 from pjrtwheel.cli import main
 from pjrtwheel.dist_folder.merge import add_proof_files
-from pjrtwheel.docs.generated import PROOFS_SCHEMA
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.prove.proof_file import write_proof_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries
@@ -55,7 +54,7 @@ def proofs(tmp_path: Path) -> Path:
 def test_a_file_says_all_that_makes_it_a_proof(root: Path, proofs: Path) -> None:
     """Bytes, level, programs, chip, driver, date, commit, and who vouches for it; it fits its schema."""
     document = json.loads(proofs.read_text("utf-8"))
-    jsonschema.validate(document, json.loads((root / PROOFS_SCHEMA).read_text("utf-8")))
+    jsonschema.validate(document, json.loads((root / "docs/proofs.schema.json").read_text("utf-8")))
     wheel = document["wheels"][1]
     assert (document["schema"], document["date"], document["signed_off_by"]) == (1, DATE, "A Tester")
     assert (wheel["wheel"], wheel["sha256"]) == (PLUGIN, DIGESTS[PLUGIN])
