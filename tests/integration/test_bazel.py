@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import os
 import zipfile
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pytest
 
 from pjrtwheel.backend import find_backend
 from pjrtwheel.bazel.invoke import BuildRequest, build
-from pjrtwheel.errors import BazelError, ElfError, FetchError
+from pjrtwheel.errors import ElfError, FetchError
 from pjrtwheel.platforms import PLATFORMS
 from release_under_test import release_under_test
 
@@ -26,21 +25,6 @@ def request_of(
     """Return a request for the plugin alone."""
     release, cpu = release_under_test(), find_backend(root, "cpu")
     return BuildRequest(root, release, (cpu,), PLATFORMS[platform], provider, library, with_bindings=False)
-
-
-def test_no_bazel_and_no_way_to_install_it(root: Path, tmp_path: Path) -> None:
-    """The message says where Bazel was looked for and what to install."""
-    with pytest.raises(BazelError) as caught:
-        build(request_of(root), {"PATH": str(tmp_path), "PJRTWHEEL_CACHE": str(tmp_path / "cache")})
-    assert "looked for bazelisk, bazel, bazel-4 on PATH" in caught.value.cause
-    assert "apt-get install bazel-bootstrap" in caught.value.remedy
-    assert not (tmp_path / "cache").exists()
-
-
-def test_a_bazel_that_does_not_run(root: Path, tmp_path: Path) -> None:
-    """A Bazel that was asked for by name is never replaced by another."""
-    with pytest.raises(BazelError, match="cannot be run"):
-        build(request_of(root), {**os.environ, "BAZEL": str(tmp_path / "bazel")})
 
 
 def test_an_error_inside_an_action_is_the_error_of_the_build(root: Path, built_wheels: Path) -> None:

@@ -192,16 +192,6 @@ def test_a_cache_that_dies(clones: tuple[Clone, Clone], cache: HttpCache, reques
     clones[1].build(absent)
 
 
-def test_an_executor_that_dies(clones: tuple[Clone, Clone], start_executor: StartExecutor, tmp_path: Path) -> None:
-    """Killed by the first action, and absent for the next: the wheel is made here, in a sandbox."""
-    with start_executor(tmp_path / "farm", fault="KILL") as executor:
-        settings = executor_settings(tmp_path / "a", executor)
-        built = clones[0].build(settings)
-    assert (tmp_path / "farm/pid").is_file()
-    assert built.where["AssembleWheel"] <= HERE
-    assert clones[1].build(settings).wheels == built.wheels
-
-
 def test_a_result_without_its_files(clones: tuple[Clone, Clone], cache: HttpCache) -> None:
     """Bazel takes it for a success, and everything for up to date; the build fails once, and then works without it."""
     settings = settings_of(cache)

@@ -113,14 +113,6 @@ def test_dry_run_changes_nothing(repository: Path, index: Path, capsys: pytest.C
     assert list_releases(repository) == ["1.2.3"]
 
 
-def test_json_is_of_what_would_be_done(repository: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A report is no JSON; where there is nothing to do, that is said in it as well."""
-    assert run(repository, "--json") == UsageError.exit_code
-    assert "without --dry-run there is no JSON" in capsys.readouterr().err
-    assert run(repository, "--dry-run", "--json") == 0
-    assert json.loads(capsys.readouterr().out) == {"version": "", "before": "", "passed_over": [], "newest": "1.2.3"}
-
-
 def test_next_release_that_lost_a_platform(repository: Path, index: Path) -> None:
     """Pinned, with facts; what is lost is reported and is no error."""
     put_release(index, "1.3.0", platforms=(X86,), beads="beads>=5.1")

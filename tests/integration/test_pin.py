@@ -179,33 +179,6 @@ def test_a_file_that_came_later_is_found_next_to_what_is_pinned(
     assert not added & {entry.key for entry in after.absent}
 
 
-def test_another_decision_brings_its_own_requirements(
-    pin: Callable[..., Release], index: Path, repository: Path
-) -> None:
-    """Pins, commits and extras follow it, and go with it."""
-    for version, floor in (("1.2.1", "4.0"), ("1.2.2", "5.1")):
-        put_wheel(index, LIBRARY.replace("1.2.3", version), commit=f"{version[-1]}" * 40)
-        put_wheel(index, KERNELS.replace("1.2.3", version), requires=[BEADS.replace("5.1", floor)])
-    decisions = repository / "releases/overrides.toml"
-    decisions.write_text(OVERRIDE, "utf-8")
-    pin()
-    decisions.write_text(OVERRIDE.replace("1.2.2", "1.2.1"), "utf-8")
-    release = pin(missing_only=True)
-    assert release.pins["plugin.abacus.linux_x86_64"].version == "1.2.1"
-    assert release.commits["abacus-pjrt"] == "1" * 40
-    assert release.extras == {"abacus": {"with-beads": ("beads>=4.0,<5",)}}
-    decisions.unlink()
-    gone = pin(missing_only=True)
-    assert (gone.platforms("abacus"), gone.extras, sorted(gone.commits)) == ((), {}, ["jax", "jaxlib"])
-
-
-@pytest.mark.parametrize("spelling", ["1.2.3.0", "v1.2.3"])
-def test_a_release_has_one_file_however_it_is_spelled(pin: Callable[..., Release], index: Path, spelling: str) -> None:
-    """Its name is that of the index, which may hold files under odd names."""
-    (index / "jax-old.whl").write_bytes(b"")
-    assert (pin(spelling).version, pin(spelling).path.name) == ("1.2.3", "1.2.3.toml")
-
-
 def test_replaced_file_stops_before_anything_is_written(pin: Callable[..., Release], index: Path) -> None:
     """Other bytes under a pinned name are refused, and the pins stay as they were."""
     path = pin().path
@@ -214,14 +187,6 @@ def test_replaced_file_stops_before_anything_is_written(pin: Callable[..., Relea
     with pytest.raises(PinError, match=f"other bytes than were pinned for {SECOND}"):
         pin()
     assert path.read_bytes() == text
-
-
-def test_file_that_the_index_lost(pin: Callable[..., Release], index: Path) -> None:
-    """The pins file says so from then on, and `--missing` keeps the pin: the bytes may be in somebody's cache."""
-    first = pin()
-    (index / SECOND).unlink()
-    assert pin(missing_only=True) == first
-    assert pin().pythons("linux_x86_64") == ("cp312",)
 
 
 def test_an_unknown_release_is_said_before_all_else(pin: Callable[..., Release], index: Path, repository: Path) -> None:

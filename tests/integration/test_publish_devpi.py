@@ -182,24 +182,6 @@ def test_killed_runs_leave_whole_files_and_are_resumed(
     assert digests_at(index, projects_of(large_release)) == expected
 
 
-def test_a_stage_is_promoted_without_a_rebuild(
-    devpi: Devpi, publish: Callable[..., tuple[int, str]], tmp_path: Path
-) -> None:
-    """The company's index gets the bytes of the stage; from a stage that lacks one of them it gets nothing."""
-    stage, company = devpi.add_index("stage"), devpi.add_index("company")
-    release, other = (write_release_folder(tmp_path / name, content=name.encode()) for name in ("release", "other"))
-    projects, expected = projects_of(release.path), wheels_of(release.path)
-    promotion = ("--from", "stage", "--from-index-url", stage.index_url, *company.options)
-    status, output = publish("company", release.path, *promotion)
-    assert (status, "stage does not have v1.2.3+split.1" in output) == (11, True)
-    assert digests_at(company, projects) == {}
-    assert publish("stage", release.path, *stage.options)[0] == 0
-    status, output = publish("company", release.path, *promotion)
-    assert (status, "4 files taken from stage" in output) == (0, True)
-    assert digests_at(company, projects) == expected
-    assert (publish("company", other.path, *promotion)[0], digests_at(company, projects)) == (11, expected)
-
-
 def test_installers_take_a_real_release(
     root: Path,
     devpi: Devpi,

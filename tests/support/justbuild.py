@@ -79,13 +79,12 @@ def _run(command: list[str], environ: dict[str, str]) -> None:
 
 
 @contextmanager
-def run_justbuild(program: Path, folder: Path, fault: str = "") -> Iterator[Executor]:
+def run_justbuild(program: Path, folder: Path) -> Iterator[Executor]:
     """Run the server on a free port of loopback, with an empty environment; it ends with the block.
 
     Args:
         program: Folder of `provide_justbuild`.
         folder: Where it works.
-        fault: Signal that its first action sends to the server itself, such as KILL.
     """
     (loader,) = program.glob("usr/lib/*/ld-linux-*.so.*")
     info = folder / "info.json"
@@ -94,9 +93,6 @@ def run_justbuild(program: Path, folder: Path, fault: str = "") -> Iterator[Exec
         *("--compatible", "--local-build-root", str(folder / "build"), "--info-file", str(info)),
     ]
     folder.mkdir(parents=True, exist_ok=True)
-    if fault:
-        script = f"read process < {folder / 'pid'}; kill -{fault} $process; exit 1"
-        command += ["--pid-file", str(folder / "pid"), "--local-launcher", json.dumps(["/bin/sh", "-c", script, "--"])]
     with (folder / "log").open("w") as log, subprocess.Popen(command, stdout=log, stderr=log, env={}) as process:
         try:
             port = _wait_for(info, process)

@@ -10,12 +10,6 @@ import pytest
 
 import abacus_backend
 from pjrtwheel.backend import (
-    Backend,
-    Kernels,
-    Prebuilt,
-    Source,
-    Tool,
-    UpstreamExtra,
     check_files,
     find_backend,
     load_backends,
@@ -86,12 +80,6 @@ integrated = ["thumb"]
 """
 
 
-def test_text_that_is_no_toml_is_named(tmp_path: Path) -> None:
-    """The error names the file and where TOML gave up."""
-    with pytest.raises(UsageError, match=r"backend\.toml\nnot TOML: .*line 1"):
-        parse_backend("= 1", tmp_path / "backend.toml")
-
-
 def test_new_directory_is_all_a_backend_needs(root: Path, tmp_path: Path) -> None:
     """A second directory below plugins/ is found, named after itself, in order of name."""
     text = (root / "plugins" / "cpu" / "backend.toml").read_text("utf-8")
@@ -141,12 +129,6 @@ def test_a_backend_is_found_however_its_name_is_written(root: Path) -> None:
         assert {find_backend(root, word).name for word in written} == {name}
 
 
-def test_an_unknown_backend_is_answered_with_the_known_ones(root: Path) -> None:
-    """A slip needs no second command."""
-    with pytest.raises(UsageError, match=r"(?s)'gpu'.*cpu"):
-        find_backend(root, "gpu")
-
-
 @pytest.mark.parametrize("name", sorted(load_backends(Path(__file__).resolve().parents[2])))
 def test_names_of_a_backend_agree(root: Path, name: str) -> None:
     """Distribution and import package are two spellings of one name, and every extra and platform there is is known."""
@@ -178,42 +160,6 @@ def test_shared_directories_are_there_and_are_no_backends(root: Path) -> None:
     assert {name for name in shared if not (root / "plugins" / name / "loader").is_dir()} == set()
 
 
-def test_everything_is_read() -> None:
-    """A file with every key gives every attribute, in the types that the tooling works with."""
-    assert parse_backend(WHOLE, Path("plugins/abacus/backend.toml")) == Backend(
-        name="abacus",
-        distribution="jaxlib-abacus",
-        package="jaxlib_abacus",
-        summary="XLA for the abacus",
-        pjrt_name="abacus",
-        library="abacus.so",
-        python_tag="cp312",
-        exports=("GetPjrtApi",),
-        tags={"linux_x86_64": "manylinux_2_27_x86_64"},
-        requires=("beads>=5",),
-        disable="JAXLIB_ABACUS_DISABLE",
-        prebuilt=Prebuilt("abacus-pjrt", "abacus/abacus.so", "1.*", "jax[abacus]", "cp312", bundled=False),
-        path=Path("plugins/abacus/backend.toml"),
-        source=Source("@xla//:abacus.so", ("xla_abacus",)),
-        kernels=Kernels("abacus-kernels", "abacus_kernels", "2.*"),
-        shared=("counting",),
-        extras={
-            "with-beads": ("beads==5",),
-            "with-rods": UpstreamExtra("abacus-plugin[with-rods]", same_major=True, bounds={"brass": ">=2"}),
-        },
-        jaxlib_extras={"abacus": ("with-beads",), "abacus-local": ()},
-        aot_requires=("abacus-compiler",),
-        tools={"beads": Tool("abacus-tools", "5", "bin/beads", ("linux_x86_64",))},
-        select={
-            "vendor": "merchant",
-            "rank": 7,
-            "driver": "1.0",
-            "integrated": ["thumb"],
-            "constraints": {"<7.5": ["beads<5"]},
-        },
-    )
-
-
 @pytest.mark.parametrize(
     ("old", "new", "cause"),
     [
@@ -240,9 +186,3 @@ def test_what_is_wrong_is_named_by_its_key(old: str, new: str, cause: str) -> No
     with pytest.raises(UsageError) as caught:
         parse_backend(WHOLE.replace(old, new), Path("plugins/abacus/backend.toml"))
     assert caught.value.cause.startswith(cause)
-
-
-def test_library_is_where_its_wheel_puts_it(root: Path) -> None:
-    """In our own package, unless the wheel of another distribution brings it."""
-    assert find_backend(root, "cpu").library_member == "jaxlib_cpu/pjrt_c_api_cpu_plugin.so"
-    assert parse_backend(WHOLE, Path("plugins/abacus/backend.toml")).library_member == "abacus/abacus.so"

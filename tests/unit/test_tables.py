@@ -125,13 +125,6 @@ def test_text_that_is_not_toml_or_json_is_a_table_error() -> None:
         read_json(Document, "1")
 
 
-def test_attributes_may_come_from_elsewhere() -> None:
-    """Such as the path of the file, which a table may not override."""
-    assert read_toml(Document, 'version = "2"', place=Path("a.toml")).place == Path("a.toml")
-    with pytest.raises(TableError, match="has unknown keys place"):
-        read_toml(Document, 'version = "2"\nplace = "b"', place=Path("a.toml"))
-
-
 @dataclass(frozen=True, slots=True)
 class Circle:
     """A table with a derived value."""

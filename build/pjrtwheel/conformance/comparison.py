@@ -40,7 +40,6 @@ class Expected:
 
 @dataclass(frozen=True, slots=True)
 class _ExpectedFile:
-    subset: tuple[str, ...] = ()
     difference: tuple[Expected, ...] = ()
 
 
@@ -93,12 +92,8 @@ def parse_expected(text: str, path: Path) -> tuple[Expected, ...]:
     Raises:
         UsageError: It is malformed, or an entry gives no reason.
     """
-    return _parse(text, path).difference
-
-
-def _parse(text: str, path: Path) -> _ExpectedFile:
     try:
-        return tables.read_toml(_ExpectedFile, text)
+        return tables.read_toml(_ExpectedFile, text).difference
     except tables.TableError as error:
         raise UsageError(f"malformed list of expected differences: {path}", cause=str(error)) from error
 
@@ -112,12 +107,6 @@ def load_expected(root: Path, backend: str) -> tuple[Expected, ...]:
     """Read the list of a backend; empty if it has none."""
     path = root / "tests" / "conformance" / f"{backend}.toml"
     return parse_expected(path.read_text("utf-8"), path) if path.is_file() else ()
-
-
-def load_subset(root: Path, backend: str) -> tuple[str, ...]:
-    """Return the few test files that a new release is tried with; none for a backend without a list."""
-    path = root / "tests" / "conformance" / f"{backend}.toml"
-    return _parse(path.read_text("utf-8"), path).subset if path.is_file() else ()
 
 
 def compare(

@@ -44,8 +44,3 @@ def test_first_failure_ends_the_action(make_compiler: Callable[..., list[str]], 
     assert main([*make_compiler("exit 3"), "--", "a.so", "--", "b.so"]) == 3
     assert (tmp_path / "log").read_text().endswith("|a.c -ldl -o a.so\n")
     assert len((tmp_path / "log").read_text().splitlines()) == 1
-
-
-def test_missing_compiler_is_named(tmp_path: Path) -> None:
-    """As a shell does, with status 127."""
-    assert main([str(tmp_path / "none"), "--", "a.so"]) == 127

@@ -18,10 +18,8 @@ from pjrtwheel.bazel.events import (
     parse_events,
     parse_progress,
     read_events,
-    report_line,
 )
 from pjrtwheel.errors import BazelError, ElfError
-from pjrtwheel.progress import Item, Step
 
 
 def lines_of(*events: dict[str, Any]) -> list[str]:
@@ -128,11 +126,3 @@ def test_bazels_own_errors_are_shown_without_its_chatter() -> None:
 def test_lines_of_bazel(line: str, state: BazelState | None) -> None:
     """The name of what runs and for how long, wherever they are there."""
     assert parse_progress(line) == state
-
-
-def test_a_step_shows_the_newest() -> None:
-    """Other lines change nothing of it."""
-    step = Step("Bazel", clock=lambda: 100.0)
-    for line in ("[1 / 9] Assembling a; 4s local\n", "[2 / 9] Assembling b; 5s local\n", "INFO: hello\n"):
-        report_line(line, step)
-    assert (step.done, step.total, step.items()) == (2, 9, [Item("Assembling b", 95.0)])

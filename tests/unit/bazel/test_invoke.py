@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,7 +17,6 @@ from pjrtwheel.bazel.events import BuildLog
 from pjrtwheel.bazel.invoke import (
     BuildRequest,
     build_environment,
-    build_flags,
     output_directories,
     run_bazel,
     startup_flags,
@@ -41,15 +39,6 @@ def request_of(root: Path, provider: str = "prebuilt", library: Path | None = No
     )
 
 
-def test_targets(root: Path) -> None:
-    """The plugin comes first, the bindings are those of all backends."""
-    assert request_of(root).targets == ("//plugins/cpu:wheel", "//jaxlib:wheels")
-    assert replace(request_of(root), backends=()).targets == ("//jaxlib:wheels",)
-    two = (find_backend(root, "cpu"), find_backend(root, "cuda13"))
-    alone = replace(request_of(root), backends=two, with_bindings=False)
-    assert alone.targets == ("//plugins/cpu:wheel", "//plugins/cuda13:wheel")
-
-
 def test_each_version_has_its_output_base(root: Path) -> None:
     """Two versions of Bazel never share one, nor do two backends that are built from source."""
     assert startup_flags(WORKSPACE, OLD, request_of(root))[1] == "--output_base=/c/bazel/1/4.2.3/wheels"
@@ -57,18 +46,6 @@ def test_each_version_has_its_output_base(root: Path) -> None:
     flags = startup_flags(workspace, NEW, request_of(root, "source"))
     assert flags[1] == "--output_base=/c/bazel/1/7.7.1/source-cpu"
     assert flags[3:] == (f"--bazelrc={root}/plugins/cpu/xla.bazelrc",)
-
-
-def test_flags_of_an_old_and_a_new_bazel(root: Path) -> None:
-    """Newer versions have to be asked to read WORKSPACE; the user's own options come last."""
-    common = ("--//build:platform=linux_x86_64", "--//build:provider=prebuilt")
-    assert build_flags(request_of(root), OLD, {}) == common
-    chosen = replace(request_of(root), assemble_options=("--level=10", "--jobs=2"))
-    assert build_flags(chosen, OLD, {}) == (*common, "--//build:assemble_options=--level=10,--jobs=2")
-    environ = {"SOURCE_DATE_EPOCH": "1", "PJRTWHEEL_BAZEL_FLAGS": "--jobs=2 '--define=a=b c'"}
-    assert build_flags(request_of(root), NEW, environ) == (
-        *("--config=workspace7", *common, "--//build:source_date_epoch=1", "--jobs=2", "--define=a=b c"),
-    )
 
 
 def test_environment_names_the_library_and_its_digest(root: Path, tmp_path: Path) -> None:

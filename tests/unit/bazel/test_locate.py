@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.bazel.locate import Bazel, _may_install, find_bazel, is_supported
+from pjrtwheel.bazel.locate import Bazel, _may_install, find_bazel
 from pjrtwheel.errors import BazelError
 
 
@@ -55,14 +55,6 @@ def test_none_that_will_do(tmp_path: Path, named: str, cause: str) -> None:
     with pytest.raises(BazelError) as caught:
         find_bazel("7.7.1", {"PATH": str(tmp_path), "BAZEL": named and str(tmp_path / named)})
     assert cause in caught.value.cause
-
-
-@pytest.mark.parametrize(
-    ("version", "supported"), [((4, 1, 9), False), ((4, 2, 3), True), ((8, 7, 0), True), ((9, 0, 0), False)]
-)
-def test_supported_versions(version: tuple[int, int, int], *, supported: bool) -> None:
-    """From Debian's 4.2 to the last one with WORKSPACE."""
-    assert is_supported(version) is supported
 
 
 def test_nothing_is_installed_within_a_bundle(monkeypatch: pytest.MonkeyPatch) -> None:

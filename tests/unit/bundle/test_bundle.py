@@ -56,16 +56,6 @@ def test_what_cannot_be_built_is_refused(root: Path, release: Release) -> None:
             choose_builds(root, names, [], [platform])
 
 
-def test_inputs_are_those_of_the_platform_and_of_the_tools_here(root: Path, release: Release) -> None:
-    """A library that stays in its own wheel is none of them: it is installed for proofs."""
-    (build,) = choose_builds(root, ["cuda13"], [release.version], [ARM])
-    platforms = {pin.key.rpartition(".")[2] for pin in build.inputs if pin.key.startswith(("plugin", "kernels"))}
-    assert platforms == {ARM.name}
-    assert f"compiler.{HOST.name}" in {pin.key for pin in build.inputs}
-    (build,) = choose_builds(root, ["tpu"], [], [HOST])
-    assert not [pin.key for pin in build.inputs if pin.key.startswith("plugin.")]
-
-
 @pytest.fixture
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a repository without backends, whose lock has two tools of the machine's index."""

@@ -11,11 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.backend import find_backend
-from pjrtwheel.cli import main
 from pjrtwheel.conformance.clients import (
     check_client,
-    client_environ,
     find_test_files,
 )
 from pjrtwheel.conformance.comparison import (
@@ -100,18 +97,6 @@ def test_a_file_of_another_release_is_no_success() -> None:
     difference = compare("f.py", failed, failed, ())
     assert (difference.unusable, difference.unexpected()) == ("no such name", ())
     assert "no such name" in format_report([difference])
-
-
-def test_the_report_names_every_difference() -> None:
-    """Counts first, then the cases with their reasons or errors."""
-    builtin = cases(a=CaseOutcome.PASSED, b=CaseOutcome.PASSED, c=CaseOutcome.PASSED)
-    plugin = cases(a=CaseOutcome.FAILED, b=CaseOutcome.SKIPPED, c=CaseOutcome.PASSED)
-    entries = (Expected("a", CaseOutcome.FAILED, "no such API"), Expected("c", CaseOutcome.FAILED, "once"))
-    lines = format_report([compare("f.py", builtin, plugin, entries)]).splitlines()
-    assert "| f.py | 3 / 0 / 0 | 1 / 1 / 1 | 1 | 1 | 1 |" in lines
-    assert [line for line in lines if line.startswith("- ")] == [
-        *("- a: passed -> failed; expected: no such API", "- b: passed -> skipped; why", "- c (failed)")
-    ]
 
 
 def report(when: str, outcome: str, name: str = "a", longrepr: object = None) -> str:
@@ -214,14 +199,6 @@ def test_a_file_that_cannot_be_imported_is_a_failed_case(tmp_path: Path) -> None
     assert set(run(tmp_path, "import no_such_module\n").values()) == {"failed"}
 
 
-def test_the_switch_comes_from_the_backend(root: Path) -> None:
-    """The built-in client is chosen by the variable that the backend's file names; JAX's own settings are kept."""
-    backend = find_backend(root, "cpu")
-    environ = {"JAX_NUM_GENERATED_CASES": "1", "PYTHONPATH": "x", backend.disable: "1"}
-    assert client_environ(environ, backend, "plugin") == {"JAX_NUM_GENERATED_CASES": "1"}
-    assert client_environ(environ, backend, "built-in") == {"JAX_NUM_GENERATED_CASES": "1", backend.disable: "1"}
-
-
 def test_test_files_are_found_by_name(tmp_path: Path) -> None:
     """Names work with and without their ending, and a wrong one says how to get the tests."""
     for name in ("a_test.py", "b_test.py", "config.py"):
@@ -248,11 +225,3 @@ def test_an_entry_without_a_reason_is_refused(text: str) -> None:
     """Every entry names a case, an outcome and a reason."""
     with pytest.raises(UsageError):
         parse_expected(text, Path("cpu.toml"))
-
-
-@pytest.mark.parametrize("choice", ["--set", "--release"])
-def test_a_choice_without_use_is_refused(root: Path, tmp_path: Path, choice: str) -> None:
-    """It would be passed over."""
-    (tmp_path / "a_test.py").touch()
-    command = ["conformance", str(tmp_path), "--root", str(root), "--environment", sys.executable, choice, "1.2"]
-    assert main(command) == UsageError.exit_code

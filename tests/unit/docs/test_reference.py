@@ -8,12 +8,8 @@ import argparse
 import json
 import re
 import subprocess
-import typing
-from collections.abc import Iterable, Iterator
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 import jsonschema  # type: ignore[import-untyped]
 import pytest
@@ -22,22 +18,11 @@ import jaxlib_select.errors
 import pjrtwheel.cli
 import pjrtwheel.errors
 from jaxlib_select import cli as select_cli
-from jaxlib_select.facts import Select
-from pjrtwheel.backend import Backend
 from pjrtwheel.cli.commands import COMMANDS
-from pjrtwheel.probe.plugin import ProbeSettings
-from pjrtwheel.products.index.release_pages.accelerators import Accelerators
 from pjrtwheel.program import INTERRUPTED
-from pjrtwheel.prove.inputs import Target
-from pjrtwheel.publish.destinations import Destination, load_destinations, variable_of
+from pjrtwheel.publish.destinations import load_destinations, variable_of
 from pjrtwheel.publish.places import OPTIONS
-from pjrtwheel.publish.yanked import Yanked
-from pjrtwheel.release.model import Override, Pin, Release, XlaSource
-from pjrtwheel.release.planned import WantedFiles
-from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.release_check.check import SEVERAL, ProblemKind
-from pjrtwheel.release_check.policy import Policy
-from pjrtwheel.tables import hints_of, key_of
 
 PROGRAMS = ("build", "ci", "jaxlib", "plugins", "selector", ".github", "noxw", "noxfile.py")
 TESTS = ("tests/conftest.py", "tests/integration", "tests/support")
@@ -87,33 +72,6 @@ def test_exit_statuses(root: Path) -> None:
     assert tables[0] == statuses(pjrtwheel.errors) | own
     assert tables[1] == {str(kind.status) for kind in ProblemKind}
     assert tables[2] == statuses(jaxlib_select.errors) | {str(INTERRUPTED)}
-
-
-def keys_of(kinds: Iterable[type]) -> Iterator[str]:
-    """Yield the keys of dataclasses, and of those that their annotations name."""
-    waiting: list[Any] = list(kinds)
-    for kind in waiting:
-        waiting += [entry for entry in typing.get_args(kind) if entry not in waiting]
-        if is_dataclass(kind):
-            yield from map(key_of, fields(kind))
-            waiting += [hint for hint in hints_of(typing.cast("type", kind)).values() if hint not in waiting]
-
-
-@pytest.mark.parametrize(
-    ("page", "kinds", "other"),
-    [  # `other`: what readers of a file fill in by themselves
-        ("backend-files.md", (Backend, Select, ProbeSettings, Accelerators, Target), {"path", "select"}),
-        (
-            "release-files.md",
-            (Release, Pin, WantedFiles, Override, XlaSource, Policy, Destination, Yanked),
-            {"pins", "digest", "path"},
-        ),
-        ("json-documents.md", (ReleaseLock,), set()),
-    ],
-)
-def test_keys_of_files(root: Path, page: str, kinds: tuple[type, ...], other: set[str]) -> None:
-    """Every one has a row on the page, and no row is about another."""
-    assert set(rows(root, page)) == set(keys_of(kinds)) - other
 
 
 def test_example_of_a_record(root: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch import WheelCache, unpack_wheel
 from pjrtwheel.fetch import __main__ as fetch_command
-from pjrtwheel.fetch.index import explain_output, tag_options
+from pjrtwheel.fetch.index import explain_output
 from pjrtwheel.release.known import choose_release
 from pjrtwheel.release.model import Pin, read_release
 
@@ -96,14 +96,6 @@ def test_what_is_pinned_is_described_without_fetching_it(root: Path, tmp_path: P
     )
     assert result == {"pin": asdict(read_release(release).pin("plugin.tpu.linux_x86_64")), "members": ()}
     assert list(tmp_path.iterdir()) == []
-
-
-def test_every_tag_of_the_file_name_is_asked_for() -> None:
-    """A wheel for several platforms is found under each of them, whatever this machine is."""
-    assert tag_options("z-1-py3-none-manylinux_2_12_x86_64.musllinux_1_1_x86_64.whl") == (
-        *("--platform", "manylinux_2_12_x86_64"),
-        *("--platform", "musllinux_1_1_x86_64"),
-    )
 
 
 @pytest.fixture

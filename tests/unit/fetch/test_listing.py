@@ -91,13 +91,6 @@ def test_index_without_digests_is_refused(index: tuple[str, dict[str, tuple[str,
         list_wheels("abacus-pjrt", IndexSettings((url,)))
 
 
-def test_project_that_no_index_knows(index: tuple[str, dict[str, tuple[str, bytes]]], tmp_path: Path) -> None:
-    """It has no files; that is an answer."""
-    url, _ = index
-    settings = IndexSettings((url, tmp_path.as_uri()), (tmp_path,))
-    assert list_wheels("abacus-pjrt", settings) == ()
-
-
 def test_index_that_cannot_be_reached() -> None:
     """The error has nobody's password."""
     with pytest.raises(FetchError) as caught:

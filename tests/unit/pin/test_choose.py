@@ -41,14 +41,6 @@ def test_every_python_and_platform_of_the_index_is_taken() -> None:
     assert chosen.absent == (Absent("bindings.cp314t.linux_aarch64", "jaxlib", "1.2", cause),)
 
 
-def test_pythons_of_the_release_are_looked_for() -> None:
-    """Kernels that lag behind the bindings by a Python are absent for it."""
-    kernels = WantedFiles("kernels.abacus.{python}.{platform}", "abacus-kernels", "1.2", (X86,))
-    chosen = choose_files(kernels, offer("abacus_kernels-1.2-cp313-cp313-manylinux_2_27_x86_64"), ["cp313", "cp315"])
-    assert [pin.key for pin in chosen.pins] == ["kernels.abacus.cp313.linux_x86_64"]
-    assert [entry.key for entry in chosen.absent] == ["kernels.abacus.cp315.linux_x86_64"]
-
-
 @pytest.mark.parametrize(
     ("names", "cause"),
     [

@@ -35,15 +35,6 @@ RELEASE = Release(
     overrides=(Override("abacus", "1.2.2", 'its "own" is late'),),
     xla=XlaSource("c0ffee", "ab" * 32, "7.7.0", verified=False, origin='a "quoted" place'),
 )
-XLA_TABLE = f"""
-["1.2.3"]
-commit = "c0ffee"
-sha256 = "{"ab" * 32}"
-bazel = "7.7.0"
-verified = false
-origin = "a document"
-contradicted_by = "another one"
-"""
 
 
 def test_text_is_read_back_as_it_was_written() -> None:
@@ -65,13 +56,6 @@ def test_order_of_the_answers_does_not_change_the_text() -> None:
     assert render_release(other) == render_release(RELEASE)
 
 
-def test_release_without_a_known_xla() -> None:
-    """It has no table of that name, and nothing else is empty either."""
-    text = render_release(replace(RELEASE, xla=None, absent=(), overrides=(), extras={}, commits={}))
-    assert [line for line in text.splitlines() if line.startswith("[")] == ["[[pin]]", "[[pin]]"]
-    assert parse_release(text, PATH).xla is None
-
-
 @pytest.mark.parametrize("version", list_releases(ROOT))
 def test_release_in_the_repository_was_written_by_the_command(version: str) -> None:
     """The file is byte for byte what the command writes, so it was not edited by hand; the hand-kept parts are true."""
@@ -79,20 +63,6 @@ def test_release_in_the_repository_was_written_by_the_command(version: str) -> N
     assert release.path.read_text("utf-8") == render_release(release)
     assert release.xla == find_xla((ROOT / "releases/xla.toml").read_text("utf-8"), version)
     assert release.overrides == find_overrides((ROOT / "releases/overrides.toml").read_text("utf-8"), version)
-
-
-def test_xla_of_a_release() -> None:
-    """What nobody has written down is not known, which is no error: only a build from source needs it."""
-    known = XlaSource("c0ffee", "ab" * 32, "7.7.0", verified=False, origin="a document", contradicted_by="another one")
-    assert find_xla(XLA_TABLE, "1.2.3") == known
-    assert find_xla(XLA_TABLE, "9.9.9") is None
-
-
-def test_overrides_of_a_release() -> None:
-    """Each belongs to one release and one backend."""
-    text = '["1.2.3".abacus]\nversion = "1.2.2"\nreason = "late"\n["1.2.4".rods]\nversion = "1"\nreason = "odd"\n'
-    assert find_overrides(text, "1.2.3") == (Override("abacus", "1.2.2", "late"),)
-    assert find_overrides(text, "9.9.9") == ()
 
 
 @pytest.mark.parametrize(

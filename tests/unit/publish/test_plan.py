@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pjrtwheel.publish.destinations import PublishedFile
-from pjrtwheel.publish.plan import Action, LocalFile, format_plan, make_plan
+from pjrtwheel.publish.plan import Action, LocalFile, make_plan
 from pjrtwheel.wheel.names import parse_name
 from release_folders import PLUGIN_TAG, SELECTOR_WHEEL, WHEELS
 
@@ -37,15 +37,6 @@ def test_the_order_does_not_depend_on_that_of_the_files(files: list[LocalFile]) 
     plan = make_plan("v1", "there", files, {})
     assert [file.name for file in plan.files] == IN_ORDER
     assert plan.to_send == plan.files
-
-
-@given(st.sets(st.sampled_from(FILES)))
-def test_what_is_there_is_not_sent(there: set[LocalFile]) -> None:
-    """The rest is, in the same order."""
-    plan = make_plan("v1", "there", FILES, {file.name: published(file.name) for file in there})
-    missing = {file.name for file in FILES} - {file.name for file in there}
-    assert [file.name for file in plan.to_send] == [name for name in IN_ORDER if name in missing]
-    assert plan.problems == ()
 
 
 @pytest.mark.parametrize(
@@ -84,15 +75,3 @@ def test_what_installers_could_take_in_place_of_ours_is_refused(name: str, *, re
     present = {name: published(name)}
     assert make_plan("v1", "there", FILES, present).problems == ((problem,) if refused else ())
     assert make_plan("v1", "there", FILES, present, alone=True).problems == (problem,)
-
-
-def test_a_plan_is_printed_as_far_as_it_matters() -> None:
-    """All files where some are sent; else those that are refused, or one line."""
-    there = {file.name: published(file.name) for file in FILES}
-    assert len(format_plan(make_plan("v1", "there", FILES, there))) == 1
-    refused = make_plan("v1", "there", FILES, {WHEELS[0]: published(WHEELS[0], yanked="bad")}, ["too large"])
-    assert [line.split()[0] for line in format_plan(refused)] == ["v1", "refused:", "refused:"]
-    del there[WHEELS[1]]
-    _, _, *lines = format_plan(make_plan("v1", "there", FILES, there))
-    assert [line.split()[-1] for line in lines] == IN_ORDER
-    assert [line.split()[-1] for line in lines if line.split()[1] == "send"] == [WHEELS[1]]

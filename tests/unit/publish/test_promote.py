@@ -51,17 +51,6 @@ def test_the_bytes_of_the_stage_arrive(
     assert list((tmp_path / "cache").rglob("*.whl")) == []
 
 
-def test_a_promotion_that_failed_goes_on(
-    promote: Callable[..., Any], server: UploadServer, staged: dict[str, bytes], folder: Path
-) -> None:
-    """Only what is missing is sent."""
-    server.faults[ORDER[1]] = Fault.TOO_LARGE
-    assert (promote(folder).status, list(server.files)) == (11, ORDER[:1])
-    server.faults.clear()
-    server.uploads.clear()
-    assert (promote(folder).status, server.uploads, server.files) == (0, ORDER[1:], staged)
-
-
 @pytest.mark.parametrize("dry", [True, False])
 @pytest.mark.parametrize("name", [ORDER[0], ORDER[-1]])
 def test_an_incomplete_stage_is_refused(

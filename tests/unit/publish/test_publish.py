@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import argparse
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -13,11 +12,10 @@ from typing import Any
 import pytest
 
 from console_blocks import alike, shown
-from pjrtwheel.cli.publish import configure_parser_publish
 from pjrtwheel.errors import AttestError, PublishError, UsageError
 from pjrtwheel.publish.plan import LocalFile
 from pjrtwheel.publish.publication import Publication
-from release_folders import PLUGIN_TAG, SELECTOR_WHEEL, WHEELS, write_release_folder
+from release_folders import PLUGIN_TAG, WHEELS, write_release_folder
 from upload_server import PASSWORD, USERNAME, Fault, UploadServer
 
 Publish = Callable[..., Any]
@@ -82,13 +80,6 @@ def test_digests_that_the_index_states_can_be_enough(publish: Publish, server: U
     assert sorted(server.downloads) == sorted(ORDER)
 
 
-def test_the_selector_is_a_release_of_its_own(publish: Publish, server: UploadServer, tmp_path: Path) -> None:
-    """One small wheel, with a tag of its own."""
-    printed = publish(write_release_folder(tmp_path / "select", [SELECTOR_WHEEL]).path)
-    assert (printed.status, server.uploads) == (0, [SELECTOR_WHEEL])
-    assert printed.out.startswith("select-v0.1.0 to company")
-
-
 def test_variants_go_only_where_they_are_taken(publish: Publish, server: UploadServer, tmp_path: Path) -> None:
     """Their plain wheel does instead, as with installers that know no variants."""
     plain, variant = (f"jaxlib_auto-1.2.3+split.1-py3-none-any{label}.whl" for label in ("", "-null"))
@@ -142,12 +133,6 @@ def test_a_download_that_is_cut_is_repeated(publish: Publish, server: UploadServ
     printed = publish(folder)
     assert (printed.status, BEAD in printed.err) == (REFUSED, True)
     assert server.files == bytes_of(folder, ORDER)
-
-
-def test_a_destination_that_is_down_gets_nothing(publish: Publish, server: UploadServer, folder: Path) -> None:
-    """It is asked first what it has."""
-    server.url = "http://127.0.0.1:9/"  # the port of the discard service, which nothing listens on
-    assert (publish(folder).status, server.uploads) == (REFUSED, [])
 
 
 @pytest.mark.parametrize("name", [BEAD, BINDINGS[0]])
@@ -302,26 +287,6 @@ def test_addresses_come_from_pypirc(
 def test_missing_and_wrong_options_are_refused(command: Publish, folder: Path, options: tuple[str, ...]) -> None:
     """Nothing is asked of any server."""
     assert command("publish", "company", folder, *options).status == USAGE
-
-
-@pytest.mark.parametrize(
-    ("stage", "option", "variable"),
-    [
-        ("stage", "--from-index-url", "PJRTWHEEL_STAGE_INDEX_URL"),
-        ("folder", "--from-site", "PJRTWHEEL_FOLDER_SITE"),
-        ("github", "--from-github-repository", "GITHUB_REPOSITORY"),
-    ],
-)
-def test_what_is_missing_of_a_stage_is_named_as_its_option(
-    publish: Publish, folder: Path, stage: str, option: str, variable: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """That of the destination has another name; each exists."""
-    monkeypatch.delenv("GITHUB_REPOSITORY", raising=False)
-    printed = publish(folder, "--from", stage)
-    assert (printed.status, option in printed.lines[-1], variable in printed.lines[-1]) == (USAGE, True, True)
-    parser = argparse.ArgumentParser()
-    configure_parser_publish(parser)
-    assert option in parser.format_help()
 
 
 @pytest.mark.parametrize("text", [b"<html>", b"[]", b'{"meta": {"api-version": "9.0"}, "files": []}', b'{"files": 7}'])

@@ -75,14 +75,6 @@ def test_a_release_appears_as_a_whole(release: ReleaseFolder, site: Path) -> Non
     assert read_release_folder(site / "files" / TAG) == replace(release, path=site / "files" / TAG)
 
 
-def test_a_second_run_changes_nothing(release: ReleaseFolder, site: Path) -> None:
-    """The bytes of everything stay."""
-    send(open_at(site), release)
-    before = snapshot(site)
-    send(open_at(site), release)
-    assert snapshot(site) == before
-
-
 def test_other_releases_stay_listed(release: ReleaseFolder, site: Path, tmp_path: Path) -> None:
     """One index of all."""
     send(open_at(site), release)
@@ -210,24 +202,8 @@ def test_withdrawn_wheels_say_why(release: ReleaseFolder, site: Path, monkeypatc
         open_at(site).yank([WHEEL], "two\nlines")
 
 
-def test_files_come_back_as_they_were_sent(release: ReleaseFolder, site: Path, tmp_path: Path) -> None:
-    """Before and after the release is whole."""
-    place = open_at(site)
-    send(place, release, stop_after=7)
-    for _ in range(2):
-        place.download(place.list_files(PROJECTS)[WHEEL], tmp_path / "back.whl")
-        assert hash_file(tmp_path / "back.whl") == release.digests[WHEEL]
-        send(place, release)
-
-
 @pytest.mark.parametrize(("settings", "tag"), [({}, TAG), ({"site": "f"}, "../v1"), ({"site": "f"}, "")])
 def test_a_place_needs_a_folder_and_a_tag(settings: dict[str, str], tag: str) -> None:
     """A tag that leads out of the folder is refused."""
     with pytest.raises(UsageError):
         open_place(DESTINATION, argparse.Namespace(**settings), {}, tag)
-
-
-def test_nothing_is_finished_that_was_not_sent(site: Path) -> None:
-    """A release without files is none."""
-    with pytest.raises(PublishError):
-        open_at(site).finish()

@@ -11,7 +11,7 @@ import requests
 
 from pjrtwheel.errors import PublishError
 from pjrtwheel.publish.destinations import PublishedFile
-from pjrtwheel.publish.servers import Credentials, PassingError, SameHost, save_answer
+from pjrtwheel.publish.servers import Credentials, SameHost, save_answer
 from pjrtwheel.publish.upload_api import UploadIndex
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 from release_folders import WHEELS, write_release_folder
@@ -94,19 +94,3 @@ def test_a_full_disk_is_called_that(server: UploadServer) -> None:
     with pytest.raises(PublishError) as caught:
         place.download(found, Path("/dev/full"))
     assert caught.value.cause == "the disk is full: /dev/full"
-
-
-@pytest.mark.parametrize(
-    ("url", "error"),
-    [
-        ("no-address/simple/", PublishError),
-        ("ftp://127.0.0.1/simple/", PublishError),
-        ("http://127.0.0.1:9/simple/", PassingError),
-    ],
-)
-def test_an_address_that_is_none_is_not_asked_again(url: str, error: type[PublishError]) -> None:
-    """A server that is down is."""
-    waits: list[float] = []
-    with pytest.raises(PublishError) as caught:
-        UploadIndex("company", url, wait=waits.append).list_files(["jaxlib"])
-    assert (type(caught.value), len(waits)) == (error, 2 if error is PassingError else 0)

@@ -12,7 +12,7 @@ import pytest
 from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.errors import FetchError, PjrtWheelError, UsageError
 from pjrtwheel.platforms import PLATFORMS, Platform
-from pjrtwheel.release.checks import check_inputs, list_bindings_alone, list_prebuilt, required_pins
+from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Override, Release, XlaSource
 
@@ -122,12 +122,6 @@ def test_what_a_build_lacks_is_said_before_it_is_started(
     assert named in caught.value.what
 
 
-def test_library_from_elsewhere_needs_no_pin(release: Release, cpu: Backend) -> None:
-    """The same platform can be built from source or from a library of one's own."""
-    for provider in ("source", "file"):
-        check_inputs(release, cpu, AARCH64, provider, X86_64)
-
-
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=list(BACKENDS))
 @pytest.mark.parametrize("version", VERSIONS)
 def test_releases_of_the_repository_have_what_every_build_needs(root: Path, version: str, backend: Backend) -> None:
@@ -138,40 +132,3 @@ def test_releases_of_the_repository_have_what_every_build_needs(root: Path, vers
             check_inputs(release, backend, PLATFORMS[platform], "prebuilt", X86_64)
         else:
             assert release.find_absent(f"plugin.{backend.name}.{platform}") is not None
-
-
-def test_pins_that_a_wheel_is_made_from(root: Path, release: Release) -> None:
-    """A library from elsewhere needs no pin of its own; kernels and tools are taken all the same."""
-    backend = find_backend(root, "cuda12")
-    rest = (
-        "compiler.linux_x86_64",
-        *(f"kernels.cuda12.{python}.linux_aarch64" for python in release.pythons("linux_aarch64")),
-        "tool.cuobjdump.linux_x86_64",
-    )
-    assert required_pins(release, backend, AARCH64, "file", X86_64) == rest
-    wanted = required_pins(release, backend, AARCH64, "prebuilt", X86_64)
-    assert wanted == (rest[0], "plugin.cuda12.linux_aarch64", *rest[1:])
-
-
-@pytest.mark.parametrize("version", VERSIONS)
-def test_every_wheel_that_the_index_has_inputs_for_is_listed(root: Path, version: str) -> None:
-    """In the order of the backends, for both platforms what can be built for both; the CPU's other one takes XLA."""
-    release = load_release(root, version)
-    chosen = {name: BACKENDS[name] for name in ("cpu", "cuda12", "tpu")}
-    places = [(name, platform) for name in chosen for platform in ("linux_x86_64", "linux_aarch64")]
-    pairs = tuple((name, platform) for name, platform in places if f"plugin.{name}.{platform}" in release.pins)
-    assert {name for name, _ in pairs} == set(chosen)
-    assert list_prebuilt(release, chosen.values(), X86_64) == pairs
-
-
-def test_a_platform_with_a_backend_needs_no_build_of_its_own(release: Release) -> None:
-    """A backend's build makes the bindings as well, and a platform without bindings has nothing to build."""
-    pairs = [("a", "macos_arm64"), ("a", "linux_x86_64"), ("b", "linux_x86_64")]
-    assert list_bindings_alone(release, pairs) == ("linux_aarch64", "windows_x86_64")
-
-
-def test_a_wheel_that_lacks_a_pin_stops_the_listing(release: Release) -> None:
-    """It is not left out in silence."""
-    pins = {key: pin for key, pin in release.pins.items() if key != "tool.cuobjdump.linux_x86_64"}
-    with pytest.raises(FetchError, match=r"pins no 'tool\.cuobjdump\.linux_x86_64'"):
-        list_prebuilt(dataclasses.replace(release, pins=pins), [BACKENDS["cuda12"]], X86_64)

@@ -60,14 +60,6 @@ def test_plan_takes_everything_of_a_backend_from_its_own_file(vendor: Backend) -
     )
 
 
-def test_version_may_be_named_by_another_project(vendor: Backend) -> None:
-    """As `jax[tpu]` names libtpu's."""
-    library = dataclasses.replace(vendor.prebuilt, required_by="jax[abacus]")
-    backend = dataclasses.replace(vendor, prebuilt=library)
-    wanted = plan_inputs("input = []", [backend], "1.2.3", series={"jax[abacus]": "0.0.7.*"})
-    assert [entry.version for entry in wanted] == ["0.0.7.*", "1.2.3", "5"]
-
-
 def test_an_override_is_for_all_that_follows_the_release(vendor: Backend) -> None:
     """The library and its kernels; not what has a version of its own."""
     library = dataclasses.replace(vendor.prebuilt, version="{release}")

@@ -58,12 +58,6 @@ def test_whole_file_is_read() -> None:
     )
 
 
-def test_pythons_are_those_with_bindings_for_the_platform() -> None:
-    """Bindings of one platform say nothing about another."""
-    release = parse_release(TEXT, PATH)
-    assert (release.pythons("linux_x86_64"), release.pythons("linux_aarch64")) == (("cp313",), ())
-
-
 def test_input_that_is_not_pinned_is_refused_with_a_way_out() -> None:
     """The error says what the release has of that kind, and what the caller knows of ways to do without that input."""
     for key, cause in (("plugin.cpu.linux_aarch64", "nothing"), ("bindings.cp399.linux_x86_64", PIN.key)):
