@@ -27,10 +27,8 @@ _NOISE = re.compile(r"src/main/tools/linux-sandbox|^Loading:|^Analyzing:|^\[\d|^
 # Bazel's own events always say 1; the tool's status is in what Bazel or its sandbox prints.
 _STATUS = re.compile(r"exited normally with code (\d+)|\(Exit (\d+)\)")
 _DISK_FULL = "No space left on device"
-_COUNTS = re.compile(r"^\[([\d,]+) / ([\d,]+)\]\s*(.*)$")
-# `Assembling a; 12s linux-sandbox ... (2 actions, 1 running)`; while it waits for its turn `[Sched] Assembling a; 3s`.
-_ACTION = re.compile(r"^(?:\[\w+\] )?(?P<name>.+?)(?:; (?P<seconds>\d+)s\b.*)?(?: \.\.\. \(.*\))?$")
-_PHASE = re.compile(r"^(Loading|Analyzing): ?(.*)$")
+_COUNTS = re.compile(r"\[([\d,]+) / ([\d,]+)\]\s*(.*)")
+_PHASE = re.compile(r"(Loading|Analyzing): .*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,37 +174,13 @@ def explain_failure(status: int, log: BuildLog, text: str) -> PjrtWheelError:
     return BazelError(f"Bazel failed with exit status {status}", cause="\n".join(wanted[:5]))
 
 
-@dataclass(frozen=True, slots=True)
-class BazelState:
-    """How far Bazel is: actions that are done, and that it knows of, and one that runs for some seconds, if any."""
-
-    done: int
-    total: int
-    action: str = ""
-    seconds: int = 0
-
-
-def parse_progress(line: str) -> BazelState | None:
-    """Return what a line of Bazel's says of its progress; None for all others.
-
-    >>> parse_progress("[1,012 / 2,000] Assembling jaxlib; 12s linux-sandbox ... (2 actions running)")
-    BazelState(done=1012, total=2000, action='Assembling jaxlib', seconds=12)
-    >>> parse_progress("Analyzing: 2 targets (35 packages loaded)")
-    BazelState(done=0, total=0, action='analyzing 2 targets (35 packages loaded)', seconds=0)
-    >>> parse_progress("INFO: Build completed")
-    """
-    if match := _PHASE.match(line):
-        return BazelState(0, 0, f"{match[1].lower()} {match[2]}".strip())
-    if not (match := _COUNTS.match(line)):
-        return None
-    done, total = (int(match[number].replace(",", "")) for number in (1, 2))
-    action = _ACTION.match(match[3].strip())
-    name = action["name"] if action and not action["name"].startswith("checking cached") else ""
-    return BazelState(done, total, name, int((action and action["seconds"]) or 0))
-
-
 def report_line(line: str, step: Step) -> None:
-    """Show what a line of Bazel's says, if it is about its progress."""
-    if state := parse_progress(line.rstrip()):
-        items = [Item(state.action, step.clock() - state.seconds)] if state.action else []
-        step.report(state.done, state.total, items)
+    """Show what a line of Bazel's says of its progress, such as `[7 / 9] Assembling jaxlib; 12s linux-sandbox`."""
+    done, total, action = 0, 0, ""
+    if match := _COUNTS.match(line):
+        done, total = (int(match[number].replace(",", "")) for number in (1, 2))
+        action = match[3]
+    elif match := _PHASE.match(line):
+        action = match[0]
+    if match:
+        step.report(done, total, [Item(action.strip(), step.clock())] if action.strip() else [])

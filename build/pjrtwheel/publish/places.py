@@ -15,7 +15,7 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.publish.destinations import Destination, DestinationKind, Place, variable_of
 from pjrtwheel.publish.github import open_github
 from pjrtwheel.publish.static_folder import open_folder
-from pjrtwheel.publish.upload_api import SILENCE_S, open_index
+from pjrtwheel.publish.upload_api import open_index
 from pjrtwheel.publish.yanked import YANKED_FILE
 
 # Option → what it is. Each is an environment variable as well, with the name of the destination in it.
@@ -23,7 +23,6 @@ OPTIONS = {
     "index-url": "address of the simple repository API of an index, such as https://example.org/simple/",
     "upload-url": "address that files are uploaded to, for an index with the upload API",
     "repository": "section of .pypirc with that address, and credentials",
-    "timeout": f"seconds that a server may stay silent (default: {SILENCE_S:.0f})",
     "site": "folder that a web server serves, for a static index",
     "github-repository": "[HOST/]OWNER/NAME, for a GitHub Release (default: GITHUB_REPOSITORY)",
     "pages": "folder that Pages serves; the index is written into its folder simple",

@@ -140,8 +140,7 @@ def _explain_request(what: str, error: requests.RequestException) -> PublishErro
     if isinstance(error, requests.HTTPError) and error.response is not None:  # of a page
         return explain_answer(what, error.response)
     if isinstance(error, requests.Timeout):
-        remedy = "wait until it answers, or give it more seconds with --timeout"
-        return PassingError(what, cause="it stayed silent for too long", remedy=remedy)
+        return PassingError(what, cause="it stayed silent for too long", remedy="wait until it answers")
     if isinstance(error, requests.exceptions.SSLError):
         remedy = "name its certificates in REQUESTS_CA_BUNDLE"
         return PublishError(what, cause="its certificate is not trusted", remedy=remedy)

@@ -44,7 +44,7 @@ T = TypeVar("T")
 
 # How long to wait before a request is repeated that the server or the network failed.
 RETRY_WAITS_S = (1.0, 4.0)
-SILENCE_S = 120.0
+SILENCE_S = 120.0  # without a byte, after which a server is given up
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,6 @@ class UploadIndex:
         upload_url: Where files are sent to, without credentials; empty for a section of `.pypirc`, or where nothing is.
         uploader: Who uploads; twine finds out if the address does not state it.
         section: Section of `.pypirc`.
-        silence: After how many seconds without a byte to give up.
         attestations: Whether an upload carries the attestation that lies next to a wheel (PEP 740).
         wait: Called with seconds to wait.
     """
@@ -69,7 +68,6 @@ class UploadIndex:
     upload_url: str = ""
     uploader: Credentials = NOBODY
     section: str = ""
-    silence: float = SILENCE_S
     attestations: bool = False
     wait: Callable[[float], None] = time.sleep
 
@@ -160,7 +158,7 @@ class UploadIndex:
     def _twine(self) -> Repository:
         """Return twine's side of an upload; without any other credentials it asks for a token (trusted publishing)."""
         repository = self._read_settings().create_repository()
-        limit_silence(repository.session, self.silence)
+        limit_silence(repository.session, SILENCE_S)
         return repository
 
     def _read_settings(self) -> Settings:
@@ -202,22 +200,15 @@ class UploadIndex:
     @contextlib.contextmanager
     def _reading(self) -> Iterator[requests.Session]:
         with requests.Session() as session:
-            limit_silence(session, self.silence)
+            limit_silence(session, SILENCE_S)
             if self.reader.username:
                 session.auth = SameHost(self.address, self.reader)
             yield session
 
 
 def open_index(destination: Destination, settings: Mapping[str, str]) -> UploadIndex:
-    """Return the place that settings name; a stage that is read from needs no address for uploads.
-
-    Raises:
-        UsageError: The timeout is no number of seconds.
-    """
+    """Return the place that settings name; a stage that is read from needs no address for uploads."""
     address, reader = split_credentials(settings["index-url"])
     upload_url, uploader = split_credentials(settings.get("upload-url", ""))
-    section, silence = settings.get("repository", ""), settings.get("timeout", str(SILENCE_S))
-    if not silence.replace(".", "", 1).isdigit() or not float(silence):
-        raise UsageError(f"the timeout of {destination.name} is {silence!r}", remedy="expected seconds, such as 120")
-    name, attestations = destination.name, destination.attestations
-    return UploadIndex(name, address, reader, upload_url, uploader, section, float(silence), attestations)
+    section, attestations = settings.get("repository", ""), destination.attestations
+    return UploadIndex(destination.name, address, reader, upload_url, uploader, section, attestations)

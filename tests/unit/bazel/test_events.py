@@ -12,14 +12,14 @@ import pytest
 
 from pjrtwheel.bazel.events import (
     Action,
-    BazelState,
     BuildLog,
     explain_failure,
     parse_events,
-    parse_progress,
     read_events,
+    report_line,
 )
 from pjrtwheel.errors import BazelError, ElfError
+from pjrtwheel.progress import Item, Step
 
 
 def lines_of(*events: dict[str, Any]) -> list[str]:
@@ -111,18 +111,15 @@ def test_bazels_own_errors_are_shown_without_its_chatter() -> None:
 @pytest.mark.parametrize(
     ("line", "state"),
     [
-        ("[7 / 9] Assembling the wheel; 25s linux-sandbox", BazelState(7, 9, "Assembling the wheel", 25)),
-        ("[7 / 9] [Sched] Assembling a; 3s ... (2 actions)", BazelState(7, 9, "Assembling a", 3)),
-        ("[0 / 7] [Prepa] Writing script ... (2 actions, 0 running)", BazelState(0, 7, "Writing script")),
-        ("[5 / 5] checking cached actions", BazelState(5, 5)),
-        ("[1,018 / 2,001]", BazelState(1018, 2001)),
-        ("Loading: 0 packages loaded", BazelState(0, 0, "loading 0 packages loaded")),
-        ("Analyzing: ", BazelState(0, 0, "analyzing")),
-        ("INFO: Elapsed time: 3.1s", None),
-        ("    Fetching @x; 3s", None),
-        ("", None),
+        ("[7 / 9] Assembling the wheel; 25s linux-sandbox\n", (7, 9, ["Assembling the wheel; 25s linux-sandbox"])),
+        ("[1,018 / 2,001]\n", (1018, 2001, [])),
+        ("Loading: 0 packages loaded\n", (0, 0, ["Loading: 0 packages loaded"])),
+        ("INFO: Elapsed time: 3.1s\n", (1, 2, ["a"])),
     ],
 )
-def test_lines_of_bazel(line: str, state: BazelState | None) -> None:
-    """The name of what runs and for how long, wherever they are there."""
-    assert parse_progress(line) == state
+def test_lines_of_bazel(line: str, state: tuple[int, int, list[str]]) -> None:
+    """Counts and what runs, wherever they are there; other lines change nothing."""
+    step = Step("Bazel")
+    step.report(1, 2, [Item("a", 0)])
+    report_line(line, step)
+    assert (step.done, step.total, [item.name for item in step.items()]) == state
