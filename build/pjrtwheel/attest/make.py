@@ -1,26 +1,45 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Make a release out of `dist/`: one folder, whole or not at all, with links to its wheels and documents about them."""
+"""Make a release out of `dist/`: one folder, whole or not at all, with links to its wheels and documents about them.
+
+The documents are the bill of materials, the statement (`statement.py`) and the checksums.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import uuid
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from cyclonedx.model import HashAlgorithm, HashType
+from cyclonedx.model.bom import Bom, BomMetaData
+from cyclonedx.model.component import Component, ComponentType
+from cyclonedx.output.json import JsonV1Dot6
+from packageurl import PackageURL
 from securesystemslib.signer import CryptoSigner
 
-from pjrtwheel.attest.bom import BOM_FILENAME, make_bom
 from pjrtwheel.attest.release_folder import SUMS_FILENAME, ReleaseFolder, format_sums, read_release_folder
-from pjrtwheel.attest.release_set import ReleaseSet, find_others, find_release_set
 from pjrtwheel.attest.signature import format_envelope
-from pjrtwheel.attest.statement import STATEMENT_FILENAME, find_commit, make_statement
-from pjrtwheel.errors import AttestError, UsageError
+from pjrtwheel.attest.statement import (
+    BOM_FILENAME,
+    STATEMENT_FILENAME,
+    ReleaseSet,
+    find_commit,
+    find_others,
+    find_release_set,
+    make_statement,
+)
+from pjrtwheel.errors import AttestError, UsageError, WheelError, explain
 from pjrtwheel.files import hash_file, link_or_copy, locked, staging_folder, write_atomically
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.record.origin import ask_git
 from pjrtwheel.tables import write_json
+from pjrtwheel.wheel.members import open_wheel
+from pjrtwheel.wheel.names import parse_name
+from pjrtwheel.wheel.sbom import SBOM_FILENAME
 
 
 def make_release(
@@ -98,3 +117,60 @@ def _link_files(found: ReleaseSet, dist: Path, folder: Path) -> dict[str, str]:
                 remedy="build it again",
             )
     return digests
+
+
+def make_bom(found: ReleaseSet, dist: Path) -> bytes:
+    """Return the document for the wheels of a release.
+
+    Raises:
+        WheelError: A wheel, or the document in it, is damaged.
+    """
+    root = Component(
+        type=ComponentType.FRAMEWORK, name=found.tag, version=found.version, bom_ref=f"release:{found.tag}"
+    )
+    metadata = BomMetaData(component=root)
+    metadata.timestamp = None  # type: ignore[assignment]  # the time of the run; the schema wants none
+    identity = " ".join([found.tag, *(entry.sha256 for entry in found.entries)])
+    bom = Bom(metadata=metadata, serial_number=uuid.uuid5(uuid.NAMESPACE_URL, identity))
+    known: dict[str, Component] = {}
+    wheels = []
+    for entry in found.entries:
+        wheel = _wheel_component(entry)
+        parts = [known.setdefault(str(part.bom_ref), part) for part in _read_parts(dist / entry.filename)]
+        wheels.append(wheel)
+        bom.register_dependency(wheel, parts)
+    bom.register_dependency(root, wheels)
+    bom.components.update([*wheels, *known.values()])
+    return f"{JsonV1Dot6(bom).output_as_string(indent=2)}\n".encode()
+
+
+def _wheel_component(entry: Entry) -> Component:
+    purl = PackageURL("pypi", None, entry.distribution, entry.version, {"file_name": entry.filename})
+    return Component(
+        type=ComponentType.LIBRARY,
+        name=entry.distribution,
+        version=entry.version,
+        purl=purl,
+        bom_ref=purl.to_string(),
+        hashes=[HashType(alg=HashAlgorithm.SHA_256, content=entry.sha256)],
+    )
+
+
+def _read_parts(wheel: Path) -> list[Component]:
+    """Return what a wheel was made from; nothing for one without a document.
+
+    Wheels of different Pythons are made from different files of one project, so the digest becomes part of a reference.
+    """
+    member = f"{parse_name(wheel.name).dist_info}/sboms/{SBOM_FILENAME}"
+    try:
+        with open_wheel(wheel) as archive:
+            document = json.loads(archive.read(member)) if member in archive.namelist() else {}
+        # What the library declares by a decorator, type checkers do not see.
+        bom: Bom = Bom.from_json(document)  # type: ignore[attr-defined]
+    except (ValueError, TypeError, KeyError) as error:
+        raise WheelError(f"{wheel.name} holds a damaged {SBOM_FILENAME}", cause=explain(error)) from error
+    for component in bom.components:
+        content = repr((component.hashes, component.properties, component.version, component.purl))
+        digest = hashlib.sha256(content.encode()).hexdigest()[:16]
+        component.bom_ref.value = f"{component.bom_ref.value}#{digest}"
+    return list(bom.components)

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from securesystemslib.signer import SSlibKey
 
-from pjrtwheel.attest.bom import BOM_FILENAME
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.attest.signature import check_signature, parse_envelope
-from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement, build_of
+from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME, Statement, build_of
 from pjrtwheel.errors import AttestError, PjrtWheelError, fit
 from pjrtwheel.record.entries import Entry, check_sets
 from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, identify
