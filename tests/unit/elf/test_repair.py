@@ -216,12 +216,6 @@ def test_stack_loses_its_executable_flag(make_elf: MakeElf) -> None:
     assert (repaired, changes) == (make_elf(stack_flags=6, **BARE), ("cleared the executable-stack flag",))
 
 
-def test_small_alignment_is_fine_on_x86(make_elf: MakeElf) -> None:
-    """Pages of x86-64 have 4 KiB."""
-    data = make_elf(align=0x1000, **BARE)
-    assert repair(data) == (data, ())
-
-
 def test_alignment_is_raised_where_addresses_allow(make_elf: MakeElf) -> None:
     """On aarch64 a stated alignment of 4 KiB is raised when address and offset agree modulo 64 KiB."""
     repaired, changes = repair(make_elf(machine=183, align=0x1000, **BARE))

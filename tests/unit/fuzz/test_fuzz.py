@@ -55,11 +55,6 @@ def test_an_input_follows_from_its_seed() -> None:
     assert len(set(inputs)) > 90
 
 
-def test_an_empty_input_stays_one() -> None:
-    """What was truncated to nothing cannot be changed further."""
-    assert mutate((b"",), "1") == b""
-
-
 def test_other_errors_are_failures_with_their_number(capsys: pytest.CaptureFixture[str]) -> None:
     """The number leads back to the input, and the command that is printed names it."""
     reader = Reader(give_way, (b"AB",), (ValueError,), 1000)
@@ -87,14 +82,6 @@ def test_a_reader_that_does_not_end_is_a_failure(monkeypatch: pytest.MonkeyPatch
 
     (failure,) = fuzz.try_inputs("demo", Reader(loop, (b"A",), (ValueError,), 1000), range(1), 7).failures
     assert failure == fuzz.Failure(0, "Hang: not done after 1 s")
-
-
-def test_session_counts_and_succeeds(capsys: pytest.CaptureFixture[str]) -> None:
-    """The whole way, with few inputs of one reader."""
-    assert fuzz.main(["--inputs", "50", "--reader", "report"]) == 0
-    header, row = capsys.readouterr().out.splitlines()
-    assert header.split() == ["reader", "inputs", "read", "refused", "failed", "seconds"]
-    assert (row.split()[:2], row.split()[4]) == (["report", "50"], "0")
 
 
 def test_one_input_can_be_repeated_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,9 +14,8 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.errors import ElfError
-from pjrtwheel.gpucode import GpuCode, merge_codes
+from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.gpucode.reader import parse_listing, read_gpu_code
-from pjrtwheel.tables import write
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -88,11 +87,6 @@ def make_cuobjdump(tmp_path: Path) -> Callable[..., Path]:
         return path
 
     return make
-
-
-def test_library_without_gpu_code_holds_none(read: Callable[..., GpuCode]) -> None:
-    """Most libraries are of this kind, and no tool is needed for them."""
-    assert read({}) == GpuCode()
 
 
 def test_targets_of_plain_and_compressed_bundles_are_merged(read: Callable[..., GpuCode]) -> None:
@@ -225,16 +219,3 @@ def test_file_name_cannot_pass_for_an_architecture() -> None:
     line = "ELF file    1: libx.sm_10.1.sm_90.cubin\n"
 
     assert parse_listing(line, "libx.sm_10.so") == (("sm_90",), ())
-
-
-def test_codes_of_several_libraries_are_merged() -> None:
-    """A wheel has a plugin and kernels."""
-    codes = [GpuCode(sass=("sm_90", "sm_100")), GpuCode(sass=("sm_75", "sm_90"), spirv=("spir64",))]
-
-    assert merge_codes(codes) == GpuCode(sass=("sm_75", "sm_90", "sm_100"), spirv=("spir64",))
-    assert write(merge_codes(codes)) == {
-        "sass": ["sm_75", "sm_90", "sm_100"],
-        "ptx": [],
-        "gfx": [],
-        "spirv": ["spir64"],
-    }

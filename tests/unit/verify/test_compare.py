@@ -117,14 +117,6 @@ def test_libraries_whose_sizes_are_furthest_apart_come_first(inspect: Inspect, m
     assert [line for line in lines if line.startswith("l")] == ["l7.so", "l3.so"]
 
 
-def test_a_wheel_is_the_same_as_itself(inspect: Inspect, make_elf: MakeElf) -> None:
-    """Said in one line, instead of a list of nothing."""
-    wheel = inspect(A, {**describe_wheel(A), "demo/plugin.so": make_elf()})
-    comparison = compare_inspections(wheel, wheel)
-    assert (comparison.differences, comparison.same_bytes, comparison.equal_libraries) == ((), True, ("plugin.so",))
-    assert len(shown(comparison)) == 3
-
-
 def test_a_wheel_in_short_is_one_screen(two: tuple[Inspection, Inspection]) -> None:
     """The hash is whole, and each kind of finding is one line."""
     for wheel in two:

@@ -308,13 +308,6 @@ def test_backends_are_known_from_any_folder(
     assert json.loads(capsys.readouterr().out)["wheels"][0]["findings"] == []
 
 
-def test_given_tool_is_found_and_nothing_is_fetched(tmp_path: Path) -> None:
-    """A folder that is no repository pins nothing; that is no error, only a tool less."""
-    find_tool = make_finder(tmp_path, {"cuobjdump": tmp_path / "mine"}, tmp_path)
-
-    assert [find_tool(name) for name in ("cuobjdump", "unknown")] == [tmp_path / "mine", None]
-
-
 def test_tool_that_cannot_be_fetched_is_reported_once(
     root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

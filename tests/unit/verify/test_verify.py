@@ -11,7 +11,7 @@ import pytest
 
 from pjrtwheel.errors import VerifyError
 from pjrtwheel.verify import verify_paths
-from pjrtwheel.verify.findings import CODES, Finding
+from pjrtwheel.verify.findings import CODES
 from small_wheels import build_wheel, describe_wheel
 
 CHECKERS = {"[auditwheel]", "[check-wheel-contents]", "[twine]"}
@@ -77,15 +77,6 @@ def test_a_variant_without_libraries_needs_neither_lock_nor_materials(
     ]
     contents = [line.rsplit(": ", 1)[1] for line in lines if line.endswith("[check-wheel-contents]")]
     assert contents == [f"{text} [check-wheel-contents]" for text in empty]
-
-
-def test_a_finding_is_one_line() -> None:
-    """File inside the wheel, what is wrong, and of what kind that is or which check says so."""
-    findings = [
-        Finding("executable-stack", "a/b.so", "asks for an executable stack"),
-        Finding("lock", "", "holds no lock"),
-    ]
-    assert [*map(str, findings)] == ["a/b.so: asks for an executable stack [executable-stack]", "holds no lock [lock]"]
 
 
 def test_many_problems_are_in_a_file(tmp_path: Path) -> None:

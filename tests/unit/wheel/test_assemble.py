@@ -147,25 +147,6 @@ def test_plugin_wheel(plugin: Manifest, tmp_path: Path) -> None:
     assert json.loads(members["jaxlib_cpu/provenance.json"]) == report["provenance"]
 
 
-def test_report(plugin: Manifest, tmp_path: Path) -> None:
-    """The report states what was written and changed, with the digests of the finished files."""
-    report = run(plugin, tmp_path / "out")
-    wheel = (tmp_path / "out" / PLUGIN_WHEEL).read_bytes()
-    facts = {key: report[key] for key in ("wheel", "distribution", "version", "tag", "sha256", "size", "requires")}
-    assert facts == {
-        "wheel": PLUGIN_WHEEL,
-        "distribution": "jaxlib-cpu",
-        "version": "1.2.3",
-        "tag": "cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64",
-        "sha256": hashlib.sha256(wheel).hexdigest(),
-        "size": len(wheel),
-        "requires": ["jaxlib==1.2.3"],
-    }
-    assert report["changes"] == {LIBRARY: ["dropped .comment, .symtab, .strtab (744 bytes)"]}
-    assert (report["findings"], report["stripped_bytes"], report["provider"]) == ({}, 744, "prebuilt")
-    assert report["members"]["jaxlib_cpu/__init__.py"] == {"size": 0, "sha256": hashlib.sha256(b"").hexdigest()}
-
-
 def test_same_inputs_give_the_same_bytes(plugin: Manifest, tmp_path: Path) -> None:
     """Two runs into two directories give one wheel."""
     digests = {run(plugin, tmp_path / name)["sha256"] for name in ("one", "two")}
@@ -311,17 +292,6 @@ def test_repair_reads_the_lock(plugin: Manifest, make_wheel: MakeWheel, tmp_path
         wheel = make_wheel({"demo/release_lock.json": lock, "demo/data/release_lock.json": b"[]"})
         with pytest.raises(WheelError, match=r"demo/release_lock\.json is no release lock: "):
             repair_wheel(wheel, tmp_path / "repaired")
-
-
-def test_repair_by_the_command_line(
-    make_wheel: MakeWheel, make_elf: MakeElf, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The command says what it changed, by member."""
-    wheel = make_wheel({"demo/lib.so": make_elf()})
-    assert main(["repair", str(wheel), "--output", str(tmp_path / "out")]) == 0
-    size = (tmp_path / "out" / wheel.name).stat().st_size
-    lines = capsys.readouterr().out.splitlines()
-    assert lines == [f"{wheel.name} ({size} bytes)", "  demo/lib.so: dropped .comment, .symtab, .strtab (744 bytes)"]
 
 
 def test_what_cannot_be_repaired(make_wheel: MakeWheel, make_elf: MakeElf, make_macho: MakeElf, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +14,14 @@ from hypothesis import strategies as st
 
 from pjrtwheel.backend import Backend, parse_backend
 from pjrtwheel.errors import UsageError, WheelError
-from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.members import Member, RecordEntry, encode_digest, format_record, parse_record
 from pjrtwheel.wheel.metadata import (
     add_extras,
-    entry_points,
     platform_marker,
-    plugin_metadata,
     wheel_metadata,
 )
-from pjrtwheel.wheel.names import WheelName, make_name, parse_name
-from pjrtwheel.wheel.plan import BindingsSpec, PluginSpec, parse_manifest
+from pjrtwheel.wheel.names import WheelName, parse_name
+from pjrtwheel.wheel.plan import PluginSpec, parse_manifest
 from pjrtwheel.wheel.sbom import format_sbom
 
 NAME = WheelName("jaxlib-cpu", "1.2.3", "", "cp312-abi3-manylinux_2_27_x86_64")
@@ -64,14 +60,6 @@ def test_names_are_taken_apart(filename: str, name: WheelName) -> None:
     assert parse_name(filename) == name
 
 
-@pytest.mark.parametrize("label", ["", "-cuda12_legacy"], ids=["plain", "variant"])
-def test_name_is_written_as_it_was_read(label: str) -> None:
-    """A file name in normal form survives the round trip."""
-    filename = f"jaxlib-1.2.3-1-cp312-cp312-manylinux_2_27_x86_64{label}.whl"
-    assert parse_name(filename).filename == filename
-    assert make_name("jaxlib_CPU", "1.2.3", NAME.tag) == NAME
-
-
 @given(st.dictionaries(st.text("aé/,\"' ", min_size=1), st.binary(min_size=32, max_size=32)))
 def test_record_is_read_back(digests: dict[str, bytes]) -> None:
     """Whatever a member is called, RECORD says about it what was written."""
@@ -89,20 +77,6 @@ def test_malformed_record(text: str) -> None:
     """A RECORD that cannot be trusted is refused."""
     with pytest.raises(ValueError, match=r"RECORD|invalid literal"):
         parse_record(text)
-
-
-def test_plugin_metadata(release: Release, backend: Backend) -> None:
-    """METADATA of a plugin wheel follows core metadata 2.4 and requires exactly the release's jaxlib."""
-    release = replace(release, version=NAME.version)
-    text = plugin_metadata(NAME, backend, release=release, licenses=["LICENSE", "NOTICE"], readme="# Title\n")
-    assert text == (
-        "Metadata-Version: 2.4\nName: jaxlib-cpu\nVersion: 1.2.3\nSummary: XLA:CPU as a PJRT plugin for JAX\n"
-        "License-Expression: Apache-2.0\nLicense-File: LICENSE\nLicense-File: NOTICE\n"
-        "Classifier: Development Status :: 4 - Beta\nClassifier: Operating System :: POSIX :: Linux\n"
-        "Classifier: Programming Language :: Python :: Implementation :: CPython\n"
-        "Classifier: Topic :: Scientific/Engineering\nRequires-Python: >=3.12\nRequires-Dist: jaxlib==1.2.3\n"
-        "Description-Content-Type: text/markdown\n\n# Title\n"
-    )
 
 
 def test_extras_are_added(backend: Backend) -> None:
@@ -137,11 +111,6 @@ def test_wheel_file() -> None:
         "Tag: cp312-cp312-manylinux_2_27_x86_64\nTag: cp312-cp312-linux_x86_64\nBuild: 1\n"
     )
     assert "\nRoot-Is-Purelib: true\n" in wheel_metadata(name, purelib=True)
-
-
-def test_entry_point(backend: Backend) -> None:
-    """JAX finds the plugin by its group."""
-    assert entry_points(backend) == "[jax_plugins]\ncpu = jaxlib_cpu\n"
 
 
 def test_sbom_names_origin_and_revision() -> None:
@@ -186,15 +155,6 @@ def test_plugin_manifest() -> None:
     spec = parse_manifest(manifest())
     assert isinstance(spec, PluginSpec)
     assert (spec.platform.name, list(spec.files.items())) == ("linux_x86_64", [("a", Path("1")), ("b", Path("2"))])
-
-
-def test_bindings_manifest() -> None:
-    """A manifest of kind bindings names upstream's wheel."""
-    table = {"schema": 1, "kind": "bindings", "platform": "linux_aarch64", "release": "r", "provider": "source",
-             "python": "cp312", "wheel": "w", "backends": ["b"]}  # fmt: skip
-    spec = parse_manifest(json.dumps(table))
-    assert isinstance(spec, BindingsSpec)
-    assert (spec.python, spec.wheel, spec.backends) == ("cp312", Path("w"), (Path("b"),))
 
 
 @pytest.mark.parametrize(
