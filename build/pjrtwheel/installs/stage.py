@@ -21,7 +21,7 @@ from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.listing import IndexFile, IndexSettings, is_address, list_wheels, settings_for, without_login
 from pjrtwheel.files import require_folder
 from pjrtwheel.platforms import Platform
-from pjrtwheel.products.index.pages import HTML_PAGE
+from pjrtwheel.products.index import HTML_PAGE
 from pjrtwheel.release.model import Pin
 from pjrtwheel.sets import BINDINGS, PURE_PYTHON, SELECTOR
 from pjrtwheel.wheel.names import WheelName, find_name, is_variant

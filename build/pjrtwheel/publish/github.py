@@ -30,17 +30,17 @@ from pjrtwheel.errors import AttestError, PublishError, UsageError, WheelError, 
 from pjrtwheel.products.index import check_place, write_pages
 from pjrtwheel.products.index.projects import (
     IndexedFile,
-    IndexedRelease,
     Project,
     join_url,
     list_projects,
+    name_lists,
     read_requires_python,
 )
 from pjrtwheel.publish.destinations import PublishedFile
 from pjrtwheel.publish.yanked import Yanked, add_yanked, find_reasons, read_yanked
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry
 from pjrtwheel.record.origin import find_date
-from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX, VARIANTS_SUFFIX, find_name
+from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX, find_name
 
 _NO_RELEASE = "release not found"
 _RELEASES = 1000  # that are listed at most
@@ -106,14 +106,14 @@ class GithubRepository:
         listed = self.run("release", "list", "--exclude-drafts", "--limit", str(_RELEASES), "--json", "tagName")
         tags = {entry["tagName"] for entry in json.loads(listed)} | ({tag} - {""})
         decisions = tuple(yanked)
-        releases = [release for tag in sorted(tags) if (release := self._read_release(tag, decisions))]
-        return list_projects(releases, f"the index of {self.address}")
+        files = (file for tag in sorted(tags) for file in self._read_release(tag, decisions))
+        return list_projects(files, f"the index of {self.address}")
 
-    def _read_release(self, tag: str, yanked: Iterable[Yanked]) -> IndexedRelease | None:
-        """Return what the index says of a release; None for one without wheels of ours."""
+    def _read_release(self, tag: str, yanked: Iterable[Yanked]) -> list[IndexedFile]:
+        """Return what the index says of a release; nothing of one without wheels of ours."""
         assets = self.list_assets(tag)
         if RELEASE_FILENAME not in assets:
-            return None
+            return []
         derived = {name for name in assets if name.endswith(METADATA_SUFFIX)}
         documents = {name for name in assets.keys() - derived if not find_name(name)}
         with tempfile.TemporaryDirectory(prefix="index-") as scratch:
@@ -130,10 +130,11 @@ class GithubRepository:
                     remedy="put back what was published, or delete that release; the index stays as it is",
                 ) from error
             reasons = find_reasons(yanked, release.wheels, tag)
-            wheels = [_index_wheel(assets, name, metadata, reasons.get(name)) for name in release.wheels]
-        variants = (asset for name, asset in assets.items() if name.endswith(VARIANTS_SUFFIX))
-        lists = (IndexedFile(file.name, release.digests[file.name], file.size, url=file.url) for file in variants)
-        return IndexedRelease(release.entries, (*wheels, *lists))
+            files = [_index_wheel(assets, entry, metadata, reasons.get(entry.filename)) for entry in release.entries]
+        for name in assets.keys() & name_lists(release.entries):
+            asset = assets[name]
+            files.append(IndexedFile(name, release.digests[name], asset.size, url=asset.url))
+        return files
 
     def _fetch(self, tag: str, folder: Path, names: Iterable[str]) -> Path:
         """Download some assets into a new folder."""
@@ -151,7 +152,8 @@ def _check_wheels(entries: Iterable[Entry], assets: Mapping[str, PublishedFile])
             raise WheelError(f"it has {'another' if found else 'no'} {entry.filename}")
 
 
-def _index_wheel(assets: Mapping[str, PublishedFile], name: str, metadata: Path, yanked: str | None) -> IndexedFile:
+def _index_wheel(assets: Mapping[str, PublishedFile], entry: Entry, metadata: Path, yanked: str | None) -> IndexedFile:
+    name = entry.filename
     asset, path = assets[name], metadata / f"{name}{METADATA_SUFFIX}"
     data = path.read_bytes() if path.is_file() else b""
     return IndexedFile(
@@ -163,6 +165,7 @@ def _index_wheel(assets: Mapping[str, PublishedFile], name: str, metadata: Path,
         asset.url,
         yanked,
         provenance=f"{name}{PROVENANCE_SUFFIX}" in assets,
+        entry=entry,
     )
 
 

@@ -24,7 +24,7 @@ from urllib.parse import quote
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.files import copy_atomically, hash_file, locked
 from pjrtwheel.products.index import write_pages
-from pjrtwheel.products.index.projects import IndexedRelease, Project, WheelFolder, list_projects, read_release
+from pjrtwheel.products.index.projects import IndexedFile, Project, WheelFolder, list_projects, read_release
 from pjrtwheel.publish.destinations import PublishedFile
 from pjrtwheel.publish.servers import explained
 from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
@@ -146,10 +146,10 @@ class StaticFolder:
     def _list_projects(self, *more: Path) -> tuple[Project, ...]:
         """Return what the index has to say: all releases that are published, and some on their way there."""
         published = (path for path in sorted((self.folder / FILES).iterdir()) if path.is_dir())
-        releases = [self._read_release(folder) for folder in (*published, *more)]
-        return list_projects(releases, f"the index of {self.folder}")
+        files = (file for folder in (*published, *more) for file in self._read_release(folder))
+        return list_projects(files, f"the index of {self.folder}")
 
-    def _read_release(self, folder: Path) -> IndexedRelease:
+    def _read_release(self, folder: Path) -> tuple[IndexedFile, ...]:
         source = WheelFolder(folder, f"../../{FILES}/{quote(folder.name, safe='')}")
         try:
             return read_release(source, self._reasons(folder))

@@ -29,13 +29,13 @@ from pjrtwheel.products.index import installer_pages, write_index
 from pjrtwheel.products.index.projects import (
     IndexedFile,
     Project,
+    WheelContents,
     WheelFolder,
-    WheelSummary,
     list_projects,
     read_release,
 )
-from pjrtwheel.products.index.release_pages import is_release_page, picker, proof_map, render_pages, sizes
-from pjrtwheel.products.index.release_pages.accelerators import Accelerator, load_accelerators
+from pjrtwheel.products.index.release_pages import compare_sizes, is_release_page, picker, proof_map, render_pages
+from pjrtwheel.products.index.release_pages.picker import Accelerator, load_accelerators
 from pjrtwheel.products.index.release_pages.releases import ListedRelease, list_releases
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.proofs import Compilation, Level, Outcome, ProgramResult, Proof, PythonProof, TargetProof
@@ -59,7 +59,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def projects(index: Path) -> tuple[Project, ...]:
     """Return its projects."""
-    return list_projects([read_release(WheelFolder(index.parent))], "the index")
+    return list_projects(read_release(WheelFolder(index.parent)), "the index")
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_every_link_leads_somewhere(projects: tuple[Project, ...], pages: dict[s
     files = {path.relative_to(index).as_posix() for path in index.rglob("*") if path.is_file()}
     assert check_links(pages, files) > 300
     written = [path for path in pages if path.endswith(".html")]
-    assert len(written) == 4 * len(known_releases()) + sum(len(project.entries) for project in projects)
+    assert len(written) == 4 * len(known_releases()) + sum(len(project.files) for project in projects)
     assert sorted(pages.keys() - {*written}) == STATIC
     assert {path for path, text in pages.items() if len(text.encode()) > 250_000} == set()  # a phone has to load it
 
@@ -162,11 +162,9 @@ def hostile_proof(level: Level) -> Proof:
 @pytest.mark.parametrize("level", [Level.AOT, Level.DEVICE])
 def test_nothing_of_a_release_becomes_markup(level: Level) -> None:
     """Neither an element, nor a handler, nor the end of a script, nor a template."""
-    summary = WheelSummary(1, HOSTILE, (HOSTILE,), (HOSTILE,))
-    file = IndexedFile(NAME, "00", 1, yanked=HOSTILE, summary=summary)
-    proof = hostile_proof(level)
-    project = Project("jaxlib-abacus", ("1.2.3+own.1",), (file,), (hostile_entry(proof),))
-    plain = Project("jaxlib-abacus", ("1.2.3+own.1",), (replace(file, yanked="", summary=None),), (entry_of(NAME),))
+    entry = hostile_entry(hostile_proof(level))
+    attacked = file_of(entry, yanked=HOSTILE, contents=WheelContents(1, HOSTILE, (HOSTILE,)))
+    project, plain = (Project("jaxlib-abacus", (file,)) for file in (attacked, file_of(entry_of(NAME), yanked="")))
     written, usual = (render_pages([each]) for each in (project, plain))
     assert written.keys() == usual.keys()
     seen = 0
@@ -183,7 +181,7 @@ def test_nothing_of_a_release_becomes_markup(level: Level) -> None:
 
 def test_a_release_that_the_selector_does_not_know_is_installed_by_name() -> None:
     """Its page has the command for each plugin, and no picker."""
-    project = Project("jaxlib-abacus", ("1.2.3+own.1",), (IndexedFile(NAME, "00", 1),), (entry_of(NAME, lock_id="ff"),))
+    project = Project("jaxlib-abacus", (file_of(entry_of(NAME, lock_id="ff")),))
     text = render_pages([project])["about.html"].decode()
     assert "pip install --extra-index-url INDEX jax jaxlib-abacus==1.2.3+own.1" in text
     assert "data-picker" not in text
@@ -192,7 +190,7 @@ def test_a_release_that_the_selector_does_not_know_is_installed_by_name() -> Non
 def test_releases_are_in_order_of_their_versions(projects: tuple[Project, ...]) -> None:
     """The newest has the plain names; wheels without a lock go with all."""
     tool = f"{SELECTOR.replace('-', '_')}-9.9-py3-none-any.whl"
-    loose = Project(SELECTOR, ("9.9",), (IndexedFile(tool, "00", 1),), (entry_of(tool),))
+    loose = Project(SELECTOR, (file_of(entry_of(tool)),))
     releases = list_releases([*projects, loose])
     assert [release.jax for release in releases] == list(reversed(known_releases()))
     assert [release.suffix for release in releases] == ["", *(f"-{release.version}" for release in releases[1:])]
@@ -202,16 +200,18 @@ def test_releases_are_in_order_of_their_versions(projects: tuple[Project, ...]) 
     assert render_pages(projects) == render_pages(tuple(reversed(projects)))
 
 
+def file_of(entry: Entry, **more: Any) -> IndexedFile:
+    """Return what an index says of a wheel."""
+    return IndexedFile(entry.filename, entry.sha256, entry.size, entry=entry, **more)
+
+
 def abacus_release(*entries: Entry) -> ListedRelease:
     """Return a release of such wheels."""
-    files = tuple(IndexedFile(entry.filename, entry.sha256, entry.size) for entry in entries)
-    names = dict.fromkeys(entry.distribution for entry in entries)
-    projects = [Project(name, ("1.2.3",), files, tuple(e for e in entries if e.distribution == name)) for name in names]
-    return list_releases(projects)[0]
+    return list_releases(list_projects(map(file_of, entries), "the index"))[0]
 
 
 def test_the_map_has_chips_by_wheels() -> None:
-    """Wheels that share a chip are one map; a cell says how many programs were compiled, or that none can be."""
+    """One for each project; a cell says how many programs were compiled, or that none can be."""
     passed = Compilation("matmul", "single", 1, 0.5, ("bead_5",), outcome=Outcome.PASSED)
     failed = Compilation("pallas", "single", 1, 0.1, outcome=Outcome.EXPECTED, detail="no table")
     new = TargetProof("new", "Abacus 5", ("bead_5",), 1.0, (passed, failed))
@@ -219,23 +219,20 @@ def test_the_map_has_chips_by_wheels() -> None:
     python = PythonProof("cp312", "3.12.1", (), "no interpreter")
     proof = Proof(Level.AOT, "0.1", (python,), ORIGIN, (new, old), "abacus", machine=MACHINE)
     nothing = Proof(Level.STATIC, None, (python,), ORIGIN)
-    other = TargetProof("new", "Abacus 5", ("bead_5",), 1.0, (passed,))
     release = abacus_release(
-        entry_of("jaxlib_abacus_1-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", proof=proof),
-        entry_of("jaxlib_abacus_1-1.2.3-cp312-abi3-manylinux_2_27_aarch64.whl", proof=nothing),
-        entry_of("jaxlib_abacus_2-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", proof=replace(proof, targets=(other,))),
+        entry_of("jaxlib_abacus-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", proof=proof),
+        entry_of("jaxlib_abacus-1.2.3-cp312-abi3-manylinux_2_27_aarch64.whl", proof=nothing),
         entry_of("jaxlib_rule-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", proof=nothing),
     )
-    first, second = proof_map.plugin_maps(release)
-    assert list(first.columns) == [
-        ("jaxlib-abacus-1", "Linux x86_64"),
-        ("jaxlib-abacus-1", "Linux aarch64"),
-        ("jaxlib-abacus-2", "Linux x86_64"),
-    ]
+    first, second = proof_map.make_maps(release)
+    assert (first.project, [wheel.system for wheel in first.wheels]) == (
+        "jaxlib-abacus",
+        ["Linux x86_64", "Linux aarch64"],
+    )
     cells = {(row.label, row.detail): [(cell.level, cell.text) for cell in row.cells] for row in first.rows}
     assert cells == {
-        ("Abacus 4", ""): [("expected", "as expected"), ("static", ""), ("load", "")],
-        ("Abacus 5", "bead_5"): [("aot", "1 of 2 programs"), ("static", ""), ("aot", "1 of 1 programs")],
+        ("Abacus 4", ""): [("expected", "as expected"), ("static", "")],
+        ("Abacus 5", "bead_5"): [("aot", "1 of 2 programs"), ("static", "")],
     }
     assert [(row.label, [cell.level for cell in row.cells]) for row in second.rows] == [("any device", ["static"])]
 
@@ -247,7 +244,7 @@ def test_a_device_is_a_row_of_its_own() -> None:
     own = Proof(Level.DEVICE, "0.1", results, ORIGIN, backend="abacus", machine=chip)
     host = Proof(Level.DEVICE, "0.1", results, ORIGIN, backend="cpu", machine=replace(MACHINE, chip="cpu"))
     for proof, expected in ((own, ("Abacus 5 Pro", "driver 7")), (host, (MACHINE.processor, ""))):
-        (found,) = proof_map.plugin_maps(abacus_release(entry_of(NAME, proof=proof)))
+        (found,) = proof_map.make_maps(abacus_release(entry_of(NAME, proof=proof)))
         (row,) = found.rows
         assert (row.label, row.detail) == expected
         assert [(cell.level, cell.text) for cell in row.cells] == [("device", "1 program")]
@@ -405,27 +402,15 @@ def test_what_a_shell_reads_more_into_is_in_no_command(word: str) -> None:
     assert picker.find_rivals(abacus_release(plugin)) == ("up-a",)
 
 
-def test_sizes_of_what_requires_upstream_have_both(root: Path) -> None:
+def test_sizes_of_what_requires_upstream_have_both(root: Path, tmp_path: Path) -> None:
     """A wheel that requires upstream's library comes on top of it, and replaces nothing."""
-    measured = sizes.read_measured(root)
+    comparisons = compare_sizes(root)
     apart = {backend.name for backend in load_backends(root).values() if not backend.prebuilt.bundled}
-    assert {row.pair.name for row in measured.comparisons if row.needs_upstream} == apart
-    for row in measured.comparisons:
+    assert {row.pair.name for row in comparisons if row.needs_upstream} == apart
+    for row in comparisons:
         assert row.pair.upstream
         assert row.pair.ours
         expected = row.pair.ours.download + (row.pair.upstream.download if row.needs_upstream else 0)
         assert row.sizes["download"] == (row.pair.upstream.download, expected)
-        assert expected <= measured.largest("download")
-    assert sizes.compare((), load_backends(root).values()).largest("download") == 1
-
-
-def test_bindings_say_what_they_have_with_each_plugin() -> None:
-    """The strongest level is not that of all."""
-    device, aot = (
-        Proof(level, "0.1", (), ORIGIN, backend=name) for level, name in ((Level.DEVICE, "cpu"), (Level.AOT, "a"))
-    )
-    other = replace(aot, backend="b")
-    entry = entry_of("jaxlib-1.2.3-cp312-cp312-win_amd64.whl", proof=device, other_proofs=(aot, other))
-    found = proof_map.bindings_map(abacus_release(entry))
-    assert found is not None
-    assert [(cell.level, cell.text) for cell in found.rows[0].cells] == [("device", "with cpu; aot with a, b")]
+    (tmp_path / "plugins").symlink_to(root / "plugins")
+    assert compare_sizes(tmp_path) == []

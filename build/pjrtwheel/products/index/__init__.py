@@ -4,32 +4,36 @@
 
 The folder is complete unless the wheels have addresses elsewhere: it holds them as hard links, so no bytes are doubled,
 and a wheel that is built anew afterwards does not change an index that is being served. All of it appears at once.
+
+Its pages for installers are HTML (PEP 503, 592, 658, 714, 740) and JSON (PEP 691, 700, 714, 740); those for people are
+in `release_pages/`.
 """
 
 from __future__ import annotations
 
 import ctypes
+import hashlib
+import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from pjrtwheel import files
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import link_or_copy
-from pjrtwheel.products.index import pages
-from pjrtwheel.products.index.projects import (
-    IndexedRelease,
-    Project,
-    WheelFolder,
-    list_projects,
-    project_of,
-    read_release,
-)
-from pjrtwheel.products.index.release_pages import render_pages
+from pjrtwheel.products.index.projects import IndexedFile, Project, WheelFolder, list_projects, read_release
+from pjrtwheel.products.index.release_pages import open_templates, render_pages
 from pjrtwheel.record.entries import require_record
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX
 
+HTML_PAGE = "index.html"
+JSON_PAGE = "index.v1+json"  # what a server sends as JSON_TYPE
+JSON_TYPE = "application/vnd.pypi.simple.v1+json"
+_GENERATOR = '<meta name="generator" content="pjrtwheel index">'
+_API = "1.3"  # the first with `provenance` (PEP 740)
 _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 _HERE = -100  # AT_FDCWD
 
@@ -66,7 +70,9 @@ def write_joint_index(
         for folder in dict.fromkeys(source.folder.resolve() for source in sources):
             locks.enter_context(files.locked(folder))  # or a build could replace a wheel between its check and its link
         releases = [read_release(source, yanked) for source in sources]
-        projects = list_projects(releases, f"an index of {', '.join(str(source.folder) for source in sources)}")
+        projects = list_projects(
+            chain.from_iterable(releases), f"an index of {', '.join(str(source.folder) for source in sources)}"
+        )
         for source, release in zip(sources, releases, strict=True):
             if not source.url:
                 _link_files(release, source.folder, index)
@@ -96,16 +102,16 @@ def _replacing(output: Path) -> Iterator[Path]:
 
 def check_place(output: Path) -> None:
     """Raise a `UsageError` if an index would take the place of something else."""
-    page = output / pages.HTML_PAGE
-    ours = page.is_file() and pages.GENERATOR in page.read_text("utf-8", errors="replace")
+    page = output / HTML_PAGE
+    ours = page.is_file() and _GENERATOR in page.read_text("utf-8", errors="replace")
     if output.exists() and not ours and not (output.is_dir() and not any(output.iterdir())):
         raise UsageError(f"{output} is not an index made here", remedy="give a new folder with --output")
 
 
-def _link_files(release: IndexedRelease, dist: Path, index: Path) -> None:
+def _link_files(release: Iterable[IndexedFile], dist: Path, index: Path) -> None:
     """Put a release's files next to the pages, without their bytes where the file system allows it."""
-    for file in release.files:
-        folder = index / project_of(file.name)
+    for file in release:
+        folder = index / file.project
         folder.mkdir(parents=True, exist_ok=True)
         for name in (file.name, *([f"{file.name}{PROVENANCE_SUFFIX}"] if file.provenance else [])):
             link_or_copy(dist / name, folder / name)
@@ -113,17 +119,44 @@ def _link_files(release: IndexedRelease, dist: Path, index: Path) -> None:
 
 def installer_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
     """Return path → bytes of everything in an index that installers read, but for the wheels."""
-    written = {pages.HTML_PAGE: pages.projects_html(projects), pages.JSON_PAGE: pages.projects_json(projects)}
+    names = [{"name": project.name} for project in projects]
+    links = [{"filename": project.name, "url": f"{project.name}/"} for project in projects]
+    written = _make_pages("", "Simple index", links, {"projects": names})
     for project in projects:
-        written[f"{project.name}/{pages.HTML_PAGE}"] = pages.project_html(project)
-        written[f"{project.name}/{pages.JSON_PAGE}"] = pages.project_json(project)
-    metadata = {
-        f"{project.name}/{file.name}{METADATA_SUFFIX}": file.metadata
-        for project in projects
-        for file in project.files
-        if file.metadata and not file.url
+        files = [_describe(file) for file in project.files]
+        document = {"name": project.name, "versions": list(project.versions), "files": files}
+        written |= _make_pages(f"{project.name}/", f"Links for {project.name}", files, document)
+        for file in project.files:
+            if file.metadata and not file.url:
+                written[f"{project.name}/{file.name}{METADATA_SUFFIX}"] = file.metadata
+    return written
+
+
+def _make_pages(folder: str, title: str, links: list[dict[str, Any]], document: dict[str, Any]) -> dict[str, bytes]:
+    """Return a page in both forms; the HTML one has the links, each with what JSON says of its file."""
+    template = open_templates().get_template("simple.html")
+    page = template.render(title=title, links=links, api=_API, generator=_GENERATOR)
+    text = json.dumps({"meta": {"api-version": _API}, **document}, indent=1, sort_keys=True)
+    return {f"{folder}{HTML_PAGE}": page.encode(), f"{folder}{JSON_PAGE}": f"{text}\n".encode()}
+
+
+def _describe(file: IndexedFile) -> dict[str, Any]:
+    """Return what JSON says of a file. `dist-info-metadata` is the name under which older pips look (PEP 714)."""
+    found: dict[str, Any] = {
+        "filename": file.name,
+        "url": file.link,  # a relative one lets the index lie anywhere
+        "hashes": {"sha256": file.sha256},
+        "size": file.size,
+        "yanked": False if file.yanked is None else file.yanked or True,
     }
-    return {path: text.encode() for path, text in written.items()} | metadata
+    if file.requires_python:
+        found["requires-python"] = file.requires_python
+    if file.metadata:
+        digest = {"sha256": hashlib.sha256(file.metadata).hexdigest()}
+        found |= {"core-metadata": digest, "dist-info-metadata": digest}
+    if file.provenance:
+        found["provenance"] = f"{file.link}{PROVENANCE_SUFFIX}"
+    return found
 
 
 def _write_pages(projects: tuple[Project, ...], folder: Path) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
@@ -22,24 +23,22 @@ from pjrtwheel.wheel.names import PROVENANCE_SUFFIX, VARIANTS_SUFFIX
 from pjrtwheel.wheel.unpack import read_metadata
 
 _BUILD_AGAIN = "build the wheels again, or give another folder with --dist"
-_DOCUMENT = re.compile(r"[^/]+\.dist-info/(licenses|sboms)/(.+)")
+_DOCUMENT = re.compile(r"[^/]+\.dist-info/((?:licenses|sboms)/.+[^/])")
 
 
 @dataclass(frozen=True, slots=True)
-class WheelSummary:
+class WheelContents:
     """What people want to know of a wheel that `release.json` does not say.
 
     Attributes:
-        installed_size: Bytes of all its members.
+        size: Bytes of all its members.
         license: The licence as METADATA has it (PEP 639); empty where it has none.
-        license_files: Licence texts in the wheel.
-        sboms: Bills of materials in the wheel (PEP 770).
+        documents: Licence texts (PEP 639) and bills of materials (PEP 770), by their paths in its `.dist-info`.
     """
 
-    installed_size: int
-    license: str = ""
-    license_files: tuple[str, ...] = ()
-    sboms: tuple[str, ...] = ()
+    size: int
+    license: str
+    documents: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,8 @@ class IndexedFile:
         url: Address of the file, which may be relative to its project's page; empty if it lies next to that.
         yanked: Why it was withdrawn (PEP 592); nothing if it was not.
         provenance: Whether its attestations lie next to it, under its name and `.provenance` (PEP 740).
-        summary: What it holds; nothing where the wheel itself is not at hand.
+        entry: What `release.json` says of it; nothing for a list of variants.
+        contents: What it holds; nothing where the wheel itself is not at hand.
     """
 
     name: str
@@ -66,7 +66,8 @@ class IndexedFile:
     url: str = ""
     yanked: str | None = None
     provenance: bool = False
-    summary: WheelSummary | None = None
+    entry: Entry | None = None
+    contents: WheelContents | None = None
 
     @property
     def link(self) -> str:
@@ -74,9 +75,14 @@ class IndexedFile:
         return self.url or quote(self.name)
 
     @property
-    def is_absolute(self) -> bool:
-        """Whether the link is the same on every page."""
-        return "://" in self.url
+    def project(self) -> str:
+        """Normalized name of the project that it is of."""
+        return canonicalize_name(self.name.split("-")[0])
+
+    @property
+    def version(self) -> Version:
+        """The version that it is of."""
+        return Version(self.name.split("-")[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,24 +102,19 @@ class WheelFolder:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexedRelease:
-    """What an index offers of one release: its wheels, and the lists of their variants."""
-
-    entries: tuple[Entry, ...]
-    files: tuple[IndexedFile, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Project:
-    """One project of an index: its normalized name, versions from the oldest, its wheels and the index of variants."""
+    """One project of an index: its normalized name, its wheels from the oldest version, and the lists of variants."""
 
     name: str
-    versions: tuple[str, ...]
     files: tuple[IndexedFile, ...]
-    entries: tuple[Entry, ...]
+
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """Its versions from the oldest."""
+        return tuple(dict.fromkeys(file.entry.version for file in self.files if file.entry))
 
 
-def read_release(source: WheelFolder, yanked: Mapping[str, str] | None = None) -> IndexedRelease:
+def read_release(source: WheelFolder, yanked: Mapping[str, str] | None = None) -> tuple[IndexedFile, ...]:
     """Return what a folder offers; `yanked` has the reason for each wheel that was withdrawn, by file name.
 
     Raises:
@@ -122,14 +123,20 @@ def read_release(source: WheelFolder, yanked: Mapping[str, str] | None = None) -
     """
     reasons = yanked or {}
     entries = _read_listed(source.folder)
-    files = [_wheel(source, entry, reasons.get(entry.filename)) for entry in entries]
-    lists = [source.folder / f"{stem}{VARIANTS_SUFFIX}" for stem in dict.fromkeys(map(_stem, entries))]  # PEP 825
-    files += [
-        IndexedFile(path.name, hash_file(path), path.stat().st_size, url=join_url(source.url, path.name))
-        for path in lists
-        if path.is_file()
-    ]
-    return IndexedRelease(tuple(entries), tuple(files))
+    wheels = [_read_wheel(source, entry, reasons.get(entry.filename)) for entry in entries]
+    lists = [path for name in name_lists(entries) if (path := source.folder / name).is_file()]
+    return (
+        *wheels,
+        *(
+            IndexedFile(path.name, hash_file(path), path.stat().st_size, url=join_url(source.url, path.name))
+            for path in lists
+        ),
+    )
+
+
+def name_lists(entries: Iterable[Entry]) -> list[str]:
+    """Return the names that the lists of the variants of wheels have (PEP 825), whether there are any or not."""
+    return list(dict.fromkeys(f"{_stem(entry)}{VARIANTS_SUFFIX}" for entry in entries))
 
 
 def join_url(folder: str, name: str) -> str:
@@ -141,25 +148,20 @@ def join_url(folder: str, name: str) -> str:
     return f"{folder.rstrip('/')}/{quote(name)}" if folder else ""
 
 
-def list_projects(releases: Iterable[IndexedRelease], what: str) -> tuple[Project, ...]:
-    """Return the projects of several releases, by name; `what` names the index in messages.
+def list_projects(files: Iterable[IndexedFile], what: str) -> tuple[Project, ...]:
+    """Return the projects of the files of all releases, by name; `what` names the index in messages.
 
     Raises:
         WheelError: Wheels of one version are of different sets, or two files have one name.
     """
-    listed = list(releases)
-    entries = [entry for release in listed for entry in release.entries]
-    check_sets(entries, what)
-    files: dict[str, IndexedFile] = {}
-    for file in (file for release in listed for file in release.files):
-        if files.setdefault(file.name, file).sha256 != file.sha256:
+    listed = list(files)
+    check_sets([file.entry for file in listed if file.entry], what)
+    unique: dict[str, IndexedFile] = {}
+    for file in listed:
+        if unique.setdefault(file.name, file).sha256 != file.sha256:
             raise WheelError(f"{what} has two files of the name {file.name}", remedy="leave out one of the releases")
-    unique = {entry.filename: entry for entry in reversed(entries)}
-    names = sorted({canonicalize_name(entry.distribution) for entry in entries})
-    return tuple(
-        _project(name, [entry for entry in unique.values() if canonicalize_name(entry.distribution) == name], files)
-        for name in names
-    )
+    ordered = sorted(unique.values(), key=lambda file: (file.project, file.entry is None, file.version, file.name))
+    return tuple(Project(name, tuple(group)) for name, group in groupby(ordered, lambda file: file.project))
 
 
 def find_unlisted(dist: Path, projects: Iterable[Project]) -> tuple[str, ...]:
@@ -188,15 +190,7 @@ def _is_plain(entry: Entry) -> bool:
     return Path(name).name == name and name.startswith(f"{stem}-") and name.endswith(".whl") and bool(entry.tags)
 
 
-def _project(name: str, entries: Iterable[Entry], files: Mapping[str, IndexedFile]) -> Project:
-    listed = sorted(entries, key=lambda entry: (Version(entry.version), entry.filename))
-    lists = [f"{stem}{VARIANTS_SUFFIX}" for stem in dict.fromkeys(map(_stem, listed))]  # PEP 825
-    named = [*(entry.filename for entry in listed), *lists]
-    versions = sorted({entry.version for entry in listed}, key=Version)
-    return Project(name, tuple(versions), tuple(files[file] for file in named if file in files), tuple(listed))
-
-
-def _wheel(source: WheelFolder, entry: Entry, yanked: str | None) -> IndexedFile:
+def _read_wheel(source: WheelFolder, entry: Entry, yanked: str | None) -> IndexedFile:
     """Read a wheel's metadata, after its bytes have been compared with its entry."""
     path = source.folder / entry.filename
     if not path.is_file():
@@ -213,32 +207,27 @@ def _wheel(source: WheelFolder, entry: Entry, yanked: str | None) -> IndexedFile
         join_url(source.url, path.name),
         yanked,
         provenance=path.with_name(f"{path.name}{PROVENANCE_SUFFIX}").is_file(),
-        summary=_summarize(path, metadata),
+        entry=entry,
+        contents=_read_contents(path, metadata),
     )
 
 
-def _summarize(wheel: Path, metadata: bytes) -> WheelSummary:
+def _read_contents(wheel: Path, metadata: bytes) -> WheelContents:
     """Look into a wheel; raise a `WheelError` if it is damaged or hostile."""
     with open_wheel(wheel) as archive:
-        members = [info for info in archive.infolist() if not info.is_dir()]
-    found = [match for info in members if (match := _DOCUMENT.fullmatch(info.filename))]
+        members = archive.infolist()
+    found = (_DOCUMENT.fullmatch(info.filename) for info in members)
     texts = metadata.decode()
-    return WheelSummary(
+    return WheelContents(
         sum(info.file_size for info in members),
         ", ".join(read_field(texts, "License-Expression") or read_field(texts, "License")),
-        tuple(sorted(match[2] for match in found if match[1] == "licenses")),
-        tuple(sorted(match[2] for match in found if match[1] == "sboms")),
+        tuple(sorted(match[1] for match in found if match)),
     )
 
 
 def read_requires_python(metadata: bytes) -> str:
     """Return the Requires-Python of a METADATA."""
     return ",".join(read_field(metadata.decode(), "Requires-Python"))
-
-
-def project_of(filename: str) -> str:
-    """Return the normalized name of the project that a wheel, or a list of variants, is of."""
-    return canonicalize_name(filename.split("-", maxsplit=1)[0])
 
 
 def _stem(entry: Entry) -> str:

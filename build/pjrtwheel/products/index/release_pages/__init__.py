@@ -8,21 +8,21 @@ nothing else, and say everything without a script. Jinja2 escapes whatever comes
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass
 from importlib.resources import files
-from itertools import groupby
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import jinja2
 
 from pjrtwheel.abis import name_python
-from pjrtwheel.backend import OWN_ROOT
+from pjrtwheel.backend import OWN_ROOT, load_backends
+from pjrtwheel.docs.measures import DATA, Pair, pair_up, read_measures
 from pjrtwheel.products.index.projects import Project
-from pjrtwheel.products.index.release_pages import proof_map, sizes
-from pjrtwheel.products.index.release_pages.releases import ListedRelease, list_releases
-from pjrtwheel.verify.findings import CODES
+from pjrtwheel.products.index.release_pages import proof_map
+from pjrtwheel.products.index.release_pages.releases import ListedRelease, Wheel, list_releases
 
 MAIN_PAGE = "about.html"
 FOLDER = "about_files"  # never the name of a project: those have no underscore (PEP 503)
@@ -42,7 +42,8 @@ def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
         UsageError: The measures of this repository, or what a backend offers to the picker, are malformed.
     """
     releases = list_releases(projects)
-    templates = _open_templates(releases)
+    templates = open_templates()
+    templates.globals |= {"menu": _PAGES, "releases": releases, "base": "", "home": f"../{MAIN_PAGE}"}
     pages = dict(_install_pages(templates, releases))
     for release in releases:
         pages |= {f"{FOLDER}/{name}": text for name, text in _pages_of(templates, release)}
@@ -51,17 +52,17 @@ def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
     return contents | {path: text.encode() for path, text in pages.items()}
 
 
-def _open_templates(releases: tuple[ListedRelease, ...]) -> jinja2.Environment:
-    """Return the templates; whatever they are given is escaped, and a name that they lack is an error."""
+def open_templates() -> jinja2.Environment:
+    """Return the templates of an index; whatever they are given is escaped, and a name that they lack is an error."""
     templates = jinja2.Environment(
         loader=jinja2.PackageLoader(__package__, "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
     )
     templates.filters |= {"url": quote, "python": name_python, "asdict": asdict}
-    templates.globals |= {"menu": _PAGES, "releases": releases, "base": "", "home": f"../{MAIN_PAGE}"}
     return templates
 
 
@@ -82,15 +83,10 @@ def _install_pages(templates: jinja2.Environment, releases: tuple[ListedRelease,
 
 def _pages_of(templates: jinja2.Environment, release: ListedRelease) -> Iterator[tuple[str, str]]:
     """Yield the other pages of one release, and those of its wheels, by file name."""
-    by_project = [(name, list(group)) for name, group in groupby(release.wheels, lambda wheel: wheel.project)]
     views: dict[str, dict[str, Any]] = {
-        "proofs": {"maps": proof_map.plugin_maps(release), "bindings": proof_map.bindings_map(release)},
-        "sizes": {
-            "measured": sizes.read_measured(OWN_ROOT),
-            "meanings": CODES,
-            "own": sizes.largest_wheels(release),
-        },
-        "wheels": {"projects": by_project},
+        "proofs": {"maps": proof_map.make_maps(release)},
+        "sizes": {"comparisons": compare_sizes(OWN_ROOT), "own": _largest_wheels(release)},
+        "wheels": {},
     }
     for name in _PAGES:
         text = templates.get_template(f"{name}.html").render(page=name, release=release, **views[name])
@@ -99,3 +95,43 @@ def _pages_of(templates: jinja2.Environment, release: ListedRelease) -> Iterator
     for wheel in release.wheels:
         if release.newest or wheel.entry.version == release.version:  # wheels of no release are there once
             yield wheel.page, page.render(page="wheel", wheel=wheel, release=release)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Upstream's wheels and ours for one package.
+
+    Attributes:
+        pair: All that was measured of both.
+        needs_upstream: Whether ours requires upstream's wheels instead of replacing them: its sizes have both.
+        sizes: Kind of size → upstream's and ours in bytes, or nothing.
+    """
+
+    pair: Pair
+    needs_upstream: bool
+    sizes: Mapping[str, tuple[int | None, int | None]]
+
+
+def compare_sizes(root: Path) -> list[Comparison]:
+    """Return upstream's wheels and ours side by side, as `docs/wheels.json` has them; nothing where there is no file.
+
+    Raises:
+        UsageError: The file is malformed.
+    """
+    backends = load_backends(root)
+    found = []
+    for pair in pair_up(read_measures(root), list(backends.values())) if (root / DATA).is_file() else ():
+        on_top = pair.name in backends and not backends[pair.name].prebuilt.bundled
+        sizes = {}
+        for kind in ("download", "installed", "release"):
+            theirs, ours = (getattr(total, kind) if total else None for total in (pair.upstream, pair.ours))
+            sizes[kind] = theirs, ours + theirs if on_top and ours and theirs else ours
+        found.append(Comparison(pair, on_top, sizes))
+    return found
+
+
+def _largest_wheels(release: ListedRelease) -> list[Wheel]:
+    """Return one wheel of each plugin or the bindings and system, the largest."""
+    by_size = sorted(release.wheels, key=lambda wheel: wheel.entry.size)
+    found = {(wheel.project, wheel.system): wheel for wheel in by_size if wheel.is_plugin or wheel.is_bindings}
+    return sorted(found.values(), key=lambda wheel: wheel.order)

@@ -13,9 +13,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name, is_normalized_name
 from packaging.version import Version
 
@@ -25,16 +25,64 @@ from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.errors import SelectError
 from jaxlib_select.facts import known_releases, load_facts
 from jaxlib_select.machine.file import from_json
+from jaxlib_select.machine.model import Machine as MachineFile
+from jaxlib_select.tables import unknown_keys
 from pjrtwheel.abis import name_python
-from pjrtwheel.backend import OWN_ROOT
-from pjrtwheel.products.index.release_pages.accelerators import Accelerator, Choice, Machine, load_accelerators
+from pjrtwheel.backend import OWN_ROOT, load_backends
+from pjrtwheel.errors import UsageError
 from pjrtwheel.products.index.release_pages.releases import ListedRelease
 from pjrtwheel.sets import BINDINGS
-from pjrtwheel.tables import read_toml
+from pjrtwheel.tables import TableError, read_toml
 
+Machine = Mapping[str, Any]
+
+_FILENAME = "picker.toml"  # here, and in the directory of a backend
 INDEX = "INDEX"  # stands for the address of the index, which only a browser knows
 PYTHON = "{python}"  # stands for the version of Python in commands
 ENVIRONMENTS = ("new", "existing")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What else decides about an accelerator, such as the driver's version.
+
+    Attributes:
+        label: What the picker offers, such as `580 or newer`.
+        machine: Its part of a machine file.
+    """
+
+    label: str
+    machine: Machine
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerator:
+    """An accelerator that people have.
+
+    Attributes:
+        label: What the picker offers, such as `NVIDIA T4 or RTX 20 series`.
+        machine: Its part of a machine file, as `jaxlib-select detect --json` prints it.
+        question: What else decides, such as `NVIDIA driver`; empty if nothing does.
+        choices: The answers, the usual one first.
+    """
+
+    label: str
+    machine: Machine
+    question: str = ""
+    choices: tuple[Choice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Accelerators:
+    """Which accelerators the install picker of an index offers for a backend.
+
+    Attributes:
+        accelerators: In the order of the list.
+        order: Where they are in it: smaller numbers come first.
+    """
+
+    accelerators: tuple[Accelerator, ...]
+    order: int = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +176,40 @@ class SystemTable:
 
 def read_offer() -> Offer:
     """Read `picker.toml`, and what the backends of this repository offer: those that its selector knows."""
-    text = files(__package__).joinpath("picker.toml").read_text("utf-8")
+    text = files(__package__).joinpath(_FILENAME).read_text("utf-8")
     return read_toml(Offer, text, accelerators=load_accelerators(OWN_ROOT))
+
+
+def load_accelerators(root: Path) -> tuple[Accelerator, ...]:
+    """Return what the backends below `root` offer, each directory once, also one that several backends share.
+
+    Raises:
+        UsageError: A file is not TOML, or of another form, or a machine in it has what the selector does not know.
+    """
+    backends = load_backends(root).values()
+    paths = {root / "plugins" / name / _FILENAME for entry in backends for name in (entry.name, *entry.shared)}
+    found = sorted((_read(path) for path in sorted(paths) if path.is_file()), key=lambda entry: entry.order)
+    return tuple(accelerator for listed in found for accelerator in listed.accelerators)
+
+
+def _read(path: Path) -> Accelerators:
+    try:
+        listed = read_toml(Accelerators, path.read_text("utf-8"))
+        for accelerator in listed.accelerators:
+            _check_machine(accelerator.label, accelerator.machine)
+            for choice in accelerator.choices:
+                _check_machine(choice.label, choice.machine)
+    except (TableError, SelectError) as error:
+        raise UsageError(f"malformed list of accelerators: {path}", cause=str(error).partition("\n")[0]) from error
+    return listed
+
+
+def _check_machine(label: str, machine: Machine) -> None:
+    """Refuse a key that the selector would pass over: the picker would take the accelerator for none."""
+    from_json(machine)
+    unknown = [where + key for where, key, _ in unknown_keys(MachineFile, machine)]
+    if unknown:
+        raise TableError(f"the machine of {label!r} has unknown keys: {', '.join(unknown)}")
 
 
 def make_table(offer: Offer, release: ListedRelease) -> list[SystemTable]:
@@ -193,7 +273,8 @@ def _missing(release: ListedRelease, system: System, decision: Decision) -> Iter
     """Yield what the index lacks of a decision."""
     if not release.pythons_of(system.platform):
         yield f"this index has no {BINDINGS} of this release for this system"
-    if len(decision.requirements) > 1 and decision.package not in release.packages_of(system.platform):
+    here = {wheel.project for wheel in release.wheels if wheel.entry.platform in {system.platform, "any"}}
+    if len(decision.requirements) > 1 and decision.package not in here:
         yield f"this index has no wheel of {decision.package} for this system"
 
 
@@ -250,15 +331,9 @@ def quote(word: str) -> str:
 
 def find_rivals(release: ListedRelease) -> tuple[str, ...]:
     """Return upstream's packages for the same devices: those that our libraries come from, unless ours need them."""
-    needed = {_name_of(text) for wheel in release.wheels for text in wheel.entry.requires}
+    texts = (text for wheel in release.wheels for text in wheel.entry.requires)
+    needed = {canonicalize_name(re.split(r"[^\w.-]", text)[0]) for text in texts}
     projects = [origin.get("project") for wheel in release.plugins() for origin in wheel.origins()]
     # They become part of a command, and a release file may be anybody's.
     names = {canonicalize_name(str(project)) for project in projects if project}
     return tuple(sorted(name for name in names - needed - {BINDINGS} if is_normalized_name(name)))
-
-
-def _name_of(requirement: str) -> str:
-    try:
-        return canonicalize_name(Requirement(requirement).name)
-    except InvalidRequirement:
-        return ""

@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import groupby
 
-from pjrtwheel.abis import name_python
 from pjrtwheel.errors import count
 from pjrtwheel.products.index.release_pages.releases import ListedRelease, Wheel
 from pjrtwheel.record.proofs import ORDER, Level, Outcome, Proof, TargetProof
@@ -38,7 +38,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One chip, or one Python: its name, what is said about it in small letters, and a cell for each column."""
+    """One chip: its name, what is said about it in small letters, and a cell for each wheel."""
 
     label: str
     detail: str
@@ -47,44 +47,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """Wheels that serve the same chips, over these chips; a column has a label, and a detail in small letters."""
+    """The wheels of one project, one for each system, over the chips that they serve."""
 
-    title: str
-    corner: str
-    columns: tuple[tuple[str, str], ...]
+    project: str
+    wheels: tuple[Wheel, ...]
     rows: tuple[Row, ...]
 
 
-def plugin_maps(release: ListedRelease) -> list[Map]:
-    """Return a map for each group of wheels that were proven for the same chips, those with most chips first."""
-    return sorted(map(_map_of, _group(release.plugins())), key=lambda found: -len(found.rows))
-
-
-def bindings_map(release: ListedRelease) -> Map | None:
-    """Return the map of the bindings, Python by system; nothing if the release has none."""
-    wheels = [wheel for wheel in release.wheels if wheel.is_bindings]
-    cells = {(wheel.python, wheel.system): _bindings_cell(wheel) for wheel in wheels}
-    systems = list(dict.fromkeys(wheel.system for wheel in wheels))
-    rows = [
-        Row(
-            f"Python {name_python(python)}",
-            "free-threaded" if python.endswith("t") else "",
-            tuple(cells.get((python, system), Cell()) for system in systems),
-        )
-        for python in release.pythons
-    ]
-    return Map("JAX's bindings", "Python", tuple((system, "") for system in systems), tuple(rows)) if rows else None
-
-
-def _bindings_cell(wheel: Wheel) -> Cell:
-    """Return the level that bindings have with some plugin, and below it what they have with each."""
-    plugins: dict[Level, list[str]] = {}
-    for proof in wheel.entry.proofs():
-        if proof.backend and proof.level is not Level.STATIC:
-            plugins.setdefault(proof.level, []).append(proof.backend)
-    strongest = wheel.entry.proof.level
-    texts = [f"{'' if level is strongest else f'{level} '}with {', '.join(names)}" for level, names in plugins.items()]
-    return Cell(strongest.value, "; ".join(texts), wheel.page)
+def make_maps(release: ListedRelease) -> list[Map]:
+    """Return a map for each accelerator package."""
+    return [_map_of(name, tuple(wheels)) for name, wheels in groupby(release.plugins(), lambda wheel: wheel.project)]
 
 
 def _targets_of(wheel: Wheel) -> Iterator[tuple[Proof, TargetProof]]:
@@ -92,19 +64,7 @@ def _targets_of(wheel: Wheel) -> Iterator[tuple[Proof, TargetProof]]:
     return ((proof, target) for proof in wheel.entry.proofs() for target in proof.targets)
 
 
-def _group(wheels: Iterable[Wheel]) -> list[list[Wheel]]:
-    """Put wheels together that share a chip, or are of one project."""
-    groups: list[tuple[set[str], list[Wheel]]] = []
-    for wheel in wheels:
-        keys, members = {wheel.project, *(target.name for _, target in _targets_of(wheel))}, [wheel]
-        for group in [group for group in groups if group[0] & keys]:
-            groups.remove(group)
-            keys, members = group[0] | keys, [*group[1], *members]
-        groups.append((keys, members))
-    return [sorted(members, key=lambda wheel: wheel.order) for _, members in groups]
-
-
-def _map_of(wheels: Sequence[Wheel]) -> Map:
+def _map_of(project: str, wheels: tuple[Wheel, ...]) -> Map:
     chips = _name_chips(wheels)
     # The strongest proof of a wheel comes first; of several that say something about a chip it counts.
     cells = [dict(reversed(list(_cells_of(wheel, chips)))) for wheel in wheels]
@@ -113,8 +73,7 @@ def _map_of(wheels: Sequence[Wheel]) -> Map:
     for named in [*chips.values(), *devices] or [("any device", "")]:
         row = (found.get(named, _plain_cell(wheel)) for wheel, found in zip(wheels, cells, strict=True))
         rows.append(Row(*named, tuple(row)))
-    columns = tuple((wheel.project, wheel.system) for wheel in wheels)
-    return Map(", ".join(dict.fromkeys(wheel.project for wheel in wheels)), "Device", columns, tuple(rows))
+    return Map(project, wheels, tuple(rows))
 
 
 def _name_chips(wheels: Iterable[Wheel]) -> dict[str, tuple[str, str]]:

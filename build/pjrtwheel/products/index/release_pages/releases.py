@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from pjrtwheel.abis import name_python, python_order
@@ -26,11 +25,15 @@ _ARCHITECTURES = {"amd64": "x86_64"}
 
 @dataclass(frozen=True, slots=True)
 class Wheel:
-    """One wheel on the pages: its project, what `release.json` says of it, and what the index offers."""
+    """One wheel on the pages: what `release.json` says of it, and what the index offers."""
 
-    project: str
     entry: Entry
     file: IndexedFile
+
+    @property
+    def project(self) -> str:
+        """Normalized name of its project."""
+        return self.file.project
 
     @property
     def name(self) -> WheelName:
@@ -138,10 +141,6 @@ class ListedRelease:
         here = {wheel.python for wheel in self.wheels if wheel.is_bindings and wheel.entry.platform == platform}
         return tuple(python for python in self.pythons if python in here)
 
-    def packages_of(self, platform: str) -> set[str]:
-        """Return the projects that have a wheel for a platform."""
-        return {wheel.project for wheel in self.wheels if wheel.entry.platform in {platform, "any"}}
-
     def plugins(self) -> tuple[Wheel, ...]:
         """Return the wheels of accelerators."""
         return tuple(wheel for wheel in self.wheels if wheel.is_plugin)
@@ -152,7 +151,8 @@ def list_releases(projects: Iterable[Project]) -> tuple[ListedRelease, ...]:
 
     Wheels without a lock, such as those of a tool, have versions of their own: they go with every release.
     """
-    wheels = sorted((wheel for project in projects for wheel in _wheels_of(project)), key=lambda wheel: wheel.order)
+    files = (file for project in projects for file in project.files)
+    wheels = sorted((Wheel(file.entry, file) for file in files if file.entry), key=lambda wheel: wheel.order)
     locked = [wheel for wheel in wheels if wheel.entry.lock_id] or wheels
     versions = sorted({wheel.entry.version for wheel in locked}, key=Version, reverse=True)
     return tuple(
@@ -163,9 +163,3 @@ def list_releases(projects: Iterable[Project]) -> tuple[ListedRelease, ...]:
         )
         for version in versions
     )
-
-
-def _wheels_of(project: Project) -> Iterator[Wheel]:
-    files = {file.name: file for file in project.files}
-    for entry in project.entries:
-        yield Wheel(canonicalize_name(entry.distribution), entry, files[entry.filename])
