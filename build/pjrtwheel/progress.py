@@ -30,15 +30,10 @@ _WIDTH = 100  # of a line in a log
 
 @dataclass(slots=True)
 class Item:
-    """What runs within a step: an action, a program, or a download with the bytes that are here and that there will be.
-
-    `since` is a time of the step's clock; a `size` of 0 is an unknown one, and no `received` is no download.
-    """
+    """What runs within a step, such as an action or a program; `since` is a time of the step's clock."""
 
     name: str
     since: float
-    received: int | None = None
-    size: int = 0
 
     def rename(self, name: str) -> None:
         """Say what of it runs now."""
@@ -54,7 +49,6 @@ class Step:
         self.done, self.total = 0, total
         self._own: dict[int, Item] = {}
         self._reported: tuple[Item, ...] = ()
-        self._sources: list[Callable[[float], Sequence[Item]]] = []
         self._lock = threading.Lock()
 
     @contextmanager
@@ -79,15 +73,10 @@ class Step:
         """Show it as failed although it comes to its end, as that of a program with a bad exit status does."""
         self.failed = True
 
-    def watch(self, source: Callable[[float], Sequence[Item]]) -> None:
-        """Ask a function with the time for further items whenever the step is shown."""
-        self._sources.append(source)
-
     def items(self) -> list[Item]:
-        """Return what runs now, with what is watched."""
-        watched = [item for source in self._sources for item in source(self.clock())]
+        """Return what runs now."""
         with self._lock:
-            return [*watched, *self._reported, *self._own.values()]
+            return [*self._reported, *self._own.values()]
 
     def describe(self) -> str:
         """Return name, count and time, such as `verify 3 of 7: 1:00`."""
@@ -218,13 +207,13 @@ class _Bars(bars.Progress):
         for step in tuple(self._shown):
             count = f"{step.done}/{step.total}" if step.total else ""
             tasks.append(_task(step.name, step, step.done, step.total, count))
-            for item in step.items()[:_ITEMS]:
-                count = "" if item.received is None else f"{item.received / 1e6:.1f}/{item.size / 1e6:.1f} MB"
-                tasks.append(_task(f"  {item.name}", step, item.received or 0, item.size, count, since=item.since))
+            tasks += [_task(f"  {item.name}", step, since=item.since) for item in step.items()[:_ITEMS]]
         yield Group(self.make_tasks_table(tasks))
 
 
-def _task(name: str, step: Step, done: int, total: int, count: str, since: float | None = None) -> bars.Task:
+def _task(
+    name: str, step: Step, done: int = 0, total: int = 0, count: str = "", since: float | None = None
+) -> bars.Task:
     task = bars.Task(bars.TaskID(0), name, total or None, done, _get_time=step.clock, fields={"count": count})
     task.start_time = step.since if since is None else since
     return task

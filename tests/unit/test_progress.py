@@ -19,11 +19,10 @@ from pjrtwheel.progress import BarProgress, Item, LogProgress, Progress, open_pr
 
 PROGRAM = """
 import sys, time
-from pjrtwheel.progress import Item, open_progress
+from pjrtwheel.progress import open_progress
 with open_progress() as progress:
     progress.say("begins")
     with progress.step("proofs", 2) as step:
-        step.watch(lambda now: [Item("a.whl", now, 1_000_000, 2_000_000)])
         for name in ("jit", "[grad]"):
             with step.item(name):
                 time.sleep(0.6)
@@ -75,15 +74,11 @@ def test_the_log_is_written_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("way", ["passes", "raises", "says so"])
 def test_how_a_step_ends(way: str) -> None:
-    """It failed if an error left it, or if it said so, and counts what was done; what is watched may be gone."""
+    """It failed if an error left it, or if it said so, and counts what was done."""
     clock, stream = Clock(), io.StringIO()
-
-    def vanish(_now: float) -> list[Item]:
-        raise FileNotFoundError
 
     def work(progress: Progress) -> None:
         with progress.step("verify", 2) as step:
-            step.watch(vanish)
             with step.item("a"):
                 clock.now += 3
             if way == "says so":
@@ -99,14 +94,12 @@ def test_how_a_step_ends(way: str) -> None:
 
 
 def test_an_item_is_shown_while_it_runs() -> None:
-    """Under the name that it has by then, next to what is watched; afterwards it counts as done."""
-    with Progress(io.StringIO(), Clock()).step("verify", 1) as step:
-        step.watch(lambda now: [Item("a.whl", now, 1, 2)])
-        with step.item("a: contents") as item:
-            item.rename("a: twine")
-            during, done = step.items(), step.done
-    assert [(one.name, one.received) for one in during] == [("a.whl", 1), ("a: twine", None)]
-    assert (done, step.done, len(step.items())) == (0, 1, 1)
+    """Under the name that it has by then; afterwards it counts as done."""
+    with Progress(io.StringIO(), Clock()).step("verify", 1) as step, step.item("a: contents") as item:
+        item.rename("a: twine")
+        during, done = step.items(), step.done
+    assert [one.name for one in during] == ["a: twine"]
+    assert (done, step.done, len(step.items())) == (0, 1, 0)
 
 
 class Screen(io.StringIO):
@@ -153,7 +146,7 @@ def test_a_terminal_shows_what_runs(root: Path, encoding: str) -> None:
     os.close(reading)
     assert encoding == "utf-8" or written.isascii()
     plain = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", written.decode())
-    for text in ("proofs ", " 0/2 ", " 1/2 ", "  jit ", "  [grad] ", "  a.whl ", "1.0/2.0 MB"):
+    for text in ("proofs ", " 0/2 ", " 1/2 ", "  jit ", "  [grad] "):
         assert text in plain, text
     assert b"\x1b[2K" in written  # lines that were erased
     assert b"\x1b[32mok" in written
