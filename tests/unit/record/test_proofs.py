@@ -49,11 +49,7 @@ def test_a_proof_survives_its_json_form() -> None:
     """What is read back is what was written."""
     for proof in (PROOF, replace(PROOF, backend=None)):
         assert tables.read_json(Proof, tables.write_json(proof)) == proof
-
-
-def test_an_unknown_level_is_refused() -> None:
-    """A document of a later version does not pass for less evidence than it holds."""
-    with pytest.raises(tables.TableError, match="level: 'quantum' is unknown"):
+    with pytest.raises(tables.TableError, match="quantum"):  # a later version must not pass for less than it holds
         tables.read(Proof, {**tables.write(PROOF), "level": "quantum"})
 
 
