@@ -5,19 +5,20 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from folders import site_packages_of
+from folders import site_packages_of, write_files
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.release.model import Release
+from select_commands import lacking
 
 pytestmark = pytest.mark.integration
 
@@ -27,6 +28,8 @@ CPU = {"os": "linux", "arch": "x86_64"}
 H100 = {**CPU, "nvidia": {"cuda": "13.0", "cuinit": 0, "gpus": [{"name": "H100", "compute_capability": "9.0"}]}}
 
 Site = Path
+Change = Callable[[Site], object]
+Doctor = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -54,16 +57,15 @@ def site(python: Path, tmp_path: Path) -> Iterator[Site]:
 
 
 @pytest.fixture
-def doctor(python: Path, root: Path, tmp_path: Path) -> Callable[..., dict[str, Any]]:
+def doctor(python: Path, root: Path, tmp_path: Path) -> Doctor:
     """Return a function: environment variables → the report of `doctor --import` and its exit status."""
 
     def run(machine: dict[str, Any] | None = None, **variables: str) -> dict[str, Any]:
         description = tmp_path / "machine.json"
         description.write_text(json.dumps(machine or CPU))
-        program = "import sys; from jaxlib_select.cli import main; sys.exit(main())"
         options = ["doctor", "--import", "--json", "--python", str(python), "--machine", str(description)]
         environ = clean_environ(PYTHONPATH=str(root / "selector")) | variables
-        command = [sys.executable, "-c", program, *options]
+        command = [sys.executable, "-m", "jaxlib_select", *options]
         result = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
         assert result.returncode in {0, 1}, result.stderr
         report: dict[str, Any] = json.loads(result.stdout)
@@ -72,13 +74,9 @@ def doctor(python: Path, root: Path, tmp_path: Path) -> Callable[..., dict[str, 
     return run
 
 
-def leave(_: Site) -> None:
-    """Change nothing."""
-
-
-def remove_lock(site: Site) -> None:
-    """Make jaxlib look like upstream's."""
-    (site / "jaxlib/release_lock.json").unlink()
+def lose(pattern: str) -> Change:
+    """Take one file away."""
+    return lambda site: next(site.glob(pattern)).unlink()
 
 
 def change_lock(site: Site) -> None:
@@ -89,25 +87,9 @@ def change_lock(site: Site) -> None:
 
 def announce_nothing(site: Site) -> None:
     """Leave metadata of a plugin whose files are gone."""
-    folder = site / "jaxlib_gone-1.dist-info"
-    folder.mkdir()
-    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: jaxlib-gone\nVersion: 1\n")
-    (folder / "entry_points.txt").write_text("[jax_plugins]\nx = jaxlib_gone\n")
-
-
-def forget_plugin(site: Site) -> None:
-    """Take the plugin's announcement away."""
-    next(site.glob("jaxlib_cpu-*.dist-info")).joinpath("entry_points.txt").unlink()
-
-
-def lose_extension(site: Site) -> None:
-    """Take away what opens the plugin's library."""
-    (site / "jaxlib_cpu/pjrt/_pjrt.abi3.so").unlink()
-
-
-def lose_module(site: Site) -> None:
-    """Take away a module without which the plugin cannot be imported."""
-    (site / "jaxlib_cpu/pjrt/lock.py").unlink()
+    metadata = "Metadata-Version: 2.1\nName: jaxlib-gone\nVersion: 1\n"
+    announced = "[jax_plugins]\nx = jaxlib_gone\n"
+    write_files(site / "jaxlib_gone-1.dist-info", {"METADATA": metadata, "entry_points.txt": announced})
 
 
 def let_plugin_raise(site: Site) -> None:
@@ -116,102 +98,113 @@ def let_plugin_raise(site: Site) -> None:
         file.write("raise ImportError('boom')\n")
 
 
+PLUGIN_OF_OTHERS = """
+import pathlib
+
+
+def initialize():
+    from jax._src import xla_bridge
+
+    library = pathlib.Path(__file__).parent / 'plugin.so'
+    xla_bridge.register_plugin('mine', priority=700, library_path=str(library))
+"""
+
+
 def add_foreign_plugin(site: Site) -> None:
     """Add somebody's plugin to the namespace package: the CPU's library under another name."""
-    folder = site / "jax_plugins/mine"
-    folder.mkdir(parents=True)
+    folder = write_files(site / "jax_plugins/mine", {"__init__.py": PLUGIN_OF_OTHERS})
     (folder / "plugin.so").symlink_to(site / PLUGIN)
-    (folder / "__init__.py").write_text(
-        "import pathlib\n\n\ndef initialize():\n    from jax._src import xla_bridge\n\n"
-        "    library = pathlib.Path(__file__).parent / 'plugin.so'\n"
-        "    xla_bridge.register_plugin('mine', priority=700, library_path=str(library))\n"
-    )
+
+
+CHANGES: dict[str, Change] = {
+    "nothing": lambda _: None,
+    "lock lost": lose("jaxlib/release_lock.json"),
+    "another lock": change_lock,
+    "metadata without files": announce_nothing,
+    "not announced": lose("jaxlib_cpu-*.dist-info/entry_points.txt"),
+    "extension lost": lose("jaxlib_cpu/pjrt/_pjrt.abi3.so"),
+    "module lost": lose("jaxlib_cpu/pjrt/lock.py"),
+    "import fails": let_plugin_raise,
+    "another plugin": add_foreign_plugin,
+}
+LIBRARIES = "PJRT_NAMES_AND_LIBRARY_PATHS"
 
 
 @pytest.mark.parametrize(
-    ("change", "variables", "default", "codes"),
+    ("change", "variable", "default", "codes"),
     [
-        (leave, {}, "cpu", ["confirmed"]),
-        (leave, {"JAX_PLATFORMS": "cpu"}, "cpu", ["confirmed"]),
-        (leave, {"JAX_PLATFORMS": "gpu"}, None, ["platforms", "jax-fails"]),
-        (leave, {"JAX_PLATFORMS": "cuda"}, None, ["platforms", "jax-fails"]),
-        (leave, {"JAX_PLATFORMS": "cpu,cuda"}, "cpu", ["confirmed"]),
-        (leave, {"JAX_PLATFORMS": "tpu,cpu"}, None, ["platforms", "jax-fails"]),
-        (leave, {"JAX_PLATFORMS": "cpu, tpu"}, None, ["platforms", "jax-fails"]),
-        (leave, {"JAXLIB_CPU_DISABLE": "1"}, "cpu", ["switched-off", "confirmed"]),
-        (leave, {"PJRT_NAMES_AND_LIBRARY_PATHS": "nonsense"}, "cpu", ["variable", "confirmed"]),
-        (leave, {"PJRT_NAMES_AND_LIBRARY_PATHS": "mine:/nowhere.so"}, None, ["variable", "jax-fails"]),
-        (leave, {"PJRT_NAMES_AND_LIBRARY_PATHS": f"mine:SITE/{PLUGIN}"}, "mine", ["confirmed"]),
-        (remove_lock, {}, None, ["lock-mismatch", "jax-fails"]),
-        (change_lock, {}, None, ["lock-mismatch", "jax-fails"]),
-        (announce_nothing, {}, "cpu", ["plugin-gone", "confirmed"]),
-        (forget_plugin, {}, "cpu", ["confirmed"]),
-        (lose_extension, {}, None, ["extension-missing", "jax-fails"]),
-        (lose_module, {}, "cpu", ["files-missing", "confirmed"]),
-        (let_plugin_raise, {}, "cpu", ["plugin-fails", "confirmed"]),
-        (add_foreign_plugin, {}, "mine", ["confirmed"]),
-        (add_foreign_plugin, {"JAX_PLATFORMS": "cpu"}, "cpu", ["platforms", "confirmed"]),
+        ("nothing", "", "cpu", "confirmed"),
+        ("nothing", "JAX_PLATFORMS=gpu", None, "platforms jax-fails"),
+        ("nothing", "JAX_PLATFORMS=cpu,cuda", "cpu", "confirmed"),
+        ("nothing", "JAX_PLATFORMS=tpu,cpu", None, "platforms jax-fails"),
+        ("nothing", "JAX_PLATFORMS=cpu, tpu", None, "platforms jax-fails"),
+        ("nothing", "JAXLIB_CPU_DISABLE=1", "cpu", "switched-off confirmed"),
+        ("nothing", f"{LIBRARIES}=nonsense", "cpu", "variable confirmed"),
+        ("nothing", f"{LIBRARIES}=mine:/nowhere.so", None, "variable jax-fails"),
+        ("nothing", f"{LIBRARIES}=mine:SITE/{PLUGIN}", "mine", "confirmed"),
+        ("lock lost", "", None, "lock-mismatch jax-fails"),
+        ("another lock", "", None, "lock-mismatch jax-fails"),
+        ("metadata without files", "", "cpu", "plugin-gone confirmed"),
+        ("not announced", "", "cpu", "confirmed"),
+        ("extension lost", "", None, "extension-missing jax-fails"),
+        ("module lost", "", "cpu", "files-missing confirmed"),
+        ("import fails", "", "cpu", "plugin-fails confirmed"),
+        ("another plugin", "", "mine", "confirmed"),
+        ("another plugin", "JAX_PLATFORMS=cpu", "cpu", "platforms confirmed"),
     ],
 )
 def test_jax_does_what_was_predicted(
-    site: Site,
-    doctor: Callable[..., dict[str, Any]],
-    change: Callable[[Site], None],
-    variables: dict[str, str],
-    default: str | None,
-    codes: list[str],
+    site: Site, doctor: Doctor, change: str, variable: str, default: str | None, codes: str
 ) -> None:
     """The default platform, or that the first use of JAX fails; the findings end with what JAX itself said."""
-    change(site)
-    report = doctor(**{name: value.replace("SITE", str(site)) for name, value in variables.items()})
-    assert (report["default"], report["codes"]) == (default, codes)
+    CHANGES[change](site)
+    name, _, value = variable.replace("SITE", str(site)).partition("=")
+    report = doctor(**({name: value} if name else {}))
+    assert (report["default"], report["codes"]) == (default, codes.split())
     assert report["status"] == (1 if default is None or "files-missing" in codes else 0)
 
 
-def test_a_library_of_python_that_jax_needs(site: Site, doctor: Callable[..., dict[str, Any]]) -> None:
-    """Without it JAX cannot be imported, as predicted, and the command that brings it is known."""
-    kept = (site / "opt_einsum").rename(site / "jaxlib_kept")
+@contextmanager
+def away(path: Path) -> Iterator[Path]:
+    """Take something that is large away, and put it back afterwards."""
+    kept = path.rename(path.with_name("jaxlib_kept"))
     try:
-        report = doctor()
+        yield kept
     finally:
-        kept.rename(site / "opt_einsum")
-    assert (report["error"], report["codes"], report["status"]) == (
-        "opt-einsum is not installed",
-        ["requirement-missing", "jax-fails"],
-        1,
-    )
+        kept.replace(path)
+
+
+def test_a_library_of_python_that_jax_needs(site: Site, doctor: Doctor) -> None:
+    """Without it JAX cannot be imported, as predicted, and the command that brings it is known."""
+    with away(site / "opt_einsum"):
+        report = doctor()
+    assert (report["codes"], report["status"]) == (["requirement-missing", "jax-fails"], 1)
     assert "opt-einsum" in report["findings"][0]["remedy"]
 
 
-def test_a_gpu_without_its_package(doctor: Callable[..., dict[str, Any]], python: Path, release: Release) -> None:
+def test_a_gpu_without_its_package(doctor: Doctor, python: Path, release: Release) -> None:
     """JAX would silently run on the CPU: status 1, and the command that installs what belongs there."""
     report = doctor(H100)
     assert (report["silent_cpu"], report["status"], report["codes"]) == (True, 1, ["silent-cpu", "confirmed"])
-    remedy = report["findings"][0]["remedy"]
-    assert str(python) in remedy
-    assert f"jaxlib-cuda-13[with-cuda]=={release.set_version}" in remedy
+    package = f"jaxlib-cuda-13[with-cuda]=={release.set_version}"
+    assert lacking(report["findings"][0]["remedy"], str(python), package) == []
 
 
-def test_a_truncated_library(site: Site, doctor: Callable[..., dict[str, Any]]) -> None:
+def test_a_truncated_library(site: Site, doctor: Doctor) -> None:
     """The plugin refuses before anything opens it, as predicted."""
     library = site / PLUGIN
-    kept = library.with_suffix(".kept")
-    library.rename(kept)
-    try:
+    with away(library) as kept:
         library.write_bytes(kept.read_bytes()[:100_000])
         report = doctor()
-    finally:
-        kept.replace(library)
     assert (report["default"], report["codes"], report["status"]) == (None, ["library-damaged", "jax-fails"], 1)
 
 
-def test_it_looks_at_nothing_it_was_not_asked_to(
-    doctor: Callable[..., dict[str, Any]], python: Path, release: Release
-) -> None:
+def test_it_looks_at_nothing_it_was_not_asked_to(doctor: Doctor, python: Path, release: Release) -> None:
     """The versions and the library of the environment it was given, not of the one it runs in."""
     report = doctor()
-    assert report["versions"]["jax"] == release.version
     (plugin,) = report["plugins"]
-    assert plugin["libraries"] == [str(next((python.parent.parent / "lib").glob(f"python3*/site-packages/{PLUGIN}")))]
+    assert (report["versions"]["jax"], plugin["libraries"]) == (
+        release.version,
+        [str(site_packages_of(python) / PLUGIN)],
+    )
     assert Path(report["python"]).parent == python.parent
-    assert os.fspath(python.parent.parent) not in sys.path

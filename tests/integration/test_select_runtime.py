@@ -58,9 +58,8 @@ def run_selecting(wheel_python: Path, root: Path) -> Callable[[str], Any]:
     def run(program: str) -> Any:
         text = PRELUDE + textwrap.dedent(program) + "\nprint(json.dumps(said))\n"
         variables = {"PYTHONPATH": str(root / "selector"), "PJRT_NAMES_AND_LIBRARY_PATHS": f"other:{library}"}
-        result = subprocess.run(
-            [str(wheel_python), "-c", text], capture_output=True, text=True, check=False, env=clean_environ(**variables)
-        )
+        command, environ = [str(wheel_python), "-c", text], clean_environ(**variables)
+        result = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
         assert result.returncode == 0, result.stderr
         return json.loads(result.stdout)
 
@@ -157,15 +156,13 @@ def test_other_absences(run_selecting: Callable[[str], Any]) -> None:
                 try:
                     select.require(name, initialize=start)
                 except select.BackendError as error:
-                    said.append([name, error.what, error.cause])
+                    said.append([error.what, error.cause])
     """)
     assert said[0::2] == said[1::2]
-    assert [entry[0:2] for entry in said[0::2]] == [
-        ["tpu", "backend 'tpu' cannot be used here"],
-        ["gpu", "backend 'gpu' cannot be used here"],
-        ["warp-drive", "unknown backend: 'warp-drive'"],
-    ]
-    assert "no TPU was found" in said[0][2]
+    assert [name in what for name, (what, _) in zip(("tpu", "gpu", "warp-drive"), said[0::2], strict=True)] == [
+        True
+    ] * 3
+    assert "no TPU was found" in said[0][1]
 
 
 @pytest.fixture(scope="module")
@@ -183,31 +180,6 @@ def downstream_python(
     return python
 
 
-# What the page shows, but for two lines: it was made in an environment with torch, and before the package was renamed.
-# The one about `inside using_backend` is as the page shows it, though the comment next to the example says otherwise.
-BRAINUNIT_PAGE = """\
-q_np.backend        = numpy
-q_jax.backend       = jax
-(q_np + q_np).bk    = numpy
-(q_np + q_jax).bk   = jax
-inside using_backend: jax
-outside: jax
-numpy
-jax
-None
-expected: saiunit.lax.slice requires the jax backend; got numpy-backed Quantity. Call .to_jax() on the input first.
-[1.] m
-is_jax_array(jnp.zeros(1))      = True
-is_numpy_array(np.zeros(1))     = True
-is_cupy_array on a non-cupy obj = False
-is_torch_array on a non-torch   = False
-is_dask_array on a non-dask     = False
-is_ndonnx_array on non-ndonnx   = False
-preferred backend: jax
-numpy -> jax -> numpy
-"""
-
-
 def test_brainunits_page_on_our_wheels(downstream_python: Path, root: Path, tmp_path: Path) -> None:
     """The examples run unchanged, on the plugin, and print what the page shows."""
     page = root / "tests/downstream/brainunit_backends.py"
@@ -215,7 +187,8 @@ def test_brainunits_page_on_our_wheels(downstream_python: Path, root: Path, tmp_
     program.write_text(f"import runpy\n\n\ndef check():\n    return str(len(runpy.run_path({str(page)!r})))\n")
     proof = run_program(downstream_python, program, find_backend(root, "cpu"))
     assert proof.outcome is Outcome.PASSED, proof.detail
-    result = subprocess.run(
-        [str(downstream_python), "-I", str(page)], capture_output=True, text=True, check=True, env=clean_environ()
-    )
-    assert result.stdout == BRAINUNIT_PAGE
+    command = [str(downstream_python), "-I", str(page)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, env=clean_environ()).stdout
+    # But for two lines: the page was made in an environment with torch, before the package was renamed. The one about
+    # `inside using_backend` is as the page shows it, though the comment next to the example says otherwise.
+    assert printed == page.with_suffix(".txt").read_text("utf-8")

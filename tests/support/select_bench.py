@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from folders import site_packages_of
 from pjrtwheel.environment.interpreters import Interpreter
@@ -19,24 +20,22 @@ from pjrtwheel.environment.venv import create_venv, find_uv
 from release_under_test import release_under_test
 from small_wheels import build_wheel, describe_wheel
 
+CPU = {"os": "linux", "arch": "x86_64"}
+
+
+def _with_gpu(name: str, capability: str, arch: str = "x86_64") -> dict[str, Any]:
+    gpu = {"name": name, "compute_capability": capability}
+    return {**CPU, "arch": arch, "nvidia": {"cuda": "13.0", "cuinit": 0, "gpus": [gpu]}}
+
+
 MACHINES = {
-    "cpu": {"os": "linux", "arch": "x86_64"},
-    "h100": {
-        "os": "linux",
-        "arch": "x86_64",
-        "nvidia": {"cuda": "13.0", "cuinit": 0, "gpus": [{"name": "H100", "compute_capability": "9.0"}]},
-    },
-    "gh200": {
-        "os": "linux",
-        "arch": "aarch64",
-        "nvidia": {"cuda": "13.0", "cuinit": 0, "gpus": [{"name": "GH200", "compute_capability": "9.0"}]},
-    },
-    "gtx1080ti": {
-        "os": "linux",
-        "arch": "x86_64",
-        "nvidia": {"cuda": "13.0", "cuinit": 0, "gpus": [{"name": "GTX 1080 Ti", "compute_capability": "6.1"}]},
-    },
+    "cpu": CPU,
+    "h100": _with_gpu("H100", "9.0"),
+    "gh200": _with_gpu("GH200", "9.0", arch="aarch64"),
+    "gtx1080ti": _with_gpu("GTX 1080 Ti", "6.1"),
 }
+# The command line under test, in any Python that finds the package.
+PROGRAM = "import sys; from jaxlib_select.cli import main; sys.exit(main())"
 
 
 @dataclass(frozen=True)
@@ -76,15 +75,22 @@ class Bench:
         options = ("--machine", self.machine(machine), "--python", self.interpreter.path)
         return self.select("lock", "--check", lock, *options, status=status)
 
-    def python(self, name: str) -> Path:
-        """Return the Python of a fresh environment."""
-        return create_venv(self.interpreter, self.folder / name)
+    def python(self, name: str, *, pip: bool = False) -> Path:
+        """Return the Python of a fresh environment, with the pip that every Python brings or without."""
+        python = create_venv(self.interpreter, self.folder / name)
+        if pip:
+            (wheel,) = (self.interpreter.path.parent.parent / "lib").glob("python3*/ensurepip/_bundled/pip-*.whl")
+            self.pip(python, "install", "--quiet", "--no-index", wheel)
+        return python
+
+    def target(self, python: Path, machine: str, installer: str = "") -> tuple[str | Path, ...]:
+        """Return the options for an environment, a machine and an installer, with the wheels of this bench."""
+        named = ("--installer", installer) if installer else ()
+        return ("--python", python, "--machine", self.machine(machine), *named, *self.links())
 
     def select(self, *arguments: str | Path, status: int = 0) -> str:
         """Run the command line under test in this Python, and return what it printed."""
-        program = "import sys; from jaxlib_select.cli import main; sys.exit(main())"
-        command = [sys.executable, "-c", program, *map(str, arguments)]
-        result = subprocess.run(command, capture_output=True, text=True, check=False, env=self.environ, cwd=self.folder)
+        result = self.attempt(sys.executable, "-c", PROGRAM, *arguments)
         assert result.returncode == status, result.stdout + result.stderr
         return result.stdout + result.stderr
 
@@ -92,16 +98,14 @@ class Bench:
         """Return the options that lead to the wheels."""
         return ("--no-index", "--find-links", str(self.wheels))
 
+    def attempt(self, *command: str | Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+        """Run uv, pip or Python, which may fail."""
+        words, place = list(map(str, command)), folder or self.folder
+        return subprocess.run(words, capture_output=True, text=True, check=False, env=self.environ, cwd=place)
+
     def run(self, *command: str | Path, folder: Path | None = None) -> str:
         """Run uv, pip or Python."""
-        result = subprocess.run(
-            list(map(str, command)),
-            capture_output=True,
-            text=True,
-            check=False,
-            env=self.environ,
-            cwd=folder or self.folder,
-        )
+        result = self.attempt(*command, folder=folder)
         assert result.returncode == 0, result.stdout + result.stderr
         return result.stdout
 
@@ -129,12 +133,6 @@ def write_wheel(folder: Path, name: str, files: Mapping[str, str], requires: Seq
     """Write a wheel with RECORD and metadata."""
     members = {path: text.encode() for path, text in files.items()}
     build_wheel(folder, {**members, **describe_wheel(name, requires)}, name=name)
-
-
-def wheel_of_pip(bench: Bench) -> tuple[str, ...]:
-    """Return the wheel of pip that every Python brings."""
-    (wheel,) = (bench.interpreter.path.parent.parent / "lib").glob("python3*/ensurepip/_bundled/pip-*.whl")
-    return (str(wheel),)
 
 
 RELEASE = release_under_test().version

@@ -23,7 +23,7 @@ from pjrtwheel.fetch import cache_root
 from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.wheel.names import parse_name
-from select_bench import Bench, wheel_of_pip, write_wheel
+from select_bench import Bench, write_wheel
 
 
 def write_gpu_wheels(folder: Path, version: str, lock: str) -> None:
@@ -50,12 +50,8 @@ def write_jax_wheels(folder: Path, release: str, version: str, tag: str, lock: s
     ours = {**upstream, "jaxlib/release_lock.json": lock}
     write_wheel(folder, f"jaxlib-{version}-{tag}-{tag}-manylinux_2_27_x86_64.whl", ours)
     write_wheel(folder, f"jaxlib-{release}-{tag}-{tag}-manylinux_2_27_x86_64.whl", upstream)
-    write_wheel(
-        folder,
-        f"jaxlib_cpu-{version}-cp312-abi3-manylinux_2_27_x86_64.whl",
-        {"jaxlib_cpu/release_lock.json": lock},
-        [f"jaxlib=={version}"],
-    )
+    cpu = f"jaxlib_cpu-{version}-cp312-abi3-manylinux_2_27_x86_64.whl"
+    write_wheel(folder, cpu, {"jaxlib_cpu/release_lock.json": lock}, [f"jaxlib=={version}"])
 
 
 @pytest.fixture(scope="session")
@@ -115,13 +111,8 @@ def real_bench(real_wheels: Path, bench: Bench) -> Bench:
 @pytest.fixture(params=["uv", "pip"])
 def locked(request: pytest.FixtureRequest, root: Path, bench: Bench) -> Path:
     """Return a lock for an H100 and for other machines, resolved by uv and by pip."""
-    python = bench.python("resolving")
-    if request.param == "pip":
-        bench.pip(python, "install", "--quiet", "--no-index", *wheel_of_pip(bench))
-    target: tuple[str | Path, ...] = ("--python", python, "--installer", request.param, *bench.links())
-    said = bench.select(
-        "lock", "jax", "--machine", bench.machine("h100"), "--groups", "cpu,cuda12", "-o", "pylock.toml", *target
-    )
+    target = bench.target(bench.python("resolving", pip=request.param == "pip"), "h100", request.param)
+    said = bench.select("lock", "jax", "--groups", "cpu,cuda12", "-o", "pylock.toml", *target)
     assert shown(root / "selector/README.md", "jaxlib-select lock jax -o") in said.splitlines()
     assert f"resolving cuda12-legacy with {request.param} ..." in said
     assert ("note: pip" in said) == (request.param == "pip")

@@ -5,10 +5,8 @@
 from __future__ import annotations
 
 import socket
-import subprocess
-import sys
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
@@ -20,7 +18,8 @@ from jaxlib_select.apply.resolution import resolve_group
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.installed.environment import other_environment
 from pjrtwheel.environment.venv import find_uv
-from select_bench import WANTED, Bench, backends, installed, wheel_of_pip, write_wheel
+from select_bench import WANTED, Bench, backends, installed, write_wheel
+from select_commands import lacking
 
 pytestmark = pytest.mark.integration
 
@@ -31,22 +30,10 @@ def test_an_index_that_cannot_be_reached(bench: Bench, installer: str) -> None:
     with socket.socket() as taken:  # a port on which nobody listens
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/simple"
-        python = bench.python("unreachable")
-        bench.pip(python, "install", "--quiet", "--no-index", *wheel_of_pip(bench))
-        bench_environ: Mapping[str, str] = {
-            **bench.environ,
-            "PIP_RETRIES": "1",
-            "UV_OFFLINE": "0",
-            "UV_HTTP_RETRIES": "0",
-        }
-        options = ["--python", str(python), "--installer", installer, "--index-url", url, "--groups", "cpu"]
-        program = "import sys; from jaxlib_select.cli import main; sys.exit(main())"
-        result = subprocess.run(
-            [sys.executable, "-c", program, "lock", "jax", *options],
-            capture_output=True, text=True, check=False, env=bench_environ, cwd=bench.folder,
-        )  # fmt: skip
-    assert result.returncode == 4
-    assert "error: the package index cannot be reached" in result.stderr
+        online = replace(bench, more={"PIP_RETRIES": "1", "UV_OFFLINE": "0", "UV_HTTP_RETRIES": "0"})
+        options = ("--python", bench.python("unreachable", pip=True), "--installer", installer, "--index-url", url)
+        said = online.select("lock", "jax", "--groups", "cpu", *options, status=4)
+    assert "error: the package index cannot be reached" in said
     assert not (bench.folder / "pylock.toml").exists()
 
 
@@ -68,8 +55,7 @@ def test_ours_is_taken_from_two_indexes_in_any_order(
     bench: Bench, serve: Callable[..., AbstractContextManager[str]], installer: str, main: str
 ) -> None:
     """Left alone, uv would take JAX's own jaxlib from the extra index, and it serves no package of ours."""
-    python = bench.python("new")
-    bench.pip(python, "install", "--quiet", "--no-index", *wheel_of_pip(bench))
+    python = bench.python("new", pip=True)
     online = replace(bench, more={"UV_OFFLINE": "0"})
     target = ("--python", python, "--installer", installer, "--machine", bench.machine("cpu"))
     extra = {"ours": "public", "public": "ours"}[main]
@@ -78,8 +64,7 @@ def test_ours_is_taken_from_two_indexes_in_any_order(
         online.select("lock", "jax", "--groups", "cpu", *target, *where)
         packages = tomllib.loads((bench.folder / "pylock.toml").read_text())["packages"]
         online.select("install", "jax", *target, *where)
-        again = bench.python("again")
-        bench.pip(again, "install", "--quiet", "--no-index", *wheel_of_pip(bench))
+        again = bench.python("again", pip=True)
         online.select("apply", *target, "--python", again)  # the lock knows the indexes
     (jaxlib,) = (package for package in packages if package["name"] == "jaxlib")
     assert ["%2B" in wheel["url"] or "+" in wheel["url"] for wheel in jaxlib["wheels"]] == [True]
@@ -91,8 +76,7 @@ def test_jaxs_own_jaxlib_is_neither_installed_nor_locked(
     bench: Bench, serve: Callable[..., AbstractContextManager[str]], installer: str
 ) -> None:
     """Where the only index with a jaxlib has JAX's own: nothing is changed, and the message says what is missing."""
-    python, index = bench.python("new"), write_indexes(bench)
-    bench.pip(python, "install", "--quiet", "--no-index", *wheel_of_pip(bench))
+    python, index = bench.python("new", pip=True), write_indexes(bench)
     online = replace(bench, more={"UV_OFFLINE": "0"})
     (index / "ours/jaxlib-cpu").rename(index / "public/jaxlib-cpu")
     target = ("--python", python, "--installer", installer, "--machine", bench.machine("cpu"))
@@ -120,8 +104,7 @@ def write_torch(bench: Bench) -> Path:
 @pytest.fixture(params=["uv", "pip"])
 def torch_environment(request: pytest.FixtureRequest, bench: Bench) -> tuple[Installer, Path]:
     """Return an installer and the index, for an environment in which PyTorch for the CPU is installed."""
-    index, python = write_torch(bench), bench.python("torch")
-    bench.pip(python, "install", "--quiet", "--no-index", *wheel_of_pip(bench))
+    index, python = write_torch(bench), bench.python("torch", pip=True)
     bench.uv("pip", "install", "--python", python, *(index / "cpu/torch").iterdir())
     uv = uv_installer(python, str(find_uv() or "uv"))
     return (uv if request.param == "uv" else pip_installer(python)), index
@@ -151,21 +134,18 @@ def test_torch_stays_while_its_index_cannot_be_reached(bench: Bench, torch_envir
     """An environment that worked is not left empty."""
     installer, _ = torch_environment
     options = ("--python", installer.python, "--installer", installer.kind, "--machine", bench.machine("h100"))
-    said = replace(bench, more={"HTTPS_PROXY": "http://127.0.0.1:9", "PIP_RETRIES": "1"}).select(
-        "install", "torch", *options, status=4
-    )
+    offline = replace(bench, more={"HTTPS_PROXY": "http://127.0.0.1:9", "PIP_RETRIES": "1"})
+    said = offline.select("install", "torch", *options, status=4)
     assert "error: the package index cannot be reached" in said
     assert installed(installer.python)["torch"] == "2.14.0+cpu"
 
 
 def test_an_index_without_the_package(bench: Bench) -> None:
     """That is another error than a network that is down; a group nobody asked for is left out with a warning."""
-    options: tuple[str | Path, ...] = ("--python", bench.python("empty"), *bench.links())
-    said = bench.select("lock", "jax", "--machine", bench.machine("h100"), "-o", "pylock.toml", *options)
-    assert "warning: no group tpu: the package index does not have what is wanted" in said
-    assert "warning: no group cuda13-cc100: the package index does not have what is wanted" in said
+    options = bench.target(bench.python("empty"), "h100")
+    said = bench.select("lock", "jax", "-o", "pylock.toml", *options)
+    assert lacking(said, "warning: no group tpu: ", "warning: no group cuda13-cc100: ") == []
     groups = tomllib.loads((bench.folder / "pylock.toml").read_text())["dependency-groups"]
     assert groups == ["cuda13", "cuda12", "cuda12-legacy", "cpu"]
-    wanted: tuple[str | Path, ...] = ("--backend", "tpu", "--groups", "cpu")
-    said = bench.select("lock", "jax", "--machine", bench.machine("h100"), *wanted, *options, status=4)
+    said = bench.select("lock", "jax", "--backend", "tpu", "--groups", "cpu", *options, status=4)
     assert "error: the package index does not have what is wanted" in said

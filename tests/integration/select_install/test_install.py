@@ -5,13 +5,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from pjrtwheel.environment.venv import find_uv
-from select_bench import RELEASE, WANTED, Bench, backends, wheel_of_pip
+from select_bench import RELEASE, WANTED, Bench, backends
 
 pytestmark = pytest.mark.integration
 
@@ -20,51 +19,38 @@ def test_a_uv_project_swaps_extras(bench: Bench) -> None:
     """One extra per backend; uv refuses two of them together, and swapping removes the other."""
     project = bench.folder / "project"
     project.mkdir()
-    machine: tuple[str | Path, ...] = ("--machine", bench.machine("h100"))
-    snippet = bench.select("lock", "jax", "--format", "uv", "--groups", "cpu,cuda12", *machine)
-    version = bench.interpreter.version.split(".")
-    python = ".".join(version[:2])
+    snippet = bench.select(
+        "lock", "jax", "--format", "uv", "--groups", "cpu,cuda12", "--machine", bench.machine("h100")
+    )
+    python = bench.interpreter.version.rpartition(".")[0]
     head = f'[project]\nname = "mine"\nversion = "1"\nrequires-python = "=={python}.*"\ndependencies = []\n'
     index = f'\n[[tool.uv.index]]\nname = "here"\nurl = "{bench.wheels}"\nformat = "flat"\ndefault = true\n'
     (project / "pyproject.toml").write_text(f"{head}\n{snippet}{index}")
-    select_python = ("--python", bench.interpreter.path)
     # uv takes one version over all extras where one will do.
     for extra, wanted in {**WANTED, "cuda12": WANTED["cuda12-legacy"]}.items():
-        bench.uv("sync", "--extra", extra, *select_python, folder=project)
+        bench.uv("sync", "--extra", extra, "--python", bench.interpreter.path, folder=project)
         assert (extra, backends(project / ".venv/bin/python")) == (extra, wanted)
-    command = [find_uv() or "uv", "sync", "--extra", "cpu", "--extra", "cuda13"]
-    refused = subprocess.run(command, capture_output=True, text=True, check=False, env=bench.environ, cwd=project)
+    refused = bench.attempt(find_uv() or "uv", "sync", "--extra", "cpu", "--extra", "cuda13", folder=project)
     assert "incompatible with the declared conflicts" in refused.stderr
 
 
 @pytest.mark.parametrize("installer", ["uv", "pip"])
 def test_install_removes_other_backends(bench: Bench, installer: str) -> None:
     """`install jax` in an environment that had an accelerator's package."""
-    python = bench.python("changed")
-    bench.pip(python, "install", "--quiet", "--no-index", *wheel_of_pip(bench))
+    python = bench.python("changed", pip=True)
     bench.uv("pip", "install", "--python", python, *bench.links(), "jax", "jaxlib-cuda-12[with-cuda]")
-    options: tuple[str | Path, ...] = (
-        "--python",
-        python,
-        "--installer",
-        installer,
-        "--machine",
-        bench.machine("cpu"),
-        *bench.links(),
-    )
-    assert "uninstall" in bench.select("install", "jax", *options)
+    assert "uninstall" in bench.select("install", "jax", *bench.target(python, "cpu", installer))
     assert backends(python) == WANTED["cpu"] | {"nvidia-cudnn-cu12": "9.28.0.1"}
 
 
 @pytest.fixture(params=["uv", "pip"])
 def stock_jax(request: pytest.FixtureRequest, bench: Bench) -> tuple[str | Path, ...]:
     """Return the options for an environment with JAX as it is published: the same versions, but jaxlib is another."""
-    python = bench.python("stock")
-    bench.pip(python, "install", "--quiet", "--no-index", *wheel_of_pip(bench))
+    python = bench.python("stock", pip=True)
     (jaxlib,) = (path for path in bench.wheels.glob("jaxlib-*.whl") if "+" not in path.name)
     bench.uv("pip", "install", "--python", python, *bench.links(), "jax", jaxlib)
     assert backends(python) == {"jax": RELEASE, "jaxlib": f"{RELEASE}-none"}
-    return ("--python", python, "--installer", request.param, "--machine", bench.machine("cpu"), *bench.links())
+    return bench.target(python, "cpu", request.param)
 
 
 def test_install_replaces_a_jaxlib_that_is_not_ours(bench: Bench, stock_jax: tuple[str | Path, ...]) -> None:
@@ -79,8 +65,7 @@ def test_apply_replaces_a_jaxlib_that_is_not_ours(bench: Bench, stock_jax: tuple
     bench.select("lock", "jax", "-o", name, *(() if name.endswith(".txt") else ("--groups", "cpu")), *stock_jax)
     bench.select("apply", name, *stock_jax)
     assert backends(bench.folder / "stock/bin/python") == WANTED["cpu"]
-    said = bench.select("apply", name, "--dry-run", *stock_jax)
-    assert "reinstall" not in said
+    assert "reinstall" not in bench.select("apply", name, "--dry-run", *stock_jax)
 
 
 def test_the_real_jax_after_locking_and_applying(real_bench: Bench) -> None:
@@ -88,7 +73,7 @@ def test_the_real_jax_after_locking_and_applying(real_bench: Bench) -> None:
     bench = real_bench
     python = bench.python("real")
     bench.uv("pip", "install", "--python", python, *bench.links(), "jax", "jaxlib-cuda-12", "flatbuffers")
-    options: tuple[str | Path, ...] = ("--python", python, "--machine", bench.machine("cpu"), *bench.links())
+    options = bench.target(python, "cpu")
     bench.select("lock", "jax", "--groups", "cuda13", *options)
     bench.select("apply", *options)
     assert backends(python) == WANTED["cpu"]
@@ -99,7 +84,6 @@ def test_the_real_jax_after_locking_and_applying(real_bench: Bench) -> None:
 def test_install_says_when_jax_would_be_silently_on_the_cpu(bench: Bench) -> None:
     """The package is a dummy here, and the doctor notices: exit status 1 after an installation that went well."""
     python = bench.python("silent")
-    options: tuple[str | Path, ...] = ("--python", python, "--machine", bench.machine("h100"), *bench.links())
-    said = bench.select("install", "jax", *options, status=1)
+    said = bench.select("install", "jax", *bench.target(python, "h100"), status=1)
     assert backends(python) == WANTED["cuda13"]
     assert "jaxlib-cuda-13 has no PJRT library" in said

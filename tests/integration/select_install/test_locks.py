@@ -14,25 +14,22 @@ import pytest
 
 from console_blocks import matches, shown
 from pjrtwheel.environment.venv import find_uv
-from select_bench import WANTED, Bench, backends, wheel_of_pip
+from select_bench import WANTED, Bench, backends
+from select_commands import lacking
 
 pytestmark = pytest.mark.integration
+UV = find_uv() or "uv"
 
 
 def test_uv_and_pip_install_every_group_of_a_lock(bench: Bench, locked: Path) -> None:
     """The decision by default, another backend by its group; the lock made for a GPU serves a machine without."""
-    for tool in ("uv", "pip"):
-        for group, wanted in WANTED.items():
-            python = bench.python(f"{tool} {group}")
-            by_default = group == "cuda13"
-            if tool == "uv":
-                bench.uv(
-                    "pip", "install", "--python", python, "-r", locked, *(() if by_default else ("--group", group))
-                )
-            else:
-                asked: tuple[str | Path, ...] = ("-r", locked) if by_default else ("--group", f"{locked}:{group}")
-                bench.pip(python, "install", "--no-index", *asked)
-            assert backends(python) == wanted
+    for group, wanted in WANTED.items():
+        by_default = group == "cuda13"
+        with_uv, with_pip = bench.python(f"uv {group}"), bench.python(f"pip {group}")
+        bench.uv("pip", "install", "--python", with_uv, "-r", locked, *(() if by_default else ("--group", group)))
+        asked = ("-r", locked) if by_default else ("--group", f"{locked}:{group}")
+        bench.pip(with_pip, "install", "--no-index", *asked)
+        assert (backends(with_uv), backends(with_pip)) == (wanted, wanted)
 
 
 def test_a_wrong_hash_is_refused(bench: Bench, locked: Path) -> None:
@@ -41,9 +38,7 @@ def test_a_wrong_hash_is_refused(bench: Bench, locked: Path) -> None:
     (jaxlib,) = (entry for entry in document["packages"] if entry["name"] == "jaxlib")
     (wheel,) = jaxlib["wheels"]
     locked.write_text(locked.read_text().replace(wheel["hashes"]["sha256"], "0" * 64))
-    python = bench.python("refused")
-    command = [find_uv() or "uv", "pip", "install", "--python", str(python), "-r", str(locked)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False, env=bench.environ)
+    result = bench.attempt(UV, "pip", "install", "--python", bench.python("refused"), "-r", locked)
     assert (result.returncode, "Hash mismatch" in result.stderr) == (1, True)
     assert "changed by hand" in bench.check(locked, "h100", status=1)
 
@@ -65,7 +60,7 @@ def test_the_command_that_writes_a_lock_again(bench: Bench, name: str) -> None:
     """It can be pasted as it is: it names the groups and the folders, of which one is next to the lock file."""
     next_to = bench.folder / "my wheels"
     next_to.symlink_to(bench.wheels)
-    target: tuple[str | Path, ...] = ("--machine", bench.machine("cpu"), "--python", bench.interpreter.path)
+    target = ("--machine", bench.machine("cpu"), "--python", bench.interpreter.path)
     bench.select("lock", "jax", "-o", name, "--groups", "cuda12", "--no-index", "--find-links", "my wheels", *target)
     lock = bench.folder / name
     written = lock.read_text()
@@ -80,23 +75,20 @@ def test_the_command_that_writes_a_lock_again(bench: Bench, name: str) -> None:
 def test_a_lock_holds_for_one_platform_and_one_python(bench: Bench, locked: Path) -> None:
     """The check, `apply`, uv and pip refuse it for another Python; none is written for another platform."""
     misfit = "it holds for Python 3.12, not for 3.11"
-    here: tuple[str | Path, ...] = ("--machine", bench.machine("h100"), "--python", sys.executable)
+    here = ("--machine", bench.machine("h100"), "--python", sys.executable)
     assert misfit in bench.select("lock", "--check", locked, *here, status=1)
     assert misfit in bench.select("apply", locked, "--dry-run", *here, status=2)
     other = bench.folder / "other"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(other)], check=True)
     target = ("--python", other / "bin/python")
     for program, status in (
-        ((find_uv() or "uv", "pip", "install", *target), 2),
+        ((UV, "pip", "install", *target), 2),
         ((sys.executable, "-m", "pip", *target, "install", "--no-index"), 1),
     ):
-        command = [*map(str, program), "-r", str(locked)]
-        refused = subprocess.run(command, capture_output=True, text=True, check=False, env=bench.environ)
+        refused = bench.attempt(*program, "-r", locked)
         assert (refused.returncode, "==3.12.*" in refused.stderr) == (status, True), refused.stderr
-    said = bench.select(
-        "lock", "jax", "--machine", bench.machine("gh200"), "--python", bench.interpreter.path, status=2
-    )
-    assert "error: the machine is Linux on aarch64, but the wheels would be for linux_x86_64" in said
+    said = bench.select("lock", "jax", *bench.target(bench.interpreter.path, "gh200"), status=2)
+    assert lacking(said, "Linux on aarch64", "linux_x86_64") == []
 
 
 def test_apply_swaps_the_backend(bench: Bench, locked: Path) -> None:
@@ -109,22 +101,17 @@ def test_apply_swaps_the_backend(bench: Bench, locked: Path) -> None:
 
 def test_apply_with_the_oldest_pip_at_hand(bench: Bench, locked: Path) -> None:
     """It cannot read the lock, and gets the same as a requirements file with hashes."""
-    python = bench.python("old")
-    bench.pip(python, "install", "--quiet", "--no-index", *wheel_of_pip(bench))
-    options: tuple[str | Path, ...] = ("--installer", "pip", "--python", python, "--machine", bench.machine("cpu"))
-    bench.select("apply", locked, "--group", "cpu", *options, "--no-index")
+    python = bench.python("old", pip=True)
+    bench.select("apply", locked, "--group", "cpu", *bench.target(python, "cpu", "pip"))
     assert backends(python) == WANTED["cpu"]
 
 
-@pytest.mark.parametrize("machine", ["h100", "cpu", "gtx1080ti"])
-def test_a_requirements_file_for_every_tool(bench: Bench, machine: str) -> None:
+@pytest.mark.parametrize(("machine", "group"), [("h100", "cuda13"), ("cpu", "cpu"), ("gtx1080ti", "cuda12-legacy")])
+def test_a_requirements_file_for_every_tool(bench: Bench, machine: str, group: str) -> None:
     """Pinned with hashes; the old GPU gets a cuDNN that still has code for it."""
-    wanted = {"h100": WANTED["cuda13"], "cpu": WANTED["cpu"], "gtx1080ti": WANTED["cuda12-legacy"]}
-    python = bench.python("resolving")
-    options: tuple[str | Path, ...] = ("--machine", bench.machine(machine), "--python", python, *bench.links())
-    bench.select("lock", "jax", "-o", "requirements.txt", *options)
+    bench.select("lock", "jax", "-o", "requirements.txt", *bench.target(bench.python("resolving"), machine))
     bench.check(bench.folder / "requirements.txt", machine)
     with_uv, with_pip = bench.python("with uv"), bench.python("with pip")
     bench.uv("pip", "install", "--python", with_uv, "--require-hashes", "-r", "requirements.txt")
     bench.pip(with_pip, "install", "-r", bench.folder / "requirements.txt")
-    assert (backends(with_uv), backends(with_pip)) == (wanted[machine], wanted[machine])
+    assert (backends(with_uv), backends(with_pip)) == (WANTED[group], WANTED[group])
