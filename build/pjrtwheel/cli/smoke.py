@@ -22,8 +22,8 @@ from pjrtwheel.errors import ProofError, UsageError, explain
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
+from pjrtwheel.prove.devices import require_own_names
 from pjrtwheel.prove.inputs import load_inputs
-from pjrtwheel.prove.library import require_own_names
 from pjrtwheel.prove.on_device import prove_on_device
 from pjrtwheel.prove.on_every_python import combine, platform_of
 from pjrtwheel.prove.on_python import Evidence, can_prove, prove_python, prove_unpacked, untried

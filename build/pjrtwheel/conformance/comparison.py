@@ -39,11 +39,6 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class _ExpectedFile:
-    difference: tuple[Expected, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
 class Change:
     """A case that went from one outcome on the built-in client to another one on the plugin.
 
@@ -65,9 +60,7 @@ class Difference:
 
     Attributes:
         builtin: CaseOutcome → count on the built-in client; `plugin` has those on the plugin.
-        newly_failing: Cases that fail, crash or hang on the plugin alone, or are lost there.
-        newly_skipped: Cases that only the built-in client runs.
-        newly_passing: Cases that fail or are skipped on the built-in client alone.
+        changes: Cases that went from one outcome to another one.
         stale: Expected entries whose cases ran and no longer differ.
         unusable: Why the file cannot be imported on the built-in client, so that it compares nothing; usually empty.
     """
@@ -75,15 +68,31 @@ class Difference:
     file: str
     builtin: dict[CaseOutcome, int]
     plugin: dict[CaseOutcome, int]
-    newly_failing: tuple[Change, ...]
-    newly_skipped: tuple[Change, ...]
-    newly_passing: tuple[Change, ...]
+    changes: tuple[Change, ...]
     stale: tuple[Expected, ...]
     unusable: str
 
-    def unexpected(self) -> tuple[Change, ...]:
+    def newly_failing(self) -> list[Change]:
+        """Return the cases that fail, crash or hang on the plugin alone, or are lost there."""
+        failing = [change for change in self.changes if change.after.is_bad() or change.after is CaseOutcome.NOT_RUN]
+        return [change for change in failing if not change.before.is_bad()]
+
+    def newly(self, outcome: CaseOutcome) -> list[Change]:
+        """Return the cases that have an outcome on the plugin alone."""
+        return [change for change in self.changes if change.after is outcome]
+
+    def worse(self) -> list[Change]:
+        """Return the changes for the worse."""
+        return [*self.newly_failing(), *self.newly(CaseOutcome.SKIPPED)]
+
+    def unexpected(self) -> list[Change]:
         """Return the changes for the worse that no entry explains."""
-        return tuple(change for change in (*self.newly_failing, *self.newly_skipped) if not change.reason)
+        return [change for change in self.worse() if not change.reason]
+
+
+@dataclass(frozen=True, slots=True)
+class _ExpectedFile:
+    difference: tuple[Expected, ...] = ()
 
 
 def parse_expected(text: str, path: Path) -> tuple[Expected, ...]:
@@ -128,21 +137,14 @@ def compare(
         for name, case in plugin.items()
         if name not in builtin and case.outcome.is_bad()
     ]
-    differing = [change for change in changes if change.before is not change.after]
-    failing = [c for c in differing if c.after.is_bad() or c.after is CaseOutcome.NOT_RUN]
-    names = {change.name for change in differing}
+    differing = tuple(change for change in changes if change.before is not change.after)
+    stale = [entry for entry in expected if any(map(entry.matches, plugin))]
     return Difference(
         file=file,
         builtin=count_outcomes(builtin),
         plugin=count_outcomes(plugin),
-        newly_failing=tuple(c for c in failing if not c.before.is_bad()),
-        newly_skipped=tuple(c for c in differing if c.after is CaseOutcome.SKIPPED),
-        newly_passing=tuple(c for c in differing if c.after is CaseOutcome.PASSED),
-        stale=tuple(
-            entry
-            for entry in expected
-            if any(entry.matches(name) for name in plugin) and not any(entry.matches(name) for name in names)
-        ),
+        changes=differing,
+        stale=tuple(entry for entry in stale if not any(entry.matches(change.name) for change in differing)),
         unusable=next((c.detail for n, c in builtin.items() if n.endswith(IMPORT) and c.outcome.is_bad()), ""),
     )
 
@@ -173,18 +175,15 @@ def _lines(differences: Sequence[Difference]) -> Iterator[str]:
     yield f"| file | built-in: {counts} | plugin: {counts} | newly failing | newly skipped | of these expected |"
     yield "|---|---|---|---|---|---|"
     for d in differences:
-        worse = (*d.newly_failing, *d.newly_skipped)
-        explained = sum(bool(change.reason) for change in worse)
-        yield (
-            f"| {d.file} | {_format_counts(d.builtin)} | {_format_counts(d.plugin)} "
-            f"| {len(d.newly_failing)} | {len(d.newly_skipped)} | {explained} |"
-        )
+        failing, skipped = len(d.newly_failing()), len(d.newly(CaseOutcome.SKIPPED))
+        counts = f"{_format_counts(d.builtin)} | {_format_counts(d.plugin)}"
+        yield f"| {d.file} | {counts} | {failing} | {skipped} | {len(d.worse()) - len(d.unexpected())} |"
     for d in differences:
         if d.unusable:
             yield from ("", f"{d.file} compares nothing, it cannot be imported with this JAX: {d.unusable}")
-        yield from _section(f"{d.file}: newly failing", d.newly_failing)
-        yield from _section(f"{d.file}: newly skipped", d.newly_skipped)
-        yield from _section(f"{d.file}: passing on the plugin alone", d.newly_passing)
+        yield from _section(f"{d.file}: newly failing", d.newly_failing())
+        yield from _section(f"{d.file}: newly skipped", d.newly(CaseOutcome.SKIPPED))
+        yield from _section(f"{d.file}: passing on the plugin alone", d.newly(CaseOutcome.PASSED))
         if d.stale:
             yield from ("", f"{d.file}: stale entries, to be removed from the list of expected differences", "")
             yield from (f"- {entry.case} ({entry.outcome})" for entry in d.stale)

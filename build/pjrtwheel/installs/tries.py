@@ -24,9 +24,8 @@ from pjrtwheel.environment.venv import create_venv, find_uv, last_lines, run_too
 from pjrtwheel.errors import PjrtWheelError, ProofError, UsageError, fit
 from pjrtwheel.files import staging_folder
 from pjrtwheel.installs.stage import Stage, StagedSet, fetch_wheel
-from pjrtwheel.prove.devices import parse_answer
+from pjrtwheel.prove.devices import parse_answer, require_installed
 from pjrtwheel.prove.inside import devices as inside
-from pjrtwheel.prove.library import require_installed
 from pjrtwheel.sets import AUTO, BINDINGS, SELECTOR
 
 INSTALLERS = ("pip", "uv")

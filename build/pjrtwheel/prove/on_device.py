@@ -13,9 +13,8 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_venv, install, wheelhouse
 from pjrtwheel.errors import ProofError
-from pjrtwheel.prove.devices import Devices, detect_devices, find_devices
+from pjrtwheel.prove.devices import Devices, detect_devices, find_devices, find_installed, require_installed
 from pjrtwheel.prove.inputs import ProofInputs
-from pjrtwheel.prove.library import find_installed, require_installed
 from pjrtwheel.prove.on_python import Evidence, fitting, gather, requirements_for
 from pjrtwheel.record.proofs import PythonProof
 from pjrtwheel.wheel.names import parse_name

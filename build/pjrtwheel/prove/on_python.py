@@ -18,9 +18,18 @@ from pjrtwheel.platforms import host_platform
 from pjrtwheel.probe.plugin import ProbeOutcome, load_settings, probe_plugin
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove import aot, smoke
-from pjrtwheel.prove.devices import Devices, ask_completed, choose_level, find_devices, find_machine
+from pjrtwheel.prove.devices import (
+    Devices,
+    Opened,
+    ask_completed,
+    choose_level,
+    find_devices,
+    find_installed,
+    find_machine,
+    open_library,
+    require_installed,
+)
 from pjrtwheel.prove.inputs import ProofInputs, choose_targets
-from pjrtwheel.prove.library import Opened, find_installed, open_library, require_installed
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, ProofMachine, PythonProof, ResultKind, TargetProof
 from pjrtwheel.wheel.names import parse_name
 

@@ -61,9 +61,9 @@ def test_differences_are_sorted_by_kind() -> None:
         woken=CaseOutcome.FAILED,
     )
     difference = compare("f", builtin, plugin, ())
-    assert [change.name for change in difference.newly_failing] == ["worse", "lost", "woken"]
-    assert [change.name for change in difference.newly_skipped] == ["skipped"]
-    assert [change.name for change in difference.newly_passing] == ["better"]
+    assert [change.name for change in difference.newly_failing()] == ["worse", "lost", "woken"]
+    assert [change.name for change in difference.newly(CaseOutcome.SKIPPED)] == ["skipped"]
+    assert [change.name for change in difference.newly(CaseOutcome.PASSED)] == ["better"]
     assert len(difference.unexpected()) == 4
 
 
@@ -76,9 +76,10 @@ def test_expected_differences_carry_their_reason() -> None:
         file="f",
         builtin={o: 3 if o is CaseOutcome.PASSED else 0 for o in CaseOutcome},
         plugin={o: int(o in {CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.SKIPPED}) for o in CaseOutcome},
-        newly_failing=(Change("a", CaseOutcome.PASSED, CaseOutcome.FAILED, "why", "because of a"),),
-        newly_skipped=(Change("b", CaseOutcome.PASSED, CaseOutcome.SKIPPED, "why", ""),),
-        newly_passing=(),
+        changes=(
+            Change("a", CaseOutcome.PASSED, CaseOutcome.FAILED, "why", "because of a"),
+            Change("b", CaseOutcome.PASSED, CaseOutcome.SKIPPED, "why", ""),
+        ),
         stale=(entries[2],),
         unusable="",
     )
@@ -87,7 +88,7 @@ def test_expected_differences_carry_their_reason() -> None:
 def test_a_process_that_breaks_outside_of_any_case_counts() -> None:
     """It has no counterpart on the built-in client and is newly failing all the same."""
     difference = compare("f", {}, cases(process=CaseOutcome.CRASHED), ())
-    assert [change.name for change in difference.newly_failing] == ["process"]
+    assert [change.name for change in difference.newly_failing()] == ["process"]
 
 
 def test_a_file_of_another_release_is_no_success() -> None:
@@ -95,7 +96,7 @@ def test_a_file_of_another_release_is_no_success() -> None:
     name = "f.py::import"
     failed = {name: Case(name, CaseOutcome.FAILED, "no such name")}
     difference = compare("f.py", failed, failed, ())
-    assert (difference.unusable, difference.unexpected()) == ("no such name", ())
+    assert (difference.unusable, difference.unexpected()) == ("no such name", [])
     assert "no such name" in format_report([difference])
 
 

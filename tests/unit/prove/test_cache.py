@@ -13,8 +13,15 @@ import pytest
 
 from pjrtwheel.backend import find_backend
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.prove.cache import MachineState, describe_machine, find_nodes, proof_key, read_proofs, write_proofs
 from pjrtwheel.prove.inputs import ProofInputs, Target
+from pjrtwheel.prove.on_every_python import (
+    MachineState,
+    describe_machine,
+    find_nodes,
+    proof_key,
+    read_proofs,
+    write_proofs,
+)
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof, PythonProof
 from pjrtwheel.wheel.report import BuiltWheel, Report

@@ -17,6 +17,7 @@ from pjrtwheel.backend import Backend, find_backend, parse_backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.prove.devices import (
     Devices,
+    Opened,
     ProofPlan,
     ask_completed,
     ask_driver,
@@ -25,7 +26,6 @@ from pjrtwheel.prove.devices import (
     find_processor,
 )
 from pjrtwheel.prove.inside.devices import find_refusal
-from pjrtwheel.prove.library import Opened
 from pjrtwheel.record.origin import find_signer
 from pjrtwheel.record.proofs import Level, ProofMachine
 

@@ -18,10 +18,18 @@ import pytest
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.errors import ProofError, WheelError
-from pjrtwheel.prove.devices import Devices, detect_devices, find_devices, parse_answer
+from pjrtwheel.prove.devices import (
+    Devices,
+    Opened,
+    detect_devices,
+    find_devices,
+    open_library,
+    parse_answer,
+    require_installed,
+    require_own_names,
+)
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.inside.library import require_loaded
-from pjrtwheel.prove.library import Opened, open_library, require_installed, require_own_names
 from pjrtwheel.prove.on_device import prove_on_device, require_device
 from pjrtwheel.prove.on_python import requirements_for
 

@@ -14,8 +14,8 @@ from pjrtwheel.backend import find_backend
 from pjrtwheel.errors import ProofError
 from pjrtwheel.progress import LINES
 from pjrtwheel.prove import on_every_python, prove
+from pjrtwheel.prove.devices import Opened
 from pjrtwheel.prove.inputs import ProofInputs
-from pjrtwheel.prove.library import Opened
 from pjrtwheel.prove.on_every_python import find_cause, platform_of, raise_failures
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, PythonProof
