@@ -23,11 +23,11 @@ from variantlib.variants_json import VariantsJson
 
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.dist_folder.folder import add_pure_python, withdraw
-from pjrtwheel.errors import UsageError, WheelError
+from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.products.pure_python import build_pure_wheel, read_dist_info, requires_python
 from pjrtwheel.products.variants import Variant, make_variants
-from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries
+from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets import AUTO
 from pjrtwheel.wheel.assemble import write_wheel
@@ -71,9 +71,11 @@ def build_auto(root: Path, dist: Path, release: Release) -> list[Variant]:
     Raises:
         UsageError: Nothing, or nothing for the CPU, was built into the folder, or its wheels are of several sets.
         VerifyError: A wheel breaks a promise.
-        WheelError: A wheel that `release.json` lists is not there.
+        WheelError: `release.json` is damaged.
     """
-    version, entries = release.set_version, _listed(dist)
+    version = release.set_version
+    # A variant that asks for a wheel that is gone would serve nobody.
+    entries = [entry for entry in read_entries(dist).values() if (dist / entry.filename).is_file()]
     backends = list(load_backends(root).values())
     variants = make_variants(backends, entries, release)
     lock_id = _find_lock(backends, entries, version)
@@ -86,18 +88,6 @@ def build_auto(root: Path, dist: Path, release: Release) -> list[Variant]:
     write_atomically(dist / list_filename(version), release_document(variants))
     withdraw(_others(built, dist, version), dist)  # last: until now nothing is missing there
     return variants
-
-
-def _listed(dist: Path) -> list[Entry]:
-    """Return the entries of the wheels in a folder; a variant that asks for a wheel that is gone would serve nobody."""
-    entries = list(read_entries(dist).values())
-    for entry in entries:
-        if not (dist / entry.filename).is_file():
-            raise WheelError(
-                f"{dist / entry.filename} is not there, though {RELEASE_FILENAME} lists it",
-                remedy="build the wheels again, or give another folder with --dist",
-            )
-    return entries
 
 
 def _find_lock(backends: Iterable[Backend], entries: Iterable[Entry], version: str) -> str:

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 
@@ -17,18 +18,14 @@ from pjrtwheel import tables
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.products import index
 from pjrtwheel.products.index import write_index, write_joint_index
 from pjrtwheel.products.index.projects import WheelFolder
-from pjrtwheel.record.proofs import Level, Proof, PythonProof
-from release_entries import NO_PROOF, entry_of
+from release_entries import entry_of
 from small_wheels import build_wheel
 
 NAME = "jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
 METADATA = b"Metadata-Version: 2.4\nName: jaxlib-abacus\nVersion: 1.0\nRequires-Python: >=3.12\n"
 VARIANTS = "jaxlib_abacus-1.0-variants.json"
-PYTHON = PythonProof("cp312", "", (), "no interpreter")
-PROOF = tables.write(Proof(Level.LOAD, "0.115", (PYTHON,), NO_PROOF.origin))
 
 
 def list_entry(wheel: Path, **more: Any) -> dict[str, Any]:
@@ -110,8 +107,6 @@ def test_releases_are_listed_next_to_each_other(make_wheel: Callable[..., Path])
     page = json.loads((folder / "simple/jaxlib-abacus/index.v1+json").read_text())
     assert (page["versions"], [file["filename"] for file in page["files"]]) == (versions, listed)
     assert page["files"][5]["url"] == "jaxlib_abacus-1.12.0.1%2Bsplit.1-py3-none-any.whl"
-    html = (folder / "simple/jaxlib-abacus/index.html").read_text()
-    assert [line.split(">")[1].split("<")[0] for line in html.splitlines() if line.startswith("<a ")] == listed
 
 
 def test_wheels_are_linked_and_bytes_repeat(dist: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,23 +114,12 @@ def test_wheels_are_linked_and_bytes_repeat(dist: Path, monkeypatch: pytest.Monk
     write_index(dist, dist / "simple")
     first = snapshot(dist / "simple")
     assert (dist / NAME).samefile(dist / "simple" / "jaxlib-abacus" / NAME)
-    monkeypatch.setattr(os, "link", refuse_link)
+    monkeypatch.setattr(os, "link", Mock(side_effect=PermissionError))
     write_index(dist, dist / "simple")
     assert snapshot(dist / "simple") == first
-    assert sorted(path.name for path in dist.iterdir()) == sorted([NAME, VARIANTS, "release.json", "simple"])
-
-
-def refuse_link(*_: object) -> None:
-    """Behave as a file system without hard links."""
-    raise PermissionError(1, "no links here")
-
-
-def test_a_file_that_is_gone_leaves_the_index(dist: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The whole folder is replaced, also where the file system cannot exchange two folders."""
+    (dist / VARIANTS).unlink()  # what is gone leaves the index
     write_index(dist, dist / "simple")
-    (dist / VARIANTS).unlink()
-    monkeypatch.setattr(index, "_exchange", lambda *_: False)
-    write_index(dist, dist / "simple")
+    assert sorted(path.name for path in dist.iterdir()) == [NAME, "release.json", "simple"]
     names = sorted(path.name for path in (dist / "simple" / "jaxlib-abacus").iterdir())
     assert names == ["index.html", "index.v1+json", NAME, f"{NAME}.metadata"]
 
@@ -152,31 +136,17 @@ def test_nothing_is_replaced_when_a_wheel_is_not_the_listed_one(dist: Path) -> N
     assert list(dist.glob(".partial-*")) == []
 
 
-@pytest.mark.parametrize("text", ["not JSON", "[" * 100_000, '{"schema": 2, "wheels": []}', '{"wheels": [{}]}'])
-def test_a_damaged_record_is_an_error(dist: Path, text: str) -> None:
-    """An index of a part of the wheels would be mistaken for all of them."""
-    (dist / "release.json").write_text(text)
-    with pytest.raises(WheelError, match=r"release\.json"):
-        write_index(dist, dist / "simple")
-
-
 @pytest.mark.parametrize(
     "change",
     [
         {"filename": f"../{NAME}"},
         {"filename": NAME.replace(".whl", ".txt")},
         {"filename": NAME.replace("abacus", "slide_rule")},
-        {"distribution": "jaxlib-slide-rule"},
         {"distribution": "{parent}/evil"},
         {"distribution": "../evil"},
         {"distribution": "jaxlib-abacus\n"},
         {"version": "new"},
-        {"version": "1.1"},
         {"tags": []},
-        {"tags": ["x"]},
-        {"gpu_code": "sm_90"},
-        {"proof": PROOF | {"pythons": [PROOF["pythons"][0] | {"python": ""}]}},
-        {"proof": PROOF | {"origin": None}},
     ],
 )
 def test_a_hostile_record_is_an_error(dist: Path, change: dict[str, Any]) -> None:
@@ -190,18 +160,15 @@ def test_a_hostile_record_is_an_error(dist: Path, change: dict[str, Any]) -> Non
 
 
 def test_missing_and_damaged_files_are_named(dist: Path, tmp_path: Path) -> None:
-    """A file that is no wheel though its hash is right, a listed wheel that is gone, no record, no folder."""
-    (dist / NAME).write_bytes(b"no zip")
-    write_release(dist, list_entry(dist / NAME))
-    with pytest.raises(WheelError, match=NAME):
-        write_index(dist, dist / "simple")
+    """A listed wheel that is gone, a record that lists none, no record."""
     (dist / NAME).unlink()
     with pytest.raises(WheelError, match=NAME):
         write_index(dist, dist / "simple")
-    (dist / "release.json").unlink()
-    for folder in (dist, tmp_path / "nothing"):
-        with pytest.raises(UsageError, match=str(folder)):
-            write_index(folder, tmp_path / "simple")
+    write_release(dist)
+    with pytest.raises(WheelError, match=r"release\.json"):
+        write_index(dist, dist / "simple")
+    with pytest.raises(UsageError, match="nothing"):
+        write_index(tmp_path / "nothing", tmp_path / "simple")
 
 
 def test_a_folder_that_is_no_index_is_left_alone(dist: Path) -> None:
@@ -258,8 +225,6 @@ def test_wheels_elsewhere_are_linked_by_absolute_addresses(tmp_path: Path) -> No
     html = (tmp_path / "simple/jaxlib-abacus/index.html").read_text()
     link = f'<a href="{quoted}#sha256={digest}" data-requires-python="&gt;=3.12" data-provenance="{quoted}.provenance">'
     assert f"{link}{names[0]}</a><br>" in html
-    about = (tmp_path / "simple/about_files" / names[0].replace(".whl", ".html")).read_text()
-    assert f'<p class="file"><a href="{quoted}">' in about
     listed = sorted(path.name for path in (tmp_path / "simple/jaxlib-abacus").iterdir())
     assert listed == ["index.html", "index.v1+json"]
     assert main(["index", *map(str, folders), *options, "--metadata", str(tmp_path / "metadata")]) == 0
@@ -299,7 +264,6 @@ def test_withdrawn_wheels_have_the_reason(tmp_path: Path) -> None:
         page = folder / "simple/jaxlib-abacus"
         assert json.loads((page / "index.v1+json").read_text())["files"][0]["yanked"] == "crashes <on> start"
         assert 'data-yanked="crashes &lt;on&gt; start"' in (page / "index.html").read_text()
-        about = folder / "simple/about_files" / NAME.replace(".whl", ".html")
-        assert "Withdrawn: crashes &lt;on&gt; start" in about.read_text()
+        assert "crashes &lt;on&gt; start" in (folder / "simple/about_files/wheels.html").read_text()
     (tmp_path / "releases/yanked.toml").write_text('[[yanked]]\nreason = "x"\ndate = "2026-11-22"\n')
     assert main(["index", "--root", str(tmp_path), "--dist", str(folder)]) == 3

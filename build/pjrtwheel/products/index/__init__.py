@@ -11,7 +11,6 @@ in `release_pages/`.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import json
 import os
@@ -30,12 +29,9 @@ from pjrtwheel.record.entries import require_record
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX
 
 HTML_PAGE = "index.html"
-JSON_PAGE = "index.v1+json"  # what a server sends as JSON_TYPE
-JSON_TYPE = "application/vnd.pypi.simple.v1+json"
+JSON_PAGE = "index.v1+json"  # what a server sends as application/vnd.pypi.simple.v1+json
 _GENERATOR = '<meta name="generator" content="pjrtwheel index">'
 _API = "1.3"  # the first with `provenance` (PEP 740)
-_EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
-_HERE = -100  # AT_FDCWD
 
 
 def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
@@ -170,24 +166,7 @@ def _write_pages(projects: tuple[Project, ...], folder: Path) -> None:
 
 
 def _replace_folder(finished: Path, place: Path) -> None:
-    """Give a folder its place; what was there before lies at the finished one's old path, for the caller to remove.
-
-    Readers see the old folder or the new one. Where the file system cannot exchange (some network ones), the place is
-    empty for a moment.
-    """
-    if not place.exists():
-        finished.rename(place)
-    elif not _exchange(finished, place):
-        aside = finished.with_name(f"{finished.name}.old")
-        place.rename(aside)
-        finished.rename(place)
-
-
-def _exchange(first: Path, second: Path) -> bool:
-    """Exchange two paths; return whether this system can."""
-    try:
-        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
-    except AttributeError:  # glibc before 2.28
-        return False
-    status: int = renameat2(_HERE, os.fsencode(first), _HERE, os.fsencode(second), _EXCHANGE)
-    return status == 0
+    """Give a folder its place; what was there before lies next to the finished one, for the caller to remove."""
+    if place.exists():
+        place.rename(finished.with_name(f"{finished.name}.old"))
+    finished.rename(place)

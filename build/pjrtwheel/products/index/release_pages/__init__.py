@@ -30,11 +30,6 @@ _STATIC = ("about.css", "about.js")
 _PAGES = ("proofs", "sizes", "wheels")  # of each release, in the order of the menu, after the page to install from
 
 
-def is_release_page(path: str) -> bool:
-    """Return whether a path of an index is one of these pages, which no installer reads."""
-    return path == MAIN_PAGE or path.startswith(f"{FOLDER}/")
-
-
 def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
     """Return path → bytes of all pages for people; the same input gives the same bytes.
 

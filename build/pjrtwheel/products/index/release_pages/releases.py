@@ -69,14 +69,6 @@ class Wheel:
         return kind, self.project, places.get(self.entry.platform, len(places)), self.name.label, python
 
     @property
-    def floor(self) -> str:
-        """What the system must be at least, such as `glibc 2.27 or newer`; empty where the tag does not say."""
-        found = re.search(r"-(manylinux|macosx)_(\d+)_(\d+)_[^.]*", self.name.tag)
-        if not found:
-            return ""
-        return f"glibc {found[2]}.{found[3]} or newer" if found[1] == "manylinux" else f"macOS {found[2]} or newer"
-
-    @property
     def python(self) -> str:
         """The one Python that it is for, by its ABI tag; empty for a wheel of several or any."""
         abi = self.name.tag.split("-")[1]
