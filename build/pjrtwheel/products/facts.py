@@ -68,12 +68,21 @@ def read_select(backend: Backend, toolkit: str = "") -> Select | None:
 
 
 def toolkit_of(backend: Backend, entry: Entry) -> str:
-    """Return the version, such as `13.0`, of the toolkit that made a library, as it stated in a proof; or nothing."""
+    """Return the version, such as `13.0`, of the toolkit that made a library, as it stated in a proof; or nothing.
+
+    Raises:
+        UsageError: What it stated is no version as CUDA_VERSION has it.
+    """
     stated = (proof.pjrt_attributes.get(backend.toolkit_attribute, "") for proof in entry.proofs())
     number = next(filter(None, stated), "")
     if not number:
         return ""
-    # As CUDA_VERSION: 13000 for 13.0.
+    if not number.isdecimal() or int(number) < 1000:  # version 1.0
+        raise UsageError(
+            f"{backend.toolkit_attribute} of {entry.filename} is {number!r} in release.json",
+            cause="expected a number such as 13000, for 13.0",
+            remedy="build and prove the wheel again",
+        )
     return f"{int(number) // 1000}.{int(number) % 1000 // 10}"
 
 

@@ -182,6 +182,13 @@ def test_the_toolkit_is_the_one_that_the_library_states() -> None:
         make_facts([backend], RELEASE, [X86, ARM])
 
 
+def test_a_toolkit_that_is_no_number_of_cuda_is_refused() -> None:
+    """Read as one, every driver would seem to be new enough."""
+    backend = dataclasses.replace(BACKEND, toolkit_attribute="bead_version")
+    with pytest.raises(UsageError, match="'13'"):
+        toolkit_of(backend, entry("manylinux_2_27_x86_64", attributes={"bead_version": "13"}))
+
+
 @pytest.mark.parametrize(
     ("old", "new", "cause"),
     [

@@ -11,6 +11,7 @@ in `release_pages/`.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import os
@@ -32,6 +33,8 @@ HTML_PAGE = "index.html"
 JSON_PAGE = "index.v1+json"  # what a server sends as application/vnd.pypi.simple.v1+json
 _GENERATOR = '<meta name="generator" content="pjrtwheel index">'
 _API = "1.3"  # the first with `provenance` (PEP 740)
+_EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
+_HERE = -100  # AT_FDCWD
 
 
 def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
@@ -166,7 +169,24 @@ def _write_pages(projects: tuple[Project, ...], folder: Path) -> None:
 
 
 def _replace_folder(finished: Path, place: Path) -> None:
-    """Give a folder its place; what was there before lies next to the finished one, for the caller to remove."""
-    if place.exists():
-        place.rename(finished.with_name(f"{finished.name}.old"))
-    finished.rename(place)
+    """Give a folder its place; what was there before lies at the finished one's old path, for the caller to remove.
+
+    Readers see the old folder or the new one. Where the file system cannot exchange (some network ones), the place is
+    empty for a moment.
+    """
+    if not place.exists():
+        finished.rename(place)
+    elif not _exchange(finished, place):
+        aside = finished.with_name(f"{finished.name}.old")
+        place.rename(aside)
+        finished.rename(place)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Exchange two paths; return whether this system can."""
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except AttributeError:  # glibc before 2.28
+        return False
+    status: int = renameat2(_HERE, os.fsencode(first), _HERE, os.fsencode(second), _EXCHANGE)
+    return status == 0
