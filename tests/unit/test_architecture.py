@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The packages of the tooling import downwards only, and ARCHITECTURE.md is true.
+"""The packages of the tooling import what is known before them only, and ARCHITECTURE.md is true.
 
 Its paths exist, its rooms are in the order of imports, and its table of changes holds.
 """
@@ -84,13 +84,13 @@ def test_every_part_of_the_tooling_has_a_row(root: Path, text: str) -> None:
     assert set().union(*rooms(text)) == parts - {"__init__", "__main__"}
 
 
-def test_imports_point_downwards_in_the_table(root: Path, text: str) -> None:
-    """Within a row they may go either way."""
+def test_imports_point_upwards_in_the_table(root: Path, text: str) -> None:
+    """To what is known before; within a row they may go either way."""
     level = {name: number for number, names in enumerate(rooms(text)) for name in names}
     graph = import_graph(root / TOOLING)
     known = [(own, name) for own in graph.keys() & level.keys() for name in graph[own] & level.keys()]
-    upwards = [(own, name) for own, name in known if level[name] < level[own]]
-    assert sorted(upwards) == []
+    downwards = [(own, name) for own, name in known if level[name] > level[own]]
+    assert sorted(downwards) == []
 
 
 def files_of(text: str, change: str) -> set[str]:
@@ -116,7 +116,7 @@ def test_a_field_of_release_json_is_nowhere_else(root: Path, text: str) -> None:
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, ast.AnnAssign) and ast.unparse(node.target) == "stripped_bytes":
                 writers.add(path.relative_to(root).as_posix())
-    listed = files_of(text, "a field of `release.json`")
+    listed = files_of(text, "a field of the record")
     assert writers == {f"{TOOLING}/wheel/report.py", f"{TOOLING}/record/entries.py"}
     assert writers <= listed
     assert listed - writers == {f"{TOOLING}/record/proofs.py", "docs/release.schema.json"}
