@@ -144,19 +144,9 @@ def tests(session: nox.Session) -> None:
     if session.posargs:
         _run(session, "tests", *PYTEST, *session.posargs)
     else:
+        options = ("-m", "not slow", "--durations=30", "--cov", "--cov-report=term:skip-covered")
         data = str(session.cache_dir / "coverage")
-        _run(
-            session,
-            "tests",
-            *PYTEST,
-            *PARALLEL,
-            "-m",
-            "not slow",
-            "--durations=30",
-            "--cov",
-            "--cov-report=term:skip-covered",
-            COVERAGE_FILE=data,
-        )
+        _run(session, "tests", *PYTEST, *PARALLEL, *options, COVERAGE_FILE=data)
 
 
 @nox.session(default=False)
