@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Feed mutated inputs to every reader of untrusted input: each must give a result or one of the tool's own errors.
 
-    nox -s fuzz -- [--inputs N] [--seed N] [--reader NAME [--only NUMBER]]
+    ./noxw fuzz [--inputs N] [--seed N] [--reader NAME [--only NUMBER]]
 
 An input follows from the seed, its reader and its number alone, so `--only` repeats the one that a run reported, with
 its traceback; `--write FILE` keeps it.
@@ -127,7 +127,7 @@ def print_failures(name: str, failures: Sequence[Failure], seed: int) -> None:
     """Print the first failure of each kind, and the command that repeats it."""
     kinds = {failure.error.partition(":")[0]: failure for failure in reversed(failures)}
     for failure in list(kinds.values())[:SHOWN]:
-        print(f"  {failure.error}\n  again: nox -s fuzz -- --seed {seed} --reader {name} --only {failure.number}")
+        print(f"  {failure.error}\n  again: ./noxw fuzz --seed {seed} --reader {name} --only {failure.number}")
 
 
 def repeat(name: str, number: int, seed: int, keep: Path | None) -> None:

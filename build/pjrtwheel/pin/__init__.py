@@ -285,6 +285,7 @@ def render_release(release: Release) -> str:
     table = {key: value for key, value in known.items() if value or isinstance(value, (int, str))}
     pins = [write(release.pins[key]) for key in sorted(release.pins)]
     document = {"schema": SCHEMA, **_sorted(table), "pin": pins}
+    # The command had that name when the first pins were written, and the lock id is a hash over their text.
     return f"# Written by `nox -s pin -- {release.version}`; do not edit.\n" + tomli_w.dumps(document)
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""A short form of `nox -s fuzz`, with the same first inputs, and the machinery itself."""
+"""A short form of `./noxw fuzz`, with the same first inputs, and the machinery itself."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_every_reader_reads_its_samples(readers: dict[str, Reader]) -> None:
 
 
 def test_readers_give_a_result_or_one_of_our_errors(readers: dict[str, Reader]) -> None:
-    """Four thousand mutated inputs; `nox -s fuzz` has a million, and the command that repeats one."""
+    """Four thousand mutated inputs; `./noxw fuzz` has a million, and the command that repeats one."""
     shares = {name: range(INPUTS * reader.share // 1000) for name, reader in readers.items()}
     outcomes = {name: fuzz.try_inputs(name, readers[name], share, fuzz.SEED) for name, share in shares.items()}
     assert {name: outcome.failures for name, outcome in outcomes.items() if outcome.failures} == {}
@@ -65,7 +65,7 @@ def test_other_errors_are_failures_with_their_number(capsys: pytest.CaptureFixtu
     assert len(mutate((b"AB",), f"7/demo/{first}")) % 2
     fuzz.print_failures("demo", outcome.failures, 7)
     assert capsys.readouterr().out == (
-        f"  KeyError: 'lost'\n  again: nox -s fuzz -- --seed 7 --reader demo --only {first}\n"
+        f"  KeyError: 'lost'\n  again: ./noxw fuzz --seed 7 --reader demo --only {first}\n"
     )
 
 
