@@ -75,7 +75,8 @@ def install(
     links = [f"--find-links={folder.resolve()}" for folder in folders]
     uv = find_uv()
     caching = ["--no-cache"]
-    if fresh is not None and "UV_CACHE_DIR" in os.environ:
+    # uv takes no --refresh-package where UV_OFFLINE is set, although these wheels are not on a network.
+    if fresh is not None and "UV_CACHE_DIR" in os.environ and not os.environ.get("UV_OFFLINE"):
         caching = [f"--refresh-package={name}" for name in fresh]
     command = (
         [str(uv), "pip", "install", "--quiet", "--python", str(python), "--no-index", *caching]
