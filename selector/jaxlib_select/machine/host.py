@@ -94,14 +94,6 @@ class Host:
         except (OSError, ValueError):
             return ()
 
-    def find_program(self, name: str) -> str | None:
-        """Return the first program of this name on PATH."""
-        for folder in self.environ.get("PATH", "").split(os.pathsep):
-            path = os.path.join(folder, name)
-            if folder and os.path.isfile(path) and os.access(path, os.X_OK):
-                return path
-        return None
-
 
 def this_host(environ: Mapping[str, str] | None = None) -> Host:
     """Return the host of this process; a `UsageError` if one of this program's variables has a wrong name or value."""
