@@ -13,7 +13,6 @@ import pytest
 
 from pjrtwheel.backend import find_backend
 from pjrtwheel.conformance.clients import check_client, client_environ
-from pjrtwheel.conformance.run_file import Limits, run_file
 from pjrtwheel.errors import ProofError
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -47,7 +46,7 @@ def test_what_differs_is_named(wheel_python: Path, root: Path, tmp_path: Path) -
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "tiny_test.py").write_text(TESTS)
     pip = [sys.executable, "-m", "pip", "--python", str(wheel_python), "install", "--quiet"]
-    subprocess.run([*pip, "pytest==9.2.0", "pytest-reportlog==1.0.0"], check=True)
+    subprocess.run([*pip, "pytest==9.2.0", "pytest-reportlog==1.0.0", "pytest-xdist==3.8.0"], check=True)
     options = ["--environment", str(wheel_python), "--root", str(root)]
     result = subprocess.run(
         [sys.executable, "-m", "pjrtwheel", "conformance", str(tmp_path / "tests"), "tiny_test", *options],
@@ -66,12 +65,10 @@ def test_what_differs_is_named(wheel_python: Path, root: Path, tmp_path: Path) -
     ]
 
 
-def test_the_built_in_client_is_not_taken_for_the_plugin(wheel_python: Path, root: Path, tmp_path: Path) -> None:
-    """Where the plugin is disabled, the process of the tests says so."""
+def test_the_built_in_client_is_not_taken_for_the_plugin(wheel_python: Path, root: Path) -> None:
+    """Where the plugin is disabled, JAX is asked and says so."""
     backend = find_backend(root, "cpu")
-    test_file = tmp_path / "tiny_test.py"
-    test_file.write_text("import jax\n\ndef test_nothing(): pass\n")
-    done = run_file(wheel_python, test_file, client_environ(os.environ, backend, "built-in"), Limits(300))
-    check_client(done, "built-in")
-    with pytest.raises(ProofError, match=r"tiny_test\.py ran on the built-in client instead of the plugin one"):
-        check_client(done, "plugin")
+    environ = client_environ(os.environ, backend, "built-in")
+    check_client(wheel_python, environ, "built-in")
+    with pytest.raises(ProofError, match="not run on the plugin client, but: built-in"):
+        check_client(wheel_python, environ, "plugin")

@@ -14,7 +14,6 @@ from pjrtwheel.backend import Backend, load_backends, pick_backend
 from pjrtwheel.cli import add_options, check_repository
 from pjrtwheel.conformance.clients import HOW_TO_GET, find_python, find_test_files, make_environment, run_clients
 from pjrtwheel.conformance.comparison import format_report, listed_backends, load_expected
-from pjrtwheel.conformance.run_file import Limits
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import host_platform
@@ -43,7 +42,7 @@ def execute(args: argparse.Namespace) -> int:
         raise UsageError("there is no use for --set and --release with --environment", remedy="leave them out")
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
         python = args.environment or _install(args, backend, Path(scratch))
-        differences = run_clients(python, test_files, backend, expected, Limits(args.case_limit), jobs=args.jobs)
+        differences = run_clients(python, test_files, backend, expected, case_seconds=args.case_limit, jobs=args.jobs)
     print(format_report(differences))
     bad = any(difference.unexpected() or difference.unusable for difference in differences)
     return ProofError.exit_code if bad else 0

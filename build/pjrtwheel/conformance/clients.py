@@ -5,14 +5,15 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.conformance.comparison import Difference, Expected, compare
-from pjrtwheel.conformance.run_file import FileRun, Limits, run_file
+from pjrtwheel.conformance.run_file import FileRun, run_file
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
-from pjrtwheel.environment.processes import run_all
+from pjrtwheel.environment.processes import run_all, run_process
 from pjrtwheel.environment.venv import create_environment, requirement_group
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch.cache import cache_root
@@ -20,6 +21,8 @@ from pjrtwheel.platforms import host_platform
 from pjrtwheel.release.model import Release
 
 CLIENTS = ("built-in", "plugin")
+_WHICH_CLIENT = "import jax; print(['built-in', 'plugin'][getattr(jax.devices()[0].client, 'is_c_api', False)])"
+_START_SECONDS = 180.0
 HOW_TO_GET = "JAX's tests are not in its wheel: take tests/ of jax-ml/jax, at the tag jax-v<release> or the nearest one"
 
 
@@ -56,21 +59,22 @@ def run_clients(
     test_files: Sequence[Path],
     backend: Backend,
     expected: Sequence[Expected],
-    limits: Limits,
     *,
+    case_seconds: float,
     jobs: int,
 ) -> tuple[Difference, ...]:
     """Run every file on both clients, and compare what became of its cases.
 
     Raises:
-        ProofError: A file ran on another client than the one that was asked for, so the comparison would say nothing.
+        ProofError: JAX uses another client than the one that is asked for, so the comparison would say nothing.
     """
     environs = {client: client_environ(os.environ, backend, client) for client in CLIENTS}
+    for client, environ in environs.items():
+        check_client(python, environ, client)
 
     def run(work: tuple[Path, str]) -> FileRun:
         test_file, client = work
-        done = run_file(python, test_file, environs[client], limits)
-        check_client(done, client)
+        done = run_file(python, test_file, environs[client], case_seconds=case_seconds)
         print(f"{test_file.name} on the {client} client: {len(done.cases)} cases in {done.seconds:.0f} s", flush=True)
         return done
 
@@ -79,15 +83,17 @@ def run_clients(
     return tuple(compare(builtin.file, builtin.cases, plugin.cases, expected) for builtin, plugin in pairs)
 
 
-def check_client(done: FileRun, client: str) -> None:
-    """Make sure that a file ran on a client; one whose processes all crashed, or that has nothing of JAX, says none.
+def check_client(python: Path, environ: Mapping[str, str], client: str) -> None:
+    """Make sure that JAX uses a client in an environment.
 
     Raises:
-        ProofError: It ran on another one.
+        ProofError: It uses the other one, or does not start.
     """
-    if done.client not in {client, ""}:
+    with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
+        end = run_process([str(python), "-I", "-c", _WHICH_CLIENT], Path(scratch), _START_SECONDS, environ=environ)
+    if end.last_line() != client:
         raise ProofError(
-            f"{done.file} ran on the {done.client} client instead of the {client} one",
+            f"JAX does not run on the {client} client, but: {end.last_line() or end.describe()}",
             cause="the plugin did not take over, or the variable that disables it had no effect",
         )
 

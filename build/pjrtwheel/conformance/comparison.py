@@ -123,20 +123,12 @@ def compare(
 ) -> Difference:
     """Compare the cases of one file.
 
-    A case that did not run on either client for want of time is no difference; one that only the built-in client has
-    counts as not run on the plugin, and that as newly failing.
+    One that only the built-in client has counts as not run on the plugin, and that as newly failing.
     """
-    changes = [
-        _change(name, builtin[name], plugin.get(name, Case(name, CaseOutcome.NOT_RUN, "lost")), expected)
-        for name in builtin
-        if builtin[name].outcome is not CaseOutcome.NOT_RUN
-    ]
     # A process that breaks outside of any case has no counterpart on the other side.
-    changes += [
-        _change(name, Case(name, CaseOutcome.NOT_RUN), case, expected)
-        for name, case in plugin.items()
-        if name not in builtin and case.outcome.is_bad()
-    ]
+    names = [*builtin, *(name for name, case in plugin.items() if name not in builtin and case.outcome.is_bad())]
+    nothing = Case("", CaseOutcome.NOT_RUN, "lost")
+    changes = [_change(name, builtin.get(name, nothing), plugin.get(name, nothing), expected) for name in names]
     differing = tuple(change for change in changes if change.before is not change.after)
     stale = [entry for entry in expected if any(map(entry.matches, plugin))]
     return Difference(
