@@ -8,8 +8,6 @@
 Sessions run in the environments that noxw makes from the locks of this repository; nox makes none.
 """
 
-from __future__ import annotations
-
 import difflib
 import importlib.machinery
 import json

@@ -8,8 +8,6 @@ compresses it with libdeflate as we do on all cores, and writes the result: no z
     ./noxw bench assemble [--repeats N] [--platform NAME] [--backend NAME] [--level N]
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -8,8 +8,6 @@ those of `dist/` or of another folder; the rest comes from the package index.
     ./noxw bench cpu [--wheels FOLDER] [--repeats N] [--python TAG]
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure the CPU client of this process, in an environment of `cpu_client.py`; prints JSON."""
 
-from __future__ import annotations
-
 import json
 import resource
 import sys

@@ -11,8 +11,6 @@ which uv does not want that package is an error.
     python benchmarks/detect.py [--repeats N] [--python PATH]
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The files that a release takes from the package index for one backend, on disk, and the manifests made of them."""
 
-from __future__ import annotations
-
 import json
 import os
 import zipfile

@@ -5,8 +5,6 @@
 Otherwise it fills up after half an hour, in the middle of a wheel, and any program may be the one that fails.
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 from pathlib import Path

@@ -7,8 +7,6 @@ The folder is made by debootstrap on first use, and kept in the cache. Inside, o
 architecture than this machine's also qemu-user-static. docs/release/machine.md shows what it is for.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import os

@@ -6,8 +6,6 @@ One job states it, and the next one gives it as EXPECTED: an artifact in which a
 ends that job.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from pathlib import Path

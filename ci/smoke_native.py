@@ -7,8 +7,6 @@ for what `jaxlib` needs, and a folder with `release.json`. pip picks the wheel, 
 writes what was shown, for `merge --proofs` where the release is made.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

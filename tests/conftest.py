@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every test may ask for."""
 
-from __future__ import annotations
-
 import os
 import signal
 from pathlib import Path

@@ -5,8 +5,6 @@
 A Python is named by its ABI tag: `cp314` has the GIL, `cp314t` is free-threaded.
 """
 
-from __future__ import annotations
-
 import re
 
 # A module that one CPython alone imports (PEP 3149), such as `_solver.cpython-312-x86_64-linux-gnu.so`.

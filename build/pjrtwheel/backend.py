@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read `plugins/<name>/backend.toml`: all that the tooling knows about an accelerator."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

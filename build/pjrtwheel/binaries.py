@@ -6,8 +6,6 @@ Nothing here is shared with the code that repairs libraries (`elf/`): what that 
 pyelftools reads ELF files, LIEF those of macOS and Windows.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from collections import Counter

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The order of the steps from release pins to `dist/`: build, verify, prove, add to the folder."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.metadata
 import json

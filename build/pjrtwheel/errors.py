@@ -8,8 +8,6 @@ the cause, so that the last line can be pasted where it is a command: not every 
 exit status.
 """
 
-from __future__ import annotations
-
 import difflib
 import itertools
 from collections.abc import Iterable

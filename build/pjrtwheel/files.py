@@ -7,8 +7,6 @@ belong together grow in a staging folder. The writer holds a lock on either, so 
 distinguished from what is still being written. The locks are the kernel's: nothing needs cleaning after a crash.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import glob

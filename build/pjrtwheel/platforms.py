@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The platforms that wheels are built for, and what each is called elsewhere."""
 
-from __future__ import annotations
-
 import platform
 from dataclasses import dataclass
 from enum import StrEnum

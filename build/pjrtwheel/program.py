@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a program so that its errors become messages of up to three lines and an exit status; standard library only."""
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import errno

@@ -6,8 +6,6 @@ Functions that take long have a parameter `progress`, which is `LINES` unless `o
 the edge. They say which step begins and what runs in it; how that is shown is no concern of theirs.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 import time

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What making a whole release will do, known before anything is started: builds, what is absent, proofs."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@
 Imports are read from the source, at any depth and inside of functions as well; standard library only.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 from collections.abc import Iterator

@@ -13,8 +13,6 @@ An attribute with `init=False` is derived: its dataclass sets it in `__post_init
 document says of it `read` checks the type, and uses no more.
 """
 
-from __future__ import annotations
-
 import functools
 import json
 import re

@@ -7,8 +7,6 @@ as `{"cuda13": ["self-hosted", "h100"], "cuda13/linux_aarch64": ["self-hosted", 
 is that of the machines which CI runs on.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

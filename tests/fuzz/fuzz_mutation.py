@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Change a sample into an input: the same seed and number give the same bytes on every machine."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Sequence
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The readers of untrusted input, each with whole samples and the errors by which it may refuse an input."""
 
-from __future__ import annotations
-
 import io
 import json
 import tempfile

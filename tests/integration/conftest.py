@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real wheels and real environments, made once for all integration tests."""
 
-from __future__ import annotations
-
 import fcntl
 import functools
 import http.server

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The installed wheel compiles for chips that are not here; one or two chips, the build of a backend shows all."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import replace

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real wheels as a release: attested, verified, and built again to the same bytes."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -5,8 +5,6 @@
 Packages are small ones with the names of the real ones; the GPU code is that of the real wheels.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator

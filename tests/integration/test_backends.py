@@ -5,8 +5,6 @@
 Two backends that share a directory show what all of them go through; the one that carries no library is the exception.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bazel itself: not there, or given something it cannot build."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from pathlib import Path

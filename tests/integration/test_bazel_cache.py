@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A cache that several machines share, and somebody who may write into it."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two clones and a remote cache, or an executor, on loopback: what they share, and what happens when a server fails."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import os

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Source mode with a stub of XLA: its labels, the steps of its WORKSPACE, and a wheel from a library we build."""
 
-from __future__ import annotations
-
 import ast
 import io
 import json

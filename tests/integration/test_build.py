@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The build command as a whole: again, elsewhere, twice at once, without a network; and what it built, installed."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command that takes up the next release, on a real, if small, package index and without builds."""
 
-from __future__ import annotations
-
 import json
 import sysconfig
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A bundle of the CPU on a machine without a network: a namespace with a loopback device, an empty home, no cache."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """JAX programs on the installed wheels: callbacks, FFI targets and the client's configuration."""
 
-from __future__ import annotations
-
 import ast
 import socket
 from collections.abc import Callable

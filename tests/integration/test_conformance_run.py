@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The comparison of clients, on the built wheels and a test file in the manner of JAX's own."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -13,8 +13,6 @@
 - `received`: the release of `tests/data/release`, as those have it who receive it, next to a clone.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

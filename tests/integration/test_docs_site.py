@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documentation of this repository: it builds without a warning, and its pages load nothing from elsewhere."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the extension does for GPUs: custom calls handed to a plugin, libraries opened and asked for their versions."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the extras for CUDA ask for, resolved with what the package index has today: no file is downloaded."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -5,8 +5,6 @@
 `PATH` may name them: `PATH=/opt/python3.14t/bin:$PATH`.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import zipfile

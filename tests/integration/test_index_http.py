@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The static index over HTTP on loopback, with the real pip and the real uv, from a plain server and a choosing one."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What inspection and PJRT's conformance checks say about real wheels."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installers see which set a wheel belongs to: real pips and the real uv, over HTTP from our static index."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

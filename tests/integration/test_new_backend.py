@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A vendor adds a backend: the steps of docs/vendor/tutorial.md, with the files as they are there."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wheels of whoever owns the names on the public index: versions without a label, and a build tag for `jaxlib`."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wrapper from elsewhere: another working directory, and a path with a space and a letter beyond ASCII."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

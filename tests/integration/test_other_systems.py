@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`jaxlib` for macOS and Windows, built on Linux: what is in the wheels, and one lock for users of all systems."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

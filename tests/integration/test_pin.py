@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pinning a release from a real, if small, package index: a folder of wheels that pip looks into."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from pathlib import Path

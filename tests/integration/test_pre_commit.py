@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The hooks of `.pre-commit-config.yaml`, run by pre-commit itself in a repository with a mock `noxw`."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

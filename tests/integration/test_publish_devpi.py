@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Publishing to a real devpi-server on loopback: large files, killed runs, promotion, and installers afterwards."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import os

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pairs that do not belong together are refused: by name, with the command that fixes it, and never in silence."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

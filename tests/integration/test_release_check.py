@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The check of a release on wheels that were really built: it finds what is missing or altered, and nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

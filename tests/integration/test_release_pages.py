@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The release pages in a real browser, from the disk: the picker, both themes, a phone's width, accessibility."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterator

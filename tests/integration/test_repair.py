@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Repair of real libraries and wheels, compared with what binutils and patchelf make of them."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `jaxlib-select doctor` predicts is what JAX does: each environment is examined, then JAX itself is started."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The real commands on machines of a mock driver, which answers what variables say (tests/data/fake_libcuda.c)."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

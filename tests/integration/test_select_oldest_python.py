@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`jaxlib-select` on the oldest Python that it is for, installed there, and on older ones, which refuse."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -5,8 +5,6 @@
 A second platform is had by giving JAX the CPU plugin once more, under another name.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

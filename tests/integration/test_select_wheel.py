@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wheel of `jaxlib-select`: listed, installed from the index, and run without anything else."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

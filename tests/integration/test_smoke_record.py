@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`smoke --backend` records what the wheels of a folder showed, and nothing else; every machine has a CPU."""
 
-from __future__ import annotations
-
 import os
 import platform as host
 from collections.abc import Callable

@@ -5,8 +5,6 @@
 PyTorch is taken from the machine, since the package index has it with CUDA only: Debian's `python3-torch` will do.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real wheels, installed by the real pip and uv from an index on loopback and from a folder, with JAX started."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Callable

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """All that is in the wheels which no machine here can run: members, metadata, GPU code, search paths."""
 
-from __future__ import annotations
-
 import json
 import os
 import posixpath

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The release workflow runs on this machine, for what is built quickly; `./noxw slow tests/workflows` runs more."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

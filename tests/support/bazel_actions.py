@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Bazel ran, as its execution log has it (`--execution_log_json_file`)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -6,8 +6,6 @@ The messages are those of `build/bazel/remote/execution/v2/remote_execution.prot
 Directory and FileNode.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path

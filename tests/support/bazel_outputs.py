@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Bazel keeps for a checkout that a test made."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A real browser for tests: Debian's Chromium, or Chrome, driven by Selenium through the driver of the system."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -14,8 +14,6 @@ before the block lets a test run it (tests/integration/test_console_blocks.py):
 All other blocks show no output.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Iterator, Mapping

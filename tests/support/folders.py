@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folders of files, as tests need them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

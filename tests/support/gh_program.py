@@ -5,8 +5,6 @@
 Written from the manual of `gh` and its source, not against GitHub. It runs without site-packages.
 """
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

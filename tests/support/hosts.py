@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hosts that are described by files and answers of programs, for detection."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 
 from jaxlib_select.machine.host import Host, ProcessResult

@@ -5,8 +5,6 @@
 The protocol: GET and PUT of /ac/<sha256> (results of actions) and /cas/<sha256> (files).
 """
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Iterator

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real package indexes on loopback: devpi-server, and simple-repository-server in front of it."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import socket

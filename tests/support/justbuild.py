@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Remote execution on this machine: the server that Debian unstable has in its package `justbuild`."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that use JAX with the wheels of accelerators, and what these say where their hardware is not."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lock files with invented packages."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 

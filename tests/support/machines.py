@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Machines for which packages are chosen and environments are judged."""
 
-from __future__ import annotations
-
 from jaxlib_select.machine.model import Amd, Intel, Machine, Nvidia, NvidiaGpu
 
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small package index: a folder of wheels that pip looks into, or a server that notes what it was asked for."""
 
-from __future__ import annotations
-
 import http.server
 import os
 import subprocess

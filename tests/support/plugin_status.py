@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `python -m <package>` prints."""
 
-from __future__ import annotations
-
 _FIX = "To fix it"
 
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that are run by the Python of an environment under test."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path

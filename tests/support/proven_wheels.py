@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wheels as a build gives them to `dist/`, with report and proof, and proofs of every kind."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Entries of `release.json` for wheels that need not exist, and proofs of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

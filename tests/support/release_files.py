@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Release files of an invented JAX, which nothing is built from."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

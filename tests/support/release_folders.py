@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folders with one small release, as they are published: wheels, `release.json`, a document, `SHA256SUMS`."""
 
-from __future__ import annotations
-
 import hashlib
 import tempfile
 from collections.abc import Sequence

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Small wheels with which an index has every kind of page: several releases, proofs, repairs, bills of materials."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which of the repository's releases the tests are about."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

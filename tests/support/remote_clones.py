@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Clones that share remote settings, and what is built in them."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A bench for `jaxlib-select`: folders, described machines, environments, and the installers uv and pip."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

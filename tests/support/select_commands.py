@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What tests ask of `jaxlib-select`: commands in this process, and what `--backend` stands for."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

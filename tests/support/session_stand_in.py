@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`./noxw NAME ARGUMENTS` without environments of its own: the command on the tests' Python."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keys that sign releases, made by openssl as the documentation says."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

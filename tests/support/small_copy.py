@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Copy this repository with little to build: one release with a plugin and bindings for two platforms, few tests."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

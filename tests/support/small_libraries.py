@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Factories of tiny libraries for Linux, macOS and Windows, written byte by byte: no compiler."""
 
-from __future__ import annotations
-
 import itertools
 import platform
 import struct

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Factories of small wheels."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import struct

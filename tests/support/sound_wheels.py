@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A `dist/` of wheels that verification finds sound, with RECORD, lock and bill of materials, and its repository."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small repository with one release, tagged in git, and a folder with the proven wheels that it promises."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

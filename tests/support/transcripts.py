@@ -5,8 +5,6 @@
 All sentences of a command are held there, and nowhere else: tests look at classes, statuses and values.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os

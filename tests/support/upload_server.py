@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An index on loopback that takes uploads and lists them, and that can be made to fail in every way."""
 
-from __future__ import annotations
-
 import email.parser
 import email.policy
 import hashlib

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run some jobs of a workflow again, as the server does on request; act always runs all of them."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Factories of tiny libraries, wheels, loaders and interpreters."""
 
-from __future__ import annotations
-
 import functools
 import importlib
 import json

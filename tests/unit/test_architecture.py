@@ -5,8 +5,6 @@
 Its paths exist, its rooms are in the order of imports, and its table of changes holds.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import sys

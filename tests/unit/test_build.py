@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is decided before and between the steps of a build."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import hashlib

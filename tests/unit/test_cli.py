@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The frame around the subcommands: choice, errors and exit codes."""
 
-from __future__ import annotations
-
 import argparse
 import errno
 import itertools

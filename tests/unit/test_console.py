@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What commands print for people is folded on a terminal, and whole for programs."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from os import terminal_size

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors keep their three lines apart and have exit codes of their own."""
 
-from __future__ import annotations
-
 from pjrtwheel import errors
 from pjrtwheel.errors import PjrtWheelError, UsageError
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that are there whole or not at all."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tempfile

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests hold for the next release of JAX as well: what they need of a release comes from its file, or is invented."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

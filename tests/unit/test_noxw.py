@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one door: what it lists, what it runs, and what it brings along."""
 
-from __future__ import annotations
-
 import fcntl
 import importlib.machinery
 import importlib.util

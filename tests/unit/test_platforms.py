@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Platforms by name, and the host's."""
 
-from __future__ import annotations
-
 import platform
 
 import pytest

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every program that can be run fails in the same form."""
 
-from __future__ import annotations
-
 import errno
 import importlib
 import os

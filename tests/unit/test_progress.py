@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is shown while something takes long, on a terminal and without one."""
 
-from __future__ import annotations
-
 import io
 import os
 import pty

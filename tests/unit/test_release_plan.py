@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Making a whole release: what the plan says before anything is started, and what is said when a step fails."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an output can show: the tooling, the selector and the wheels answer alike."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from types import ModuleType

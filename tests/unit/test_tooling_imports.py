@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the command line needs to start."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

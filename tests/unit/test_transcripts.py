@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What each command prints is what `tests/data/transcripts/` has: a changed sentence changes one file there."""
 
-from __future__ import annotations
-
 import pytest
 
 from pjrtwheel.cli.commands import COMMANDS

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whole releases on this machine, good and bad, about half an hour: `./noxw slow tests/workflows`."""
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

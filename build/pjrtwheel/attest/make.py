@@ -5,8 +5,6 @@
 The documents are the bill of materials, the statement (`statement.py`) and the checksums.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

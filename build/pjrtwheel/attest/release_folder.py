@@ -8,8 +8,6 @@ this disk, or its files are downloaded from an address; either way they are held
 sha256sum(1).
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import urllib.parse

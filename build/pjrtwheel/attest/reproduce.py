@@ -5,8 +5,6 @@
 The commit is checked out into a folder of its own, whose own tooling builds the wheels of that time.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A statement in its envelope (DSSE), which an ed25519 key may sign; keys are PEM files as openssl writes them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verify a release as those who receive it: every document, every wheel, and who signed it. Needs no network."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

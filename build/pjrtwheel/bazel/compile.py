@@ -9,8 +9,6 @@ an earlier action, or from the user's home, can get into the result. The outputs
 time of the first passes with the C library's stubs, which are the same for all.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

@@ -7,8 +7,6 @@ use, and the libraries that those need. It needs nothing else of a machine but t
 the interpreter was installed: all of it is an input of the actions that it runs, on this machine or another.
 """
 
-from __future__ import annotations
-
 import importlib.machinery
 import importlib.util
 import os

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build wheels with Bazel."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

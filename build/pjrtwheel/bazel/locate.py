@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find a Bazel of a supported version, or get Debian's."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -6,8 +6,6 @@ Bazel takes the result of an action from a cache without looking at it. Manifest
 one: Bazel writes the first itself, and repository rules fetch the second by their hash.
 """
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import tempfile

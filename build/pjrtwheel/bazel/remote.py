@@ -6,8 +6,6 @@ Bazel reads the file itself, and its own options decide how long it waits and wh
 here as well to keep credentials in it from other users, and out of everything that is printed.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import re

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Say in JSON what the graph is laid out by, for a repository rule: `python -m pjrtwheel.bazel.repositories`."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

@@ -7,8 +7,6 @@ Bazel writes out of the checkout, which may then be read-only. A checkout has an
 cache, which outlives it: the cache does not notice that a clone was deleted.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

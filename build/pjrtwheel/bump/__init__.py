@@ -6,8 +6,6 @@ Nothing is guessed. What a person has to decide is listed with the file to edit;
 there, because what is done stays.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sys

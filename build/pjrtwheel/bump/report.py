@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a bump reports: what a person has to decide, with the file to edit, and what changed between two releases."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fill a bundle; `SHA256SUMS` is written last, so that a killed run is finished by the same command."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -6,8 +6,6 @@ A subcommand is two functions of a module of this package: `configure_parser(par
 `execute(args: Namespace) -> int`. Only the module that was asked for is imported (`commands.py`).
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import os

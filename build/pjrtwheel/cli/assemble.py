@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`assemble`: write a repaired wheel and its report from a manifest."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

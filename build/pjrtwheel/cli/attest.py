@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`attest`: write the folder of a release, as it is published."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from pathlib import Path

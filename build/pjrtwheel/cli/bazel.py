@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`clean` and `shutdown`: what Bazel keeps, and its servers."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

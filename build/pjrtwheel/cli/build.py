@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m pjrtwheel build BACKEND...`: from release pins to finished wheels in `dist/`."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex

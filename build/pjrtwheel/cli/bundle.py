@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`bundle`: one folder with all that builds and their proofs need, for machines without a network."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

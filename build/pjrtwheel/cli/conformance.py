@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`conformance`: run JAX's own tests on the built-in client and on a plugin."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import tempfile

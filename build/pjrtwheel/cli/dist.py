@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`merge`, `table` and `sizes`: folders of finished wheels, and what is in them."""
 
-from __future__ import annotations
-
 import argparse
 from datetime import UTC, datetime
 from pathlib import Path

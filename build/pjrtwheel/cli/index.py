@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`index`: write a static package index of finished wheels."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Iterable

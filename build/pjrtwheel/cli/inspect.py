@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`inspect`: say what wheels are, and what is wrong with them."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import tempfile

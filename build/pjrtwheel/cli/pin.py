@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`pin` and `bump`: the pinned inputs of a JAX release, and the next release."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import json

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`probe`: run PJRT's conformance checks on plugin libraries, without JAX."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`facts`, `auto` and `select`: what is made of finished wheels for those who choose among them."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections.abc import Mapping

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`publish`, `pages` and `yank`: a release at a destination."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`release`: all wheels of a release, `jaxlib-select`, `jaxlib-auto` and the index, with the plan first."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import time

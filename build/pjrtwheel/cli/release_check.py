@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`release_check`: say whether a release can be published, and all that is wrong with it."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 

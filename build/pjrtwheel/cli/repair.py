@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`repair`: write a repaired copy of a finished wheel."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

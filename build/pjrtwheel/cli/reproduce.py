@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`reproduce`: build a published release again, and compare it byte for byte."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from pathlib import Path

@@ -6,8 +6,6 @@ What is shown on the accelerator enters the record of the wheels' folder, unless
 took the place of the wheel's own.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

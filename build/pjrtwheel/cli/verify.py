@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`verify`: check finished wheels."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`verify_installs`: install a release from a stage as users do, and start JAX."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from pathlib import Path

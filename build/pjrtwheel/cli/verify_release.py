@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`verify_release`: verify a release as those who receive it."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`matrix` and `tag`: what workflows of GitHub ask, in the form in which these read it."""
 
-from __future__ import annotations
-
 import argparse
 import dataclasses
 import json

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run JAX's own tests on the built-in client and on a plugin, in one environment, and compare case by case."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Mapping, Sequence

@@ -5,8 +5,6 @@
 The differences that cannot be avoided are in `tests/conformance/<backend>.toml`, with a reason for each.
 """
 
-from __future__ import annotations
-
 import fnmatch
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ The cases run in a worker of pytest-xdist, which is replaced when a case kills i
 the log that pytest-reportlog writes line by line.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 import tempfile

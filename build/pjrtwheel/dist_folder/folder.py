@@ -6,8 +6,6 @@ Each file is put there whole or not at all, the wheels one after the other and `
 between two renames leaves whole wheels that `release.json` does not list yet; the next run names them.
 """
 
-from __future__ import annotations
-
 import itertools
 import os
 import shutil

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Merge what several machines made: folders of finished wheels, and proofs of the wheels of a folder."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

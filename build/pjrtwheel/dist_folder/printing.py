@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print the wheels of a record: one line for each, all that is known of each, or a table in Markdown."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Documents of the repository: `python -m pjrtwheel.docs [build|serve|linkcheck|update|measure WHEEL...]`."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is generated below `docs/`: the README's picture, and the table of releases in a page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 

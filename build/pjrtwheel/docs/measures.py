@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is measured of wheels, upstream's and ours, and kept in `docs/wheels.json`; both side by side."""
 
-from __future__ import annotations
-
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator

@@ -5,8 +5,6 @@
 Every warning is an error, and only the check of links uses the network.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -6,8 +6,6 @@ The three header tables are read here, bounds first, because repair writes them 
 tables are read by pyelftools. Whatever a damaged file makes either of them trip over becomes an `ElfError`.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -5,8 +5,6 @@
 A repaired file is a list of pieces: ranges copied from the input, and bytes that replace or follow them.
 """
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass

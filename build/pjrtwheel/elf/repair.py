@@ -8,8 +8,6 @@ maps them as before. Search paths (RPATH and RUNPATH) lose what is of no use whe
 bytes they take.
 """
 
-from __future__ import annotations
-
 import struct
 from collections import Counter
 from collections.abc import Sequence

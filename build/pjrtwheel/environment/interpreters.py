@@ -6,8 +6,6 @@ Many names on PATH are shims that fail or that start another version than they a
 started once and asked what it is.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

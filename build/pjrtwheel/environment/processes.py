@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a program under test in a process of its own, in a clean environment and within a time limit."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -7,8 +7,6 @@ machine's own pip configuration, into a folder of wheels. From then on every env
 folder and the wheels under test.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 import importlib.util

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bring pinned wheels onto this machine: cache first, then the machine's own pip; standard library only."""
 
-from __future__ import annotations
-
 from pjrtwheel.fetch.cache import WheelCache, cache_root
 from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.unpack import unpack_wheel

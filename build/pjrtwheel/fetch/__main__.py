@@ -5,8 +5,6 @@
 Prints one JSON object about what is now in DIR. Errors go to stderr, without a traceback.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

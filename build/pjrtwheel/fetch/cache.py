@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cache of downloaded wheels: `<cache>/wheels/<sha256>/<file name>`, outside of any checkout."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os

@@ -5,8 +5,6 @@
 Where `PJRTWHEEL_BUNDLE` names a bundle, that configuration is the bundle.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -6,8 +6,6 @@ The simple repository API (PEP 503, PEP 691) gives every file's name and sha256.
 documents, so these are downloaded by their address, which may be a `file:` one.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Take files out of a wheel, trusting none of the names in it."""
 
-from __future__ import annotations
-
 import shutil
 import stat
 import zipfile

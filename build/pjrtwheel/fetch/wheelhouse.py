@@ -5,8 +5,6 @@
 The wheels are kept in the cache, so that the second installation on a machine needs no network.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sys

@@ -5,8 +5,6 @@
 `reader` finds them: what is read depends on what the file holds, never on what it is called.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields

@@ -7,8 +7,6 @@ is in the bundles of clang-offload-bundler, plain or compressed (Clang documenta
 compiler names a section after its target. Whatever sizes a hostile file claims, nothing beyond a part is read.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 import subprocess

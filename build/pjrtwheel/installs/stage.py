@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a stage offers of one set: an index, or a folder of wheels."""
 
-from __future__ import annotations
-
 import functools
 import http.server
 import threading

@@ -5,8 +5,6 @@
 Each has a clean environment, into which JAX and a backend are installed by name, and in which JAX is started.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

@@ -6,8 +6,6 @@ Nothing that upstream publishes is typed. The index lists the files, with their 
 one wheel of each project say the rest. The index is the one of the machine's own pip configuration.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Choose, from what the package index lists of a project, the files that a release takes, and say what is absent."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 from collections.abc import Iterable, Iterator, Sequence

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read from upstream's wheels what a release needs to know: requirements, and JAX's commits they were built from."""
 
-from __future__ import annotations
-
 import re
 import zipfile
 from collections.abc import Callable, Collection, Iterable, Mapping

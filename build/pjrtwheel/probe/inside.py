@@ -5,8 +5,6 @@
 Libraries print what they like, so standard output is no place for an answer.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -7,8 +7,6 @@ failure. That there is no device is none either, where the backend's `plugins/<n
 message.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

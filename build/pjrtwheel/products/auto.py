@@ -8,8 +8,6 @@ it nor `wheel pack` puts a variant's label into a file name. variantlib writes t
 and the list of a release.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile

@@ -8,8 +8,6 @@ from a library that is read now; platforms, and what is absent, from the release
 were read from, for platforms that the release still pins.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass

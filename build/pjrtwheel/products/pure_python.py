@@ -5,8 +5,6 @@
 Both run as programs of the environment of this tooling, so nothing is downloaded.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

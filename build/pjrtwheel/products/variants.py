@@ -7,8 +7,6 @@ down to `X0_real`, and `X0_virtual`. So `80_real` is taken by 8.0 and by every l
 Tegra chip runs no code but that made for exactly it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prove finished wheels: run real JAX on them in clean environments, and keep what was shown."""
 
-from __future__ import annotations
-
 from pjrtwheel.prove.on_every_python import prove
 
 __all__ = ["prove"]

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compile programs ahead of time for chips that are not here: the evidence for level `aot`."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile

@@ -8,8 +8,6 @@ google/riegeli, doc/riegeli_records_file_format.md. One record file may be insid
 looked at: the bytes come straight from the process that made them.
 """
 
-from __future__ import annotations
-
 import re
 import struct
 from collections.abc import Iterator

@@ -5,8 +5,6 @@
 Chips are in `plugins/<name>/targets/*.toml`.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 import tomllib

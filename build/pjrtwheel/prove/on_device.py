@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prove wheels on a machine that has the accelerator, and perhaps no network: then everything comes from folders."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from collections.abc import Sequence

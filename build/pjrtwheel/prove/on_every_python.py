@@ -6,8 +6,6 @@ Proofs are kept in the cache, under a key over all that they depend on, such as 
 what can be found out quickly each time.
 """
 
-from __future__ import annotations
-
 import hashlib
 import importlib.metadata
 import os

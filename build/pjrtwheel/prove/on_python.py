@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prove a set of wheels on one Python, at the highest level that this machine can show."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

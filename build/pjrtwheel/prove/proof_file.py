@@ -5,8 +5,6 @@
 It names each wheel by the sha256 of its bytes. What was read is untrusted until it was compared with these wheels.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime

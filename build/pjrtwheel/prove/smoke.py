@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run smoke programs, each in a process of its own, and collect what became of them."""
 
-from __future__ import annotations
-
 import json
 import os
 import tempfile

@@ -6,8 +6,6 @@ Addresses and credentials are not in it; they are the environment's and the comm
 release is held to the limits of its destination before anything is sent there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum

@@ -13,8 +13,6 @@ believed as far as `SHA256SUMS` of the release lists them, and a wheel as far as
 state. No wheel is downloaded for that.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -5,8 +5,6 @@
 A new kind is a name in `destinations.DestinationKind`, a module with a `Place`, and a case in `open_place`.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Mapping
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What publishing a release does at a destination, decided before anything is sent."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum

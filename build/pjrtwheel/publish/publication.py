@@ -7,8 +7,6 @@ arrives, and serves the file from storage and caches that may have another. It c
 Files are compared in the order of the plan, so `jaxlib` is not sent before every plugin came back whole.
 """
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence

@@ -5,8 +5,6 @@
 Credentials in an address go to its host only and into no message, and no request waits without end.
 """
 
-from __future__ import annotations
-
 import urllib.parse
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -12,8 +12,6 @@ FOLDER/yanked.toml     which wheels were withdrawn, and why
 The files are the truth: pages are only ever written from them, and never read.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress

@@ -6,8 +6,6 @@ Credentials for uploads are twine's affair: `TWINE_USERNAME` and `TWINE_PASSWORD
 are in the address or in `.netrc`. None of them is in an address that is printed, and none goes to another host.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import functools

@@ -5,8 +5,6 @@
 Of static indexes, which wheels were withdrawn is in a file: decisions of a person, with their reasons.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ The dataclasses are the contract: `pjrtwheel.tables` reads and writes them, and 
 them to others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From which state of this repository, and when, evidence came."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

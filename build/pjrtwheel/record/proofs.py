@@ -6,8 +6,6 @@ A level is claimed only when a program that shows it has run: nothing is inferre
 dataclasses are also the proofs of `release.json` and of the cache: `pjrtwheel.tables` reads and writes them.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Say what a build needs, and refuse one that lacks it before anything is started."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from pjrtwheel.backend import Backend

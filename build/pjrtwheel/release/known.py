@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The releases of this repository: which there are, and which one is taken; the standard library is enough."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path

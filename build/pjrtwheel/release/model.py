@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read `releases/<version>.toml`: the pinned inputs of one JAX release."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path

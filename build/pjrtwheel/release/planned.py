@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """List what a release takes from the package index; all of this is functions from values to values."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 

@@ -6,8 +6,6 @@ The lock, one JSON document, is in our `jaxlib` and in each plugin wheel. The lo
 the library, because a `jaxlib` of the same version may come from elsewhere (upstream) or from other inputs.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gather what the checks look at: a tag's release as it lies in a folder, the repository, and this moment."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field

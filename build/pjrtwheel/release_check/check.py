@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run all checks on a release: every problem is found at once, whatever else is wrong but the tag itself."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -6,8 +6,6 @@ The policy says what a release has to prove, with waivers and notes of persons, 
 `releases/sizes.toml`, which `./noxw sizes` writes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import date, timedelta

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hold the proofs of wheels to the policy: their levels, and from which commit and when they are."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime

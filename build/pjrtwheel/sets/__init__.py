@@ -5,8 +5,6 @@
 The names are those of the projects that no backend names.
 """
 
-from __future__ import annotations
-
 BINDINGS = "jaxlib"
 AUTO = "jaxlib-auto"
 SELECTOR = "jaxlib-select"

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wheels that a release promises, by their file names."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

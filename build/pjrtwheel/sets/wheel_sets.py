@@ -7,8 +7,6 @@ on a static index, next to a `release.json`, or on the package index that pip is
 wheels of several releases, and of several sets of one release; they are never mixed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import sys

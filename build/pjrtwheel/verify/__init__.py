@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check finished wheels against every promise that their names and metadata make."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hold the wheel of an accelerator to its backend file: the plugin library, and the kernels."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ Each runs as a process of its own: their command lines are their public interfac
 needs the network. Their colours are switched off, because the text ends up in messages.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -5,8 +5,6 @@
 Libraries are compared by their file names, as wheels of two projects have them in different folders.
 """
 
-from __future__ import annotations
-
 import hashlib
 import zipfile
 from collections import Counter

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read a finished wheel once, for all checks."""
 
-from __future__ import annotations
-
 import email.message
 import email.parser
 import email.policy

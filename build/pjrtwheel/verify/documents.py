@@ -5,8 +5,6 @@
 All of it is read here, and not by the code that wrote it.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import csv

@@ -5,8 +5,6 @@
 A code never changes its meaning.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from pjrtwheel.errors import PjrtWheelError

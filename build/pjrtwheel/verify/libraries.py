@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is wrong with the libraries of a wheel, each by itself and against the platform tag: values in, findings out."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -6,8 +6,6 @@ All of it is rows of a name and its values. A word that somebody may want to cop
 a wheel, is never broken. What is piped has every value on one line.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence

@@ -6,8 +6,6 @@ Order is the caller's; times, permissions and compression are fixed, so equal me
 those of APPNOTE 4.3, with the 64-bit fields where a value needs them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import hashlib

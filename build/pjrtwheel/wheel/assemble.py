@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write a wheel from a manifest's specification, or a repaired copy of one, and report what was written."""
 
-from __future__ import annotations
-
 import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping

@@ -5,8 +5,6 @@
 The wheel may be hostile. Standard library only, as the fetcher uses this.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import csv

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text files of `.dist-info`: METADATA (core metadata 2.4, PEP 639), WHEEL and entry_points.txt."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Collection, Iterable, Sequence

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names and tags of wheels (PEP 427, PEP 503, PEP 425), and the labels of variants (PEP 825)."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 from dataclasses import dataclass

@@ -5,8 +5,6 @@
 Members are streamed, with a repair plan for each that is a library. The paths in a manifest are not opened here.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

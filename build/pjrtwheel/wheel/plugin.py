@@ -6,8 +6,6 @@ Kernels are extension modules in the one package where JAX imports them from, ea
 finds its own (PEP 3149). Libraries that are no modules are the same for every Python, and are packed once.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

@@ -7,8 +7,6 @@ RECORD, the report, and all of the file but what is compressed: order, names, da
 around the members. *Verify* then holds the members themselves to RECORD.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import json

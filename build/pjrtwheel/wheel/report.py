@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`report.json`: what assembly wrote and changed, for the steps that follow."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

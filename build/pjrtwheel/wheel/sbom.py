@@ -6,8 +6,6 @@ It states what the library was made from and nothing that changes between two bu
 the wheel's name and origin, and it bears no time.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -6,8 +6,6 @@ Names, sizes and layout are checked before anything is inflated; digests while i
 reported together.
 """
 
-from __future__ import annotations
-
 import hashlib
 import stat
 import tempfile

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A plugin that is all ours, and the extension from the built wheel to talk to it."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from pathlib import Path

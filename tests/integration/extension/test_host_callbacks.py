@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Host callbacks of the extension: arrays of every type go in and out, and errors come back."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path

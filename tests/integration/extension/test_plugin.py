@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The extension against a plugin that is all ours: opening it, asking it, and registering handlers and types."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

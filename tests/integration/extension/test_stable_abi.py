@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The extension's sources against CPython's headers: its stable ABIs."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Callable
 from pathlib import Path

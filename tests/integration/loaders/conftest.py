@@ -6,8 +6,6 @@ Programs put those they want in front of their search path: so one environment s
 plugins.
 """
 
-from __future__ import annotations
-
 import functools
 import shutil
 import subprocess

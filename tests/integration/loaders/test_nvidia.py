@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plugin for NVIDIA's GPUs inside JAX and by its own command, with mock drivers and mock libraries of NVIDIA's."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable

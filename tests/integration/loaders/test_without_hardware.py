@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wheels of accelerators inside JAX, without their hardware: alone, and with other plugins for the platform."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

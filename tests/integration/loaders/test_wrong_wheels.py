@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wheels of accelerators inside JAX that are damaged, of another build, or without what they need."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

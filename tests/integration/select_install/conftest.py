@@ -6,8 +6,6 @@ The machines are described by files. Most packages are small ones, made here wit
 ones: what installers do does not depend on their size. Where JAX runs, it is the real one with our real wheels.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import zipfile

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Package indexes that `jaxlib-select` is given: several, unreachable ones, and one of PyTorch."""
 
-from __future__ import annotations
-
 import socket
 import tomllib
 from collections.abc import Callable

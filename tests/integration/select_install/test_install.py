@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installing with `jaxlib-select` into environments that have something else already."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

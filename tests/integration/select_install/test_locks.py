@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Locks of `jaxlib-select`: written for a machine, compared with others, and installed by uv and pip."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 import sys

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A repository with one release, its wheels, and that release made of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

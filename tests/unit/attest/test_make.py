@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Making a release: what is in its folder and in its documents, and what stops it from being written."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

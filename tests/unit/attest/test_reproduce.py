@@ -5,8 +5,6 @@
 The commit here has a tooling of a few lines, which copies wheels instead of building them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Keys, envelopes and statements: who signed, and what is refused before anybody trusts it."""
 
-from __future__ import annotations
-
 import base64
 import json
 import subprocess

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verifying a release as those who receive it, from a folder and from an address; every damage is refused by name."""
 
-from __future__ import annotations
-
 import functools
 import http.server
 import shutil

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The compiler inside an action."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

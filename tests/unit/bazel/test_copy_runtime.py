@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A copy of the interpreter that runs on its own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

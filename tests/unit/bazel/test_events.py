@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Bazel says: its event file, the error in a failure, and how far it is."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

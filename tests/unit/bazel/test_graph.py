@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the graph's files say, as far as it can be seen without Bazel."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line and environment that Bazel is run with."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finding a Bazel."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a build system returned, as far as it can be seen without one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The file of remote settings: what of it is never printed; and what Bazel says of its servers, in versions 4 and 7."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

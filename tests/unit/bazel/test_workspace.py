@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The directory Bazel runs in, and removing what is left of deleted checkouts."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

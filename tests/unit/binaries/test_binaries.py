@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is read from libraries of Linux, macOS and Windows, whole and damaged."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two small releases, read from the text of pins files."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is left to a person, each with the file to edit."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What changed between two releases."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which release comes next."""
 
-from __future__ import annotations
-
 import pytest
 
 from pjrtwheel.bump import newer_versions, previous_release

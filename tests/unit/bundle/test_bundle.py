@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A bundle: what it is for, what is put into it, and that nothing else is asked where one is named."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

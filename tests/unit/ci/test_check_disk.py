@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A job that would fill the disk ends at once, with the figures."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from types import SimpleNamespace

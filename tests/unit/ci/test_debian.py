@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Debian root has a name for what is in it, is refused where it cannot be made, and sees only what it is to see."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """One digest for a folder, by which a job knows what another one handed on."""
 
-from __future__ import annotations
-
 import hashlib
 import subprocess
 from collections.abc import Callable

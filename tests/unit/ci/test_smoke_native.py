@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The script for macOS and Windows knows which `jaxlib` of a folder is meant, and what a program showed."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import platform

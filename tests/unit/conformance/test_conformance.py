@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Comparing clients case by case, and running test files through crashes and hangs."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proofs of the same bytes: which of them `release.json` keeps, in whatever order they come."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Finished wheels: put into `dist/`, whole or not at all, by runs that may be killed or run at the same time."""
 
-from __future__ import annotations
-
 import hashlib
 import multiprocessing
 import os

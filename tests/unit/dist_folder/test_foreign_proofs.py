@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proofs that were made elsewhere enter the record of a folder, all of them or none."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

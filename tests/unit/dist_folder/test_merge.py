@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folders of finished wheels: merged into one, but not those of two sets under one version."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from pathlib import Path

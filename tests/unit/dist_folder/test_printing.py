@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is printed of finished wheels: a line for each, all that is known of each, and a table in Markdown."""
 
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is generated below `docs/`: the table of releases and the picture of the README; and the JSON Schemas there."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import typing

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From inspections to the sums that compare wheels."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from dataclasses import replace

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages of `docs/reference/` that are kept by hand name what the code has, and nothing else."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import re

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The documentation is built strictly, whole or not at all."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

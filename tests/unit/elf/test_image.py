@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is read from a library, and what is refused."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 

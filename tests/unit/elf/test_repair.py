@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What repair changes in a library, and that it changes nothing else."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interpreters are found by asking them."""
 
-from __future__ import annotations
-
 import sys
 import sysconfig
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The environment of programs under test."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

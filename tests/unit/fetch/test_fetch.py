@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pinned wheels: what the cache keeps and refuses, and what may be unpacked."""
 
-from __future__ import annotations
-
 import hashlib
 import stat
 import zipfile

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an index lists, from a folder, from pages on the disk, and over HTTP from this machine."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import threading

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tools' own wheels: what is kept when pip fails, and what is thrown away."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A short form of `./noxw fuzz`, with the same first inputs, and the machinery itself."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path

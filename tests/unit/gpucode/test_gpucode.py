@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From libraries with a few bytes of GPU code to the names of chips."""
 
-from __future__ import annotations
-
 import hashlib
 import struct
 import sys

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which installations are tried, which wheels they must take, and what is said of the others."""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import replace

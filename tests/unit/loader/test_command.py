@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m <package>`: its arguments, its answer on broken installations, and its looks on a terminal."""
 
-from __future__ import annotations
-
 import functools
 import io
 import json

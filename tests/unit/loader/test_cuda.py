@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the wheels for CUDA decide from what they find: libraries, versions, drivers, GPUs."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 from collections.abc import Callable

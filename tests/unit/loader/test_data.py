@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a loader knows, and what `backend.toml` says to the tooling, must be the same where it is written twice."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

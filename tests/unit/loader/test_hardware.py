@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where AMD's, Intel's and Google's accelerators and their libraries are found, on machines made of files."""
 
-from __future__ import annotations
-
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a plugin's loader refuses before it opens anything: locks, libraries, Pythons."""
 
-from __future__ import annotations
-
 import importlib.machinery
 import json
 import sys

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one line in the log about an accelerator that is not there."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

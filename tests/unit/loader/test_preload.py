@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which file of a vendor's library is opened, in which order, and what is said when there is none."""
 
-from __future__ import annotations
-
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path

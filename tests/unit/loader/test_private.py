@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the loaders need of JAX's own: in one module, and no crash where a JAX has it not."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from pathlib import Path

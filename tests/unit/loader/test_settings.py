@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether a plugin serves at all: settings, JAX's choice of platforms, other plugins, kernels for this Python."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from collections.abc import Callable

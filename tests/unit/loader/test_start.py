@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a plugin's loader decides once the plugin is accepted: options, targets, the text of exceptions."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

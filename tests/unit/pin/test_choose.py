@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which files of an index a release takes, and what is absent."""
 
-from __future__ import annotations
-
 import pytest
 
 from pjrtwheel.fetch.listing import IndexFile

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text of a pins file, and the two files that are kept by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

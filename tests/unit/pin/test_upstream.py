@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is read from upstream's wheels."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From the report of pypjrt's checks to what it says about a plugin."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

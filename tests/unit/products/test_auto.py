@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`jaxlib-auto`: properties generated from GPU code, requirements, and the wheels."""
 
-from __future__ import annotations
-
 import json
 import re
 import zipfile

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writing down what the wheels of a release serve."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Mapping

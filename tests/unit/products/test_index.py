@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The static package index: its pages, its files, and what it refuses."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Building wheels of pure Python with setuptools."""
 
-from __future__ import annotations
-
 import os
 import zipfile
 from pathlib import Path

@@ -5,8 +5,6 @@
 `tests/integration/test_release_pages.py` looks at them in a browser.
 """
 
-from __future__ import annotations
-
 import html
 import json
 import re

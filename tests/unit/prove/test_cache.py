@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evidence is kept, never taken for something it is not, and does not outlive a change of the machine."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

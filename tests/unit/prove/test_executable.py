@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which chip an executable is for is read from its bytes, in every layout that was seen."""
 
-from __future__ import annotations
-
 import struct
 
 import pytest

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a machine lacks is an excuse, what is wrong with a wheel a failure; and what a proof says of the machine."""
 
-from __future__ import annotations
-
 import platform
 from collections.abc import Callable, Iterator
 from dataclasses import replace

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is installed for a proof on a device, and what is said when there is none."""
 
-from __future__ import annotations
-
 import hashlib
 import sys
 import sysconfig

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A set that is not proven is recorded as such, with its revision; failures are named and kept."""
 
-from __future__ import annotations
-
 import platform
 from dataclasses import replace
 from pathlib import Path

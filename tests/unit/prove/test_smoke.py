@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Smoke programs run in processes of their own; here with this Python and programs that need no JAX."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import runpy

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Targets are data: what is wrong in a file is said, and what is expected of a chip is checked both ways."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """An index on loopback, a stand-in for GitHub's program `gh`, and the command that publishes to them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Callable, Iterator

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What destinations take, and files of decisions that cannot be read."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

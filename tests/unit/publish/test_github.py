@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A GitHub Release at a stand-in for `gh`: a draft until all is there, then never changed; and the index of all."""
 
-from __future__ import annotations
-
 import argparse
 import hashlib
 import json

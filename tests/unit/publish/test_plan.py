@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plan: order, decisions, problems and its printed form, without any destination."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

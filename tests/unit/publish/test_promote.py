@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Promotion: the bytes that a stage serves go on, all of them or none."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Publishing to an index: what is there afterwards in every case, and how the command ends."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands `publish` and `yank` with a folder and a stand-in for GitHub, interrupted and resumed."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A release in a folder with a static index: whole or not at all, and next to others."""
 
-from __future__ import annotations
-
 import argparse
 import errno
 import json

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Withdrawing a release: which wheels, what is read back, and the file that says why."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`release.json`: what it says, and what happens where it is damaged."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable

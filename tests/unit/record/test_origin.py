@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evidence says from which state of the repository it comes, and claims none where that is not known."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from dataclasses import replace

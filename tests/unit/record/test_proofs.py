@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What evidence amounts to, and that proofs survive their JSON form."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

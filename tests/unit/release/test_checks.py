@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a build needs, and what is said when it is not there."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

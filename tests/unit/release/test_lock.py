@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lock that ties wheels together."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Listing what a release takes from the index."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 

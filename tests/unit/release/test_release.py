@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading pins files."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A release that is whole passes; whatever is wrong with one is found, with everything else that is."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

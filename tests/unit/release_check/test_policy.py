@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Levels that are demanded, waivers that persons wrote, and notes on growth."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path

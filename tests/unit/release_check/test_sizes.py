@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wheels that grew are compared with the release before, and sizes are written down by a command."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The releases of JAX that these tests know: one that lacks nothing, and those that a test makes of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

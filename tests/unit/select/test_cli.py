@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands `detect` and `resolve`: what they print where, and how they end."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading facts about wheels, and versions in them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands of uv and pip: what carries a decision out, what is removed, and why an installer failed."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Laws of every decision, on machines that nobody thought of."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from random import Random

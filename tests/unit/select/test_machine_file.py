@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading machine descriptions, good and bad."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table of machines: each gets the package that its row names."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

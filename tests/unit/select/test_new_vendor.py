@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A vendor for automatic selection: two new modules, and the facts that `./noxw facts` writes."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """`jaxlib-select` and the loaders on macOS and Windows, as far as Python on Linux can pretend to be there."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Who decides about the backend, and what contradictions and mistakes lead to."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

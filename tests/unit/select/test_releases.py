@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Several releases of JAX: which one is meant, and what becomes of machines whose package a release does not have."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The registry of resolvers: those that are shipped, and those of others."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Backends asked for by the names of their packages, in an environment of small files; JAX is not started."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 

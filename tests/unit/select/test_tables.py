@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading tables into dataclasses on the user's side, and writing them back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

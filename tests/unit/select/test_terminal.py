@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `resolve` and `doctor` look like on a terminal, and in a pipe."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The resolver of PyTorch: versions, and what goes along with them."""
 
-from __future__ import annotations
-
 import pytest
 
 from jaxlib_select.apply.groups import make_choices

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which code runs on which GPU, and what each vendor's rules say."""
 
-from __future__ import annotations
-
 import pytest
 
 from jaxlib_select.choose.cuda import runs

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find a set that is published: in folders, at addresses and by version, and what is said where there is none."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from dataclasses import replace

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Release file, wheels and tag say the same, in every direction."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

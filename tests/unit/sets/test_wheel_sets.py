@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A plugin is found together with the `jaxlib` of its set, and with that of no other set."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path

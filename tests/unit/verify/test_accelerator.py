@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the wheel of an accelerator must hold, and where."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

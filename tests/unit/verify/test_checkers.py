@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the community's checkers say becomes problems."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two wheels side by side, and one in short: what a person sees first, on one screen."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

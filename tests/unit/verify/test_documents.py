@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of METADATA, WHEEL, RECORD, licences, SBOM, chips and lock, on wheels made for the purpose."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import hashlib

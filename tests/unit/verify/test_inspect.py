@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a wheel to what is said about it; nothing of it runs."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

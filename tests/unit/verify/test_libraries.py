@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is wrong with libraries, by code of the finding, and what `verify` lets pass."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path

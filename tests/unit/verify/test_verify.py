@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """All problems of all wheels are reported together."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

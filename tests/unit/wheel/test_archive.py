@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The zip writer: what it writes is read back equal, and failure leaves nothing."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

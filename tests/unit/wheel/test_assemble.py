@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From manifest or wheel to finished wheel, by way of the command line's own functions."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -3,8 +3,6 @@
 """Joining deflate streams: whatever was compressed apart inflates as one."""
 
 # ruff: noqa: S311 - equal bytes in each run are what these tests need
-from __future__ import annotations
-
 import random
 import zlib
 from concurrent.futures import ThreadPoolExecutor

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whoever reads a wheel that comes from elsewhere refuses a hostile one."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import zipfile

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The modules of a loader that assembly writes from `backend.toml`."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from pathlib import Path

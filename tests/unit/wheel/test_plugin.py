@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wheel of an accelerator that exists only here: with kernels, extras and code for chips, or without a library."""
 
-from __future__ import annotations
-
 import json
 import zipfile
 from collections.abc import Callable, Mapping

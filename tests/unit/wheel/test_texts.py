@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The text files of a wheel: names, RECORD, METADATA, WHEEL, SBOM, manifest."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading wheels that nobody vouches for."""
 
-from __future__ import annotations
-
 import os
 import stat
 import struct

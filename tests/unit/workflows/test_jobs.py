@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which wheels continuous integration builds, tests and starts, for several releases."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import shutil

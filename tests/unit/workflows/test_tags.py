@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A tag publishes what it says, or nothing."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

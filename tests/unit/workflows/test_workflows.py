@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What neither zizmor, the schema nor act sees of the workflows: limits, powers, and scripts that nothing else runs."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

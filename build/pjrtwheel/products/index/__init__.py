@@ -9,8 +9,6 @@ Its pages for installers are HTML (PEP 503, 592, 658, 714, 740) and JSON (PEP 69
 in `release_pages/`.
 """
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import json

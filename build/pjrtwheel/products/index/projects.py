@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an index says about its projects, read from `dist/` and held to `release.json`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

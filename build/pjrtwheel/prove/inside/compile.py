@@ -8,8 +8,6 @@ program file has a table `PROGRAMS`: name → function from devices to `jax.stag
 it ends, so that a process that dies leaves what it was doing. Serialized executables lie next to it.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

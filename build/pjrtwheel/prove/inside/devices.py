@@ -6,8 +6,6 @@ Started as `python -I devices.py NAME` to ask JAX, or as `python -I devices.py F
 FOLDER holds the Python modules of the wheel. Prints one line of JSON, the last of its output.
 """
 
-from __future__ import annotations
-
 import importlib
 import json
 import sys

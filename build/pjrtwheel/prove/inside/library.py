@@ -7,8 +7,6 @@ Python of the release and no JAX; a library that crashes takes only this process
 `require_loaded` by path.
 """
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import json

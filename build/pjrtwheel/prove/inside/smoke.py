@@ -9,8 +9,6 @@ only. A program is a file with a function `check() -> str`, which raises when so
 that very library.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.metadata
 import json

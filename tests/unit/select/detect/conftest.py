@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A host that a test describes."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from pathlib import Path

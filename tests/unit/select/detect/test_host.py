@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Detection of the host itself, on systems of every kind, and whatever fails there."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

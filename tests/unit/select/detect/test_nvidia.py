@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Detection of NVIDIA GPUs: by libcuda, by NVML, and on the bus."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

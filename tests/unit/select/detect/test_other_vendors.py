@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Detection of accelerators of AMD, Intel and Google."""
 
-from __future__ import annotations
-
 import pytest
 
 from hosts import NODE, MakeHost, pci

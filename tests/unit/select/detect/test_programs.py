@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs that detection starts: their time limits, and what they may print."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

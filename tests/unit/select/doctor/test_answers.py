@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What plugins and JAX itself answer when they are asked, or do not."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path

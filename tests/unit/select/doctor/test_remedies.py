@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Commands that fix what is wrong can be pasted into any shell."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports about environments that are no row of the table: they need other facts, or this very Python."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import sys

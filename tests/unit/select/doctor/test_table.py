@@ -6,8 +6,6 @@ A row has the steps that make the environment, what it is judged by, and what ha
 the folder, `PIP` the installer, `CUDA13` the command that installs the plugin for CUDA 13, and `NOTE` the usual note.
 """
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

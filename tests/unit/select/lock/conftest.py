@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A lock file that tests may change."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installing from a lock file."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Callable

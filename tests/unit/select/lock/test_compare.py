@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lock files: read again, and compared with a machine."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path

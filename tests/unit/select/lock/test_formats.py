@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lock files in the formats of other tools: requirements, and the snippet for uv."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a lock is about: backends, arguments, what pip resolved, and where files are."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import shlex

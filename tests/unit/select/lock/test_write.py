@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lock files: how packages and their groups are put together and written."""
 
-from __future__ import annotations
-
 import datetime as dt
 import tomllib
 from collections.abc import Callable

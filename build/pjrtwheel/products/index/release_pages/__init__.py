@@ -6,8 +6,6 @@ They are plain files next to the pages for installers, with one style sheet and 
 nothing else, and say everything without a script. Jinja2 escapes whatever comes from a release.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.resources import files

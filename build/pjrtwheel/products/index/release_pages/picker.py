@@ -6,8 +6,6 @@
 the pages are written. The page shows the table, and holds it as JSON for the script that looks a row up.
 """
 
-from __future__ import annotations
-
 import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence

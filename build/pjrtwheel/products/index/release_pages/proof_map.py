@@ -2,8 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The map of proofs: chips by wheels, and in each cell how strong the evidence is."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
