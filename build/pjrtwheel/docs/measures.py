@@ -2,21 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is measured of wheels, upstream's and ours, and kept in `docs/wheels.json`; both side by side."""
 
-import tempfile
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.utils import canonicalize_name
-
-from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.backend import Backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
+from pjrtwheel.release.wheels import LOCK_FILENAME
 from pjrtwheel.sets import BINDINGS
 from pjrtwheel.tables import TableError, read_json, write_json
-from pjrtwheel.verify.inspection import Inspection, inspect_wheel, make_finder
-from pjrtwheel.verify.libraries import find_useless
+from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.names import find_plain_wheels, fits, parse_name
 
 DATA = "docs/wheels.json"
@@ -34,16 +30,7 @@ class Measure:
         tag: Compressed tag set of the file name.
         size: Length of the file.
         installed_size: What its members take on disk.
-        libraries: How many shared objects it holds.
-        rpath_elements: Elements of all search paths.
-        rpath_useless: How many of them are repeated, absolute, of a build tree, or lead out of `site-packages`.
-        exports: Symbols that the PJRT plugin defines; nothing without one.
-        unneeded_bytes: What no loader reads.
-        license_files: How many there are.
-        sboms: How many bills of materials there are.
-        locked: Whether it holds a release lock.
-        gpu_code: The chips it holds code for.
-        findings: Code of a finding → how often it was made.
+        locked: Whether it holds a release lock, as ours do.
     """
 
     wheel: str
@@ -51,16 +38,7 @@ class Measure:
     tag: str
     size: int
     installed_size: int
-    libraries: int
-    rpath_elements: int
-    rpath_useless: int
-    exports: int | None
-    unneeded_bytes: int
-    license_files: int
-    sboms: int
     locked: bool
-    gpu_code: tuple[str, ...]
-    findings: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +87,11 @@ class Pair:
 
 
 def write_measures(root: Path, paths: Iterable[Path]) -> None:
-    """Measure wheels, and those of folders, without opening any plugin; raise a `UsageError` where there are none."""
+    """Measure wheels, and those of folders; raise a `UsageError` where there are none."""
     wheels = [wheel for path in paths for wheel in (find_plain_wheels(path) if path.is_dir() else [path])]
     if not wheels or not all(wheel.is_file() for wheel in wheels):
         raise UsageError("no such wheels", remedy="name folders of upstream's wheels and of ours")
-    exports = {backend.library: backend.exports for backend in load_backends(root).values()}
-    with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
-        find_tool = make_finder(root, {}, Path(scratch))
-        measures = [_measure(inspect_wheel(wheel, find_tool=find_tool, exports=exports)) for wheel in wheels]
-    document = _Document(tuple(sorted(measures, key=lambda row: row.wheel)))
+    document = _Document(tuple(sorted(map(_measure, wheels), key=lambda row: row.wheel)))
     write_atomically(root / DATA, write_json(document, indent=1))
 
 
@@ -130,31 +104,18 @@ def read_measures(root: Path) -> tuple[Measure, ...]:
         raise UsageError(f"cannot read {root / DATA}", cause=str(error), remedy=remedy) from error
 
 
-def _measure(inspection: Inspection) -> Measure:
-    libraries = inspection.libraries
-    plugins = [library for library in libraries if library.is_plugin]
+def _measure(wheel: Path) -> Measure:
+    name = parse_name(wheel.name)
+    with open_wheel(wheel) as archive:
+        members = archive.infolist()
     return Measure(
-        wheel=inspection.wheel,
-        distribution=canonicalize_name(inspection.name),
-        tag=parse_name(inspection.wheel).tag,
-        size=inspection.size,
-        installed_size=inspection.installed_size,
-        libraries=len(libraries),
-        rpath_elements=sum(len(library.search_paths) for library in libraries),
-        rpath_useless=sum(len(elements) for library in libraries for elements in find_useless(library).values()),
-        exports=len(plugins[0].exports) if plugins else None,
-        unneeded_bytes=sum(library.unneeded_bytes for library in libraries),
-        license_files=len(inspection.license_files),
-        sboms=len(inspection.sboms),
-        locked=inspection.lock is not None,
-        gpu_code=inspection.gpu_code().names(),
-        findings=dict(sorted(Counter(finding.code for finding in inspection.findings).items())),
+        wheel=wheel.name,
+        distribution=name.distribution,
+        tag=name.tag,
+        size=wheel.stat().st_size,
+        installed_size=sum(member.file_size for member in members),
+        locked=any(member.filename.endswith(f"/{LOCK_FILENAME}") for member in members),
     )
-
-
-def installed(measures: Iterable[Measure]) -> list[Measure]:
-    """Return the wheels that an installer takes for the environment of the comparison."""
-    return [row for row in measures if row.tag.endswith(_ARCHITECTURE) and _is_installed(row)]
 
 
 def pair_up(measures: Iterable[Measure], backends: Iterable[Backend]) -> Iterator[Pair]:
