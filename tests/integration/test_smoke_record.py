@@ -17,7 +17,6 @@ from pjrtwheel.dist_folder.merge import read_folder
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.environment.venv import create_environment
 from pjrtwheel.errors import ProofError, UsageError
-from pjrtwheel.fetch import unpack_wheel
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
@@ -112,21 +111,6 @@ def test_an_environment_that_was_filled_from_outside_is_proven(
     assert plugin.name in capsys.readouterr().err
     assert read_folder(dist) == after
     assert cli.main([*command[:-6], "--environment", str(tmp_path)]) == UsageError.exit_code
-
-
-def test_another_library_is_no_proof_of_the_wheel(checkout: Path, dist: Path, root: Path, tmp_path: Path) -> None:
-    """With --xla the programs pass, and the record does not change, even if it is a copy of the wheel's library."""
-    before = (dist / RELEASE_FILENAME).read_bytes()
-    (wheel,) = dist.glob("jaxlib_cpu-*.whl")
-    member = find_backend(root, "cpu").library_member
-    unpack_wheel(wheel, tmp_path, [member])
-    command = [*SMOKE, "--root", str(checkout), "--dist", str(dist)]
-    assert cli.main([*command, "--xla", str(tmp_path / member)]) == 0
-    assert (dist / RELEASE_FILENAME).read_bytes() == before
-    proofs = tmp_path / "proofs.json"
-    refused = [*command, "--xla", str(tmp_path / member), "--proofs", str(proofs)]
-    assert cli.main(refused) == UsageError.exit_code
-    assert not proofs.exists()
 
 
 def test_a_failed_proof_changes_nothing(

@@ -57,7 +57,9 @@ def torch_python(
     fitting = [wheel for wheel in wheels.values() if parse_name(wheel.name).fits(torch_interpreter.tag)]
     requirements = [f"jax=={release.version}", *requirement_group(root, "smoke")]
     folder = wheelhouse(torch_interpreter, requirements, fitting, cache_root(os.environ))
-    python = create_venv(torch_interpreter, tmp_path_factory.mktemp("torch") / "venv", system=True)
+    python = create_venv(torch_interpreter, tmp_path_factory.mktemp("torch") / "venv")
+    settings = python.parent.parent / "pyvenv.cfg"  # PyTorch is installed with the interpreter
+    settings.write_text(settings.read_text().replace("system-site-packages = false", "system-site-packages = true"))
     ours = [parse_name(wheel.name).requirement for wheel in fitting]
     install(python, [*requirements, *ours], [folder, *dists])
     return python

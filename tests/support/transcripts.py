@@ -37,7 +37,7 @@ RUNS = {
     "repair": ["none.whl"],
     "reproduce": ["empty"],
     "sizes": ["--tag v1.2.3+split.1 --dist none"],
-    "smoke": ["", "file --xla x", "none.whl", "--backend gpu"],
+    "smoke": ["", "file --dist x", "none.whl", "--backend gpu"],
     "table": ["--dist none", "--dist file", "--dist empty", "--di dist"],
     "tag": ["v1", ""],
     "verify": ["none.whl", "file"],

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`smoke`: prove finished wheels in clean environments; with `--backend` on this machine's accelerator.
 
-What is shown on the accelerator enters the record of the wheels' folder, unless a program failed or another library
-took the place of the wheel's own.
+What is shown on the accelerator enters the record of the wheels' folder, unless a program failed.
 """
 
 import argparse
@@ -22,9 +21,8 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.prove.devices import require_own_names
 from pjrtwheel.prove.inputs import load_inputs
-from pjrtwheel.prove.on_device import prove_on_device
 from pjrtwheel.prove.on_every_python import combine, platform_of
-from pjrtwheel.prove.on_python import Evidence, can_prove, prove_python, prove_unpacked, untried
+from pjrtwheel.prove.on_python import Evidence, can_prove, prove_on_device, prove_python, prove_unpacked, untried
 from pjrtwheel.prove.proof_file import write_proof_file
 from pjrtwheel.record.origin import find_origin, find_signer
 from pjrtwheel.record.proofs import Proof, PythonProof
@@ -32,7 +30,7 @@ from pjrtwheel.release.known import load_release
 from pjrtwheel.sets.wheel_sets import find_set
 from pjrtwheel.wheel.names import parse_name
 
-_DEVICE_OPTIONS = ("dist", "set", "wheelhouse", "system_site_packages", "environment", "proofs", "signed_off_by", "xla")
+_DEVICE_OPTIONS = ("dist", "set", "wheelhouse", "environment", "proofs", "signed_off_by")
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -54,25 +52,15 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
         help="folder of what the wheels need; given, no index is asked (repeatable)",
     )
     supply.add_argument(
-        "--system-site-packages",
-        action="store_true",
-        help="see what is installed with Python, and add our wheels only",
-    )
-    supply.add_argument(
         "--environment",
         type=Path,
         metavar="DIR",
         help="virtual environment in which all is installed; proven at the highest level available here",
     )
-    kept = device.add_mutually_exclusive_group()
-    kept.add_argument(
-        "--proofs", type=Path, metavar="FILE", help="write the proofs there, for `merge --proofs`, and record nothing"
-    )
+    proofs = "write the proofs there, for `merge --proofs`, and record nothing"
+    device.add_argument("--proofs", type=Path, metavar="FILE", help=proofs)
     device.add_argument(
         "--signed-off-by", metavar="NAME", help="with --proofs: who vouches for them (default: git's user)"
-    )
-    kept.add_argument(
-        "--xla", type=Path, metavar="PATH", help="plugin library of this machine, in place of the wheel's"
     )
 
 
@@ -127,7 +115,7 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     dist, cache = args.dist or args.root / "dist", cache_root(os.environ)
     finished = find_set(args.root, dist, backend, platform, cache, release=args.release, where=args.set)
     release = finished.release
-    for path in (*args.wheelhouse, *filter(None, [args.xla, args.environment])):
+    for path in (*args.wheelhouse, *filter(None, [args.environment])):
         if not path.exists():
             raise UsageError(f"no such file or folder: {path}")
     signer = find_signer(args.root, args.signed_off_by) if args.proofs else ""
@@ -147,16 +135,7 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
         evidence[tag] = (
             prove_unpacked(python, wheels, inputs)
             if args.environment
-            else prove_on_device(
-                python,
-                wheels,
-                inputs,
-                backend,
-                cache=cache,
-                folders=args.wheelhouse,
-                system=args.system_site_packages,
-                library=args.xla,
-            )
+            else prove_on_device(python, wheels, inputs, backend, cache=cache, folders=args.wheelhouse)
         )
         yield evidence[tag].python
     failed = any(shown.python.failures() for shown in evidence.values())
@@ -167,8 +146,6 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     elif args.proofs:
         why = "a program failed" if failed else f"nothing ran that shows something of a wheel in {dist}"
         raise ProofError(f"not written: {args.proofs}", cause=why)
-    elif args.xla:
-        _say("not recorded: another library took the place of the wheel's own (--xla)")
     elif proofs:
         _record(proofs, digests, dist)
 

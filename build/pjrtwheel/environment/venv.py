@@ -34,16 +34,13 @@ def scratch_place(cache: Path) -> Path:
     return cache / "environments"
 
 
-def create_venv(interpreter: Interpreter, target: Path, *, system: bool = False) -> Path:
+def create_venv(interpreter: Interpreter, target: Path) -> Path:
     """Make an empty environment without pip, and return its Python.
-
-    It may see what is installed with the interpreter (`system`).
 
     Raises:
         ProofError: The interpreter cannot make one.
     """
-    options = ["--without-pip", "--clear", *(["--system-site-packages"] if system else [])]
-    result = run_tool([str(interpreter.path), "-I", "-m", "venv", *options, str(target)])
+    result = run_tool([str(interpreter.path), "-I", "-m", "venv", "--without-pip", "--clear", str(target)])
     if result.returncode != 0:
         raise ProofError(
             f"{interpreter.path} cannot make a virtual environment",
@@ -58,7 +55,6 @@ def install(
     requirements: Sequence[str],
     folders: Iterable[Path],
     *,
-    dependencies: bool = True,
     fresh: Iterable[str] | None = None,
 ) -> None:
     """Install from folders of wheels alone, without the network, with uv where it is installed.
@@ -69,7 +65,6 @@ def install(
     Raises:
         ProofError: The wheels do not install together.
     """
-    options = [] if dependencies else ["--no-deps"]
     links = [f"--find-links={folder.resolve()}" for folder in folders]
     uv = find_uv()
     caching = ["--no-cache"]
@@ -81,7 +76,7 @@ def install(
         if uv
         else [*pip_command(python), "install", "--quiet", "--no-index", "--no-compile"]
     )
-    result = run_tool([*command, *options, *links, *requirements])
+    result = run_tool([*command, *links, *requirements])
     if result.returncode != 0:
         raise ProofError(
             f"the wheels do not install together: {' '.join(requirements)}",

@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -76,13 +76,7 @@ def parse_settings(text: str, path: Path) -> ProbeSettings:
 
 _INSIDE = Path(__file__).with_name("inside.py")
 _TIME_LIMIT = 300.0
-
-
-class Job(StrEnum):
-    """What is asked of the process."""
-
-    DESCRIBE = "describe"
-    CHECK = "check"
+_OPENING_SECONDS = 120.0
 
 
 class ProbeOutcome(StrEnum):
@@ -143,33 +137,9 @@ class ProbeResult:
         return ": ".join(part for part in (self.outcome.value, numbers, self.reason) if part)
 
 
-def ask_plugin(
-    library: Path, job: Job, *, time_limit: float, environ: Mapping[str, str] | None = None
-) -> dict[str, Any]:
-    """Open a plugin library in a process of its own, which may crash or hang, and return what it wrote.
-
-    Its environment is that of this process when absent.
-
-    Returns:
-        A report of pypjrt; or `refused` where the library does not open; or `broke` where the process crashed or hung.
-
-    Raises:
-        ProofError: pypjrt is not installed.
-    """
-    if importlib.util.find_spec("pypjrt") is None:
-        raise ProofError(
-            "plugins cannot be checked: there is no pypjrt",
-            remedy="install the dependency group build of pyproject.toml, which pins it",
-        )
-    with tempfile.TemporaryDirectory(prefix="probe-") as scratch:
-        answer = Path(scratch) / "answer.json"
-        command = [sys.executable, "-I", str(_INSIDE), job, str(library.resolve()), str(answer)]
-        end = run_process(command, Path(scratch), time_limit, environ=os.environ if environ is None else environ)
-        if not answer.is_file():
-            last = f": {end.last_line() or 'it left no output'}" if end.status is not None else ""
-            return {"broke": f"{end.describe()}{last}"}
-        document: dict[str, Any] = json.loads(answer.read_text("utf-8"))
-        return document
+def describe_plugin(library: Path) -> ProbeResult:
+    """Open a library and ask what it says of itself, without any check."""
+    return _read_report(_ask("describe", library, os.environ, _OPENING_SECONDS))
 
 
 def probe_plugin(
@@ -190,38 +160,60 @@ def probe_plugin(
         time_limit: Seconds after which a library that hangs has failed.
     """
     variables = {**(os.environ if environ is None else environ), **settings.environment}
-    answer = ask_plugin(library, Job.CHECK, environ=variables, time_limit=time_limit)
-    return parse_answer(answer, settings, device=device)
+    return parse_answer(_ask("check", library, variables, time_limit), settings, device=device)
+
+
+def _ask(job: str, library: Path, environ: Mapping[str, str], time_limit: float) -> dict[str, Any]:
+    """Open a library in a process of its own, which may crash or hang, and return what it wrote.
+
+    Returns:
+        A report of pypjrt; or `refused` where the library does not open; or `broke` where the process crashed or hung.
+
+    Raises:
+        ProofError: pypjrt is not installed.
+    """
+    if importlib.util.find_spec("pypjrt") is None:
+        raise ProofError(
+            "plugins cannot be checked: there is no pypjrt",
+            remedy="install the dependency group build of pyproject.toml, which pins it",
+        )
+    with tempfile.TemporaryDirectory(prefix="probe-") as scratch:
+        answer = Path(scratch) / "answer.json"
+        command = [sys.executable, "-I", str(_INSIDE), job, str(library.resolve()), str(answer)]
+        end = run_process(command, Path(scratch), time_limit, environ=environ)
+        if not answer.is_file():
+            last = f": {end.last_line() or 'it left no output'}" if end.status is not None else ""
+            return {"broke": f"{end.describe()}{last}"}
+        document: dict[str, Any] = json.loads(answer.read_text("utf-8"))
+        return document
 
 
 def parse_answer(answer: Mapping[str, Any], settings: ProbeSettings, *, device: bool) -> ProbeResult:
-    """Turn what the child process wrote into a result."""
+    """Turn what the child process wrote of its checks into a result."""
+    result = _read_report(answer)
+    if result.outcome is not ProbeOutcome.PASSED:
+        return result
+    outcome, reason = _judge(result.checks, settings, device=device)
+    return replace(result, outcome=outcome, reason=reason)
+
+
+def _read_report(answer: Mapping[str, Any]) -> ProbeResult:
+    """Return what a process wrote, with all checks, whatever became of them; lists are versions, such as `1.22.0`."""
     if "refused" in answer:
         return ProbeResult(ProbeOutcome.NOT_OPENED, str(answer["refused"]))
     if "broke" in answer:
         return ProbeResult(ProbeOutcome.FAILED, str(answer["broke"]))
-    checks = tuple(Check(entry["id"], CheckResult(entry["result"]), entry["detail"]) for entry in answer["checks"])
-    outcome, reason = _judge(checks, settings, device=device)
+    listed = answer["attributes"].items()
     return ProbeResult(
-        outcome,
-        reason,
-        pjrt_api=read_api_version(answer),
+        ProbeOutcome.PASSED,
+        pjrt_api=".".join(map(str, answer["api_version"])),
         platform=answer["platform"],
         extensions=tuple(entry["name"] or f"type {entry['type']}" for entry in answer["extensions"]),
-        attributes=read_attributes(answer),
-        checks=checks,
+        attributes={
+            name: ".".join(map(str, value)) if isinstance(value, list) else str(value) for name, value in listed
+        },
+        checks=tuple(Check(entry["id"], CheckResult(entry["result"]), entry["detail"]) for entry in answer["checks"]),
     )
-
-
-def read_api_version(report: Mapping[str, Any]) -> str:
-    """Return the version of the PJRT API out of a report of pypjrt."""
-    return ".".join(map(str, report["api_version"]))
-
-
-def read_attributes(report: Mapping[str, Any]) -> dict[str, str]:
-    """Return the attributes out of a report of pypjrt, as text; lists are versions, such as `1.22.0`."""
-    listed = report["attributes"].items()
-    return {name: ".".join(map(str, value)) if isinstance(value, list) else str(value) for name, value in listed}
 
 
 def _judge(checks: tuple[Check, ...], settings: ProbeSettings, *, device: bool) -> tuple[ProbeOutcome, str]:

@@ -6,22 +6,19 @@ JAX is asked, or the plugin's own loader, and not the machine. A level is claime
 run: nothing is inferred from another wheel or machine.
 """
 
-from __future__ import annotations
-
 import json
 import platform
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import run_process
 from pjrtwheel.errors import ProofError
-from pjrtwheel.probe.plugin import Job, ask_plugin, read_api_version, read_attributes
+from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult, describe_plugin
 from pjrtwheel.prove.inside import devices as inside
-from pjrtwheel.prove.inside import library as inside_library
 from pjrtwheel.record.proofs import Level, ProofMachine
 from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.metadata import find_other_name
@@ -155,7 +152,11 @@ def ask_driver(python: Path, backend: Backend) -> str:
 
 
 # The dynamic linker's words for a library that another one needs; of the plugin itself it would give the path.
-_MISSING = re.compile(r"OSError: lib[^/\s]+: cannot open shared object file")
+_MISSING = re.compile(r"lib[^/\s]+: cannot open shared object file")
+
+
+# Of a wheel without a library.
+NOTHING_OPENED = ProbeResult(ProbeOutcome.NOT_OPENED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +174,7 @@ class ProofPlan:
     failure: str = ""
 
 
-def choose_level(name: str, devices: Devices, opened: Opened, *, targets: bool) -> ProofPlan:
+def choose_level(name: str, devices: Devices, opened: ProbeResult, *, targets: bool) -> ProofPlan:
     """Return how a plugin is to be proven: on a device, else ahead of time, else by opening the library.
 
     Only hardware or a driver that is not here, or cannot run it, excuses that there is no device, and only a library of
@@ -187,37 +188,24 @@ def choose_level(name: str, devices: Devices, opened: Opened, *, targets: bool) 
     if targets:
         return ProofPlan(Level.AOT, missed)
     missed += (f"{Level.AOT}: {name} has no targets that could be compiled for without the accelerator",)
-    if opened.api is not None:
+    if opened.pjrt_api:
         return ProofPlan(Level.LOAD, missed)
     missed += (f"{Level.LOAD}: {opened.reason}",)
     return ProofPlan(Level.STATIC, missed, failure="" if _MISSING.match(opened.reason) else opened.reason)
 
 
-_OPENING_SECONDS = 120.0
+def require_device(devices: Devices | None, backend: Backend) -> None:
+    """Refuse to call anything a proof on a device where there is none.
 
-
-@dataclass(frozen=True, slots=True)
-class Opened:
-    """Whether a library opens.
-
-    Attributes:
-        api: Version of its PJRT API, such as `0.115`, as the library itself says; nothing when it did not open.
-        reason: Why it did not.
-        attributes: Its PJRT attributes as text, such as `13000` for `cuda_version`; none unless they were asked for.
+    Raises:
+        ProofError: There is none.
     """
-
-    api: str | None
-    reason: str = ""
-    attributes: Mapping[str, str] = field(default_factory=dict)
-
-
-def open_library(python: Path, path: Path) -> Opened:
-    """Open a library in a process of its own, and ask for the version of its API."""
-    with tempfile.TemporaryDirectory(prefix="load-") as scratch:
-        end = run_process([str(python), "-I", inside_library.__file__, str(path)], Path(scratch), _OPENING_SECONDS)
-    if end.status == 0:
-        return Opened(".".join(map(str, json.loads(end.last_line()))))
-    return Opened(None, end.last_line() if end.status == 1 else end.describe())
+    if devices is not None and not devices.count:
+        raise ProofError(
+            f"no {backend.pjrt_name} device on this machine",
+            cause=devices.reason,
+            remedy=f"run it where there is one; without, ./noxw build_{backend.name} shows what can be shown",
+        )
 
 
 def find_installed(python: Path, backend: Backend) -> Path:
@@ -269,17 +257,11 @@ def _site(python: Path) -> Path:
     return folder / "site-packages"
 
 
-def open_unpacked(wheel: Path, backend: Backend | None) -> Opened:
-    """Open the library in a wheel without installing the wheel, and ask for its attributes as well.
-
-    A wheel without a library has nothing to open.
-    """
+def open_unpacked(wheel: Path, backend: Backend | None) -> ProbeResult:
+    """Open the library in a wheel without installing the wheel; a wheel without a library has nothing to open."""
     with tempfile.TemporaryDirectory(prefix="unpacked-") as scratch:
         with open_wheel(wheel) as archive:
             if backend is None or backend.library_member not in archive.namelist():
-                return Opened(None)
+                return NOTHING_OPENED
             library = Path(archive.extract(backend.library_member, scratch))
-        answer = ask_plugin(library, Job.DESCRIBE, time_limit=_OPENING_SECONDS)
-    if reason := answer.get("refused") or answer.get("broke"):
-        return Opened(None, str(reason))
-    return Opened(read_api_version(answer), attributes=read_attributes(answer))
+        return describe_plugin(library)

@@ -22,8 +22,9 @@ from pjrtwheel.environment.venv import wheelhouse
 from pjrtwheel.errors import ProofError
 from pjrtwheel.files import hash_file, write_atomically
 from pjrtwheel.platforms import host_platform
+from pjrtwheel.probe.plugin import ProbeResult
 from pjrtwheel.progress import LINES, Progress
-from pjrtwheel.prove.devices import Opened, open_unpacked
+from pjrtwheel.prove.devices import NOTHING_OPENED, open_unpacked
 from pjrtwheel.prove.inputs import ProofInputs, load_inputs
 from pjrtwheel.prove.on_python import Evidence, can_prove, fitting, prove_python
 from pjrtwheel.record.origin import Origin, counts_for
@@ -139,11 +140,11 @@ def _combine(wheel: str, evidence: Mapping[str, Evidence], backend: Backend | No
     is_plugin = backend is not None and name.distribution == backend.distribution
     opened = _first_opened(entry.opened for entry in found if is_plugin)
     levels = [entry.python.level for entry in found]
-    if opened.api is not None:
+    if opened.pjrt_api:
         levels.append(Level.LOAD)
     return Proof(
         level=highest(levels),
-        pjrt_api=opened.api,
+        pjrt_api=opened.pjrt_api or None,
         pythons=tuple(entry.python for entry in found),
         origin=origin,
         targets=max((entry.targets for entry in found), key=len, default=()) if is_plugin else (),
@@ -153,8 +154,8 @@ def _combine(wheel: str, evidence: Mapping[str, Evidence], backend: Backend | No
     )
 
 
-def _first_opened(libraries: Iterable[Opened]) -> Opened:
-    return next((opened for opened in libraries if opened.api is not None), Opened(None))
+def _first_opened(libraries: Iterable[ProbeResult]) -> ProbeResult:
+    return next((opened for opened in libraries if opened.pjrt_api), NOTHING_OPENED)
 
 
 def raise_failures(pythons: Iterable[PythonProof], log: Path) -> None:

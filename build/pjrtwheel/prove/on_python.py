@@ -2,29 +2,32 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prove a set of wheels on one Python, at the highest level that this machine can show."""
 
+import sys
+import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.environment.venv import create_environment, install, scratch_place, wheelhouse
+from pjrtwheel.environment.venv import create_environment, create_venv, install, scratch_place, wheelhouse
 from pjrtwheel.files import staging_folder
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.probe.plugin import ProbeOutcome, load_settings, probe_plugin
+from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult, load_settings, probe_plugin
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove import aot, smoke
 from pjrtwheel.prove.devices import (
+    NOTHING_OPENED,
     Devices,
-    Opened,
     ask_completed,
     choose_level,
+    detect_devices,
     find_devices,
     find_installed,
     find_machine,
-    open_library,
+    require_device,
     require_installed,
 )
 from pjrtwheel.prove.inputs import ProofInputs, choose_targets
@@ -38,7 +41,7 @@ class Evidence:
 
     python: PythonProof
     targets: tuple[TargetProof, ...] = ()
-    opened: Opened = Opened(None)  # noqa: RUF009  # frozen
+    opened: ProbeResult = NOTHING_OPENED
     machine: ProofMachine | None = None
 
 
@@ -76,6 +79,39 @@ def prove_python(
         devices = ask_completed(lambda: find_devices(python, backend), complete) if backend else Devices(0)
         empty = PythonProof(tag, interpreter.version, (), emulated=interpreter.emulated)
         return gather(empty, python, inputs, devices, every_target=every_target, progress=progress)
+
+
+def prove_on_device(
+    interpreter: Interpreter,
+    wheels: Sequence[Path],
+    inputs: ProofInputs,
+    backend: Backend,
+    *,
+    cache: Path,
+    folders: Sequence[Path] = (),
+) -> Evidence:
+    """Run every smoke program on the accelerator of this machine, from a clean environment.
+
+    Wheels for other Pythons are left out. What wheels need comes from some `folders` alone, for a machine without a
+    network, or else from the package index, whose answer is kept in the cache.
+
+    Raises:
+        ProofError: The wheels do not install, or others in their place, or there is no device for the plugin here.
+    """
+    wheels = fitting(wheels, interpreter.tag)
+    # The loader alone knows at once what takes a minute to find out with JAX, which has to be installed for it.
+    require_device(detect_devices(interpreter.path, wheels, backend), backend)
+    print(f"preparing an environment with Python {interpreter.version} ...", file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory(prefix="device-") as scratch:
+        python = create_venv(interpreter, Path(scratch) / "venv")
+        needed = requirements_for(inputs, wheels, vendor=True)
+        supply = folders or [wheelhouse(interpreter, needed, wheels, cache)]
+        install(python, needed, {*supply, *(wheel.parent for wheel in wheels)})
+        require_installed(python, wheels)
+        devices = find_devices(python, backend)
+        require_device(devices, backend)
+        empty = PythonProof(interpreter.tag, interpreter.version, (), emulated=interpreter.emulated)
+        return gather(empty, python, inputs, devices)
 
 
 def prove_unpacked(interpreter: Interpreter, wheels: Sequence[Path], inputs: ProofInputs) -> Evidence:
@@ -118,7 +154,10 @@ def gather(
             _with(empty, smoke.run_programs(python, inputs.smoke, None, title=title, progress=progress)),
             machine=machine,
         )
-    opened = open_library(python, find_installed(python, backend))
+    start = time.monotonic()
+    device, library = bool(devices.count), find_installed(python, backend)
+    opened = probe_plugin(library, load_settings(backend), environ=clean_environ(), device=device)
+    checks = _conformance(opened, round(time.monotonic() - start, 1))
     chips = choose_targets(inputs.targets, host_platform().name, emulated=empty.emulated)
     plan = choose_level(backend.name, devices, opened, targets=bool(chips))
     if plan.failure:
@@ -136,34 +175,21 @@ def gather(
             targets = aot.compile_for_targets(python, chosen, inputs.aot, backend, progress)
             results = tuple(map(aot.summarize_target, targets))
         case Level.LOAD:
-            detail = f"PJRT C API {opened.api} from {backend.library_member}"
+            detail = f"PJRT C API {opened.pjrt_api} from {backend.library_member}"
             results = (ProgramResult("open", Outcome.PASSED, Level.LOAD, 0.0, detail, ResultKind.CHECK),)
-    if opened.api:
-        conformance, attributes = _check_conformance(python, backend, device=bool(devices.count))
-        results, opened = (*results, conformance), replace(opened, attributes=attributes)
-    return Evidence(_with(empty, results, plan.missed), targets, opened, machine)
+    return Evidence(_with(empty, (*results, *checks), plan.missed), targets, opened, machine)
 
 
-def _check_conformance(python: Path, backend: Backend, *, device: bool) -> tuple[ProgramResult, Mapping[str, str]]:
-    """Run PJRT's conformance checks on the installed library; without JAX they show no more than that it loads.
+def _conformance(found: ProbeResult, seconds: float) -> tuple[ProgramResult, ...]:
+    """Return what PJRT's conformance checks showed of an installed library; nothing of one that does not open.
 
-    The attributes of the library come along. Without the device most checks cannot run; that is no failure where the
-    backend's `probe.toml` has its message.
+    Without JAX they show no more than that it loads. Without the device most checks cannot run; that is no failure
+    where the backend's `probe.toml` has its message.
     """
-    start = time.monotonic()
-    library = find_installed(python, backend)
-    result = probe_plugin(library, load_settings(backend), environ=clean_environ(), device=device)
-    outcome = {ProbeOutcome.FAILED: Outcome.FAILED, ProbeOutcome.NOT_OPENED: Outcome.NOT_RUN}
-    seconds = round(time.monotonic() - start, 1)
-    check = ProgramResult(
-        "conformance",
-        outcome.get(result.outcome, Outcome.PASSED),
-        Level.LOAD,
-        seconds,
-        result.summary(),
-        ResultKind.CHECK,
-    )
-    return check, result.attributes
+    if found.outcome is ProbeOutcome.NOT_OPENED:
+        return ()
+    outcome = Outcome.FAILED if found.outcome is ProbeOutcome.FAILED else Outcome.PASSED
+    return (ProgramResult("conformance", outcome, Level.LOAD, seconds, found.summary(), ResultKind.CHECK),)
 
 
 def requirements_for(inputs: ProofInputs, wheels: Sequence[Path], *, vendor: bool) -> list[str]:

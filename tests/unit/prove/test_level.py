@@ -13,9 +13,9 @@ import pytest
 from abacus_backend import BACKEND
 from pjrtwheel.backend import Backend, find_backend, parse_backend
 from pjrtwheel.errors import UsageError
+from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult
 from pjrtwheel.prove.devices import (
     Devices,
-    Opened,
     ProofPlan,
     ask_completed,
     ask_driver,
@@ -37,10 +37,10 @@ BOOM = Devices(0, "", "TakeOverError: cannot serve: TypeError: boom", "TakeOverE
 VENDOR = Devices(0, "", "libcudnn.so.9 is missing", "VendorLibraryError")
 UNFIT = Devices(0, "", "Unknown backend cuda", "TakeOverError", tried=False)
 
-OPENS = Opened("0.115")
-LACKS = Opened(None, "OSError: libsycl.so.8: cannot open shared object file: No such file or directory")
-GONE = Opened(None, "OSError: /env/xla.so: cannot open shared object file: No such file or directory")
-BROKEN = Opened(None, "killed by SIGSEGV")
+OPENS = ProbeResult(ProbeOutcome.PASSED, pjrt_api="0.115")
+LACKS = ProbeResult(ProbeOutcome.NOT_OPENED, "libsycl.so.8: cannot open shared object file: No such file or directory")
+GONE = ProbeResult(ProbeOutcome.NOT_OPENED, "/env/xla.so: cannot open shared object file: No such file or directory")
+BROKEN = ProbeResult(ProbeOutcome.FAILED, "killed by SIGSEGV")
 
 DEVICE = "device: no GPU found"
 AOT = "aot: mine has no targets that could be compiled for without the accelerator"
@@ -70,7 +70,9 @@ AOT = "aot: mine has no targets that could be compiled for without the accelerat
         "refusal not tried",
     ],
 )  # fmt: skip
-def test_only_what_is_not_here_is_excused(devices: Devices, opened: Opened, plan: ProofPlan, *, targets: bool) -> None:
+def test_only_what_is_not_here_is_excused(
+    devices: Devices, opened: ProbeResult, plan: ProofPlan, *, targets: bool
+) -> None:
     """A crash, a refusal that nobody foresaw, or a library that does not do never passes for absent hardware."""
     assert choose_level("mine", devices, opened, targets=targets) == plan
 

@@ -10,9 +10,9 @@ import pytest
 
 from pjrtwheel.backend import find_backend
 from pjrtwheel.errors import ProofError
+from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult
 from pjrtwheel.progress import LINES
 from pjrtwheel.prove import on_every_python, prove
-from pjrtwheel.prove.devices import Opened
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.on_every_python import find_cause, platform_of, raise_failures
 from pjrtwheel.record.origin import Origin
@@ -25,7 +25,7 @@ ORIGIN = Origin("c" * 40, dirty=False, version="1.2", date="1970-01-01T00:00:00Z
 
 def test_what_was_only_opened_is_recorded_as_such(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With what the library says of itself, and from where and when that is."""
-    opened = Opened("0.115", attributes={"beads": "10"})
+    opened = ProbeResult(ProbeOutcome.PASSED, pjrt_api="0.115", attributes={"beads": "10"})
     monkeypatch.setattr(on_every_python, "open_unpacked", lambda _wheel, _backend: opened)
     tag = f"cp312-abi3-linux_{platform.machine()}"
     wheel = f"jaxlib_cpu-1-{tag}.whl"

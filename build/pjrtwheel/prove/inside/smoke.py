@@ -33,8 +33,8 @@ def _prove_client(plugin: dict[str, str]) -> str:
         raise AssertionError(f"JAX runs on its built-in client, not on the plugin {plugin['library']}")
     if client is not jax.devices(plugin["name"])[0].client:
         raise AssertionError(f"the default client is {client.platform!r}, not {plugin['name']!r}")
-    library = runpy.run_path(str(Path(__file__).with_name("library.py")))["require_loaded"](plugin["library"])
-    return f"PJRT C API {version[0]}.{version[1]} from {library}"
+    runpy.run_path(str(Path(__file__).with_name("library.py")))["require_loaded"](plugin["library"])
+    return f"PJRT C API {version[0]}.{version[1]} from {plugin['library']}"
 
 
 def run_program(program: Path, plugin: dict[str, str] | None) -> dict[str, Any]:
