@@ -35,8 +35,6 @@ _PINS = {
 }
 _POLICY = """\
 schema = 1
-growth_percent = 2
-growth_bytes = 1000
 [demand]
 plugin = "device"
 jaxlib = "device"

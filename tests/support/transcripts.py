@@ -36,7 +36,6 @@ RUNS = {
     "release_check": ["--tag v1.2.3+split.1 --dist none"],
     "repair": ["none.whl"],
     "reproduce": ["empty"],
-    "sizes": ["--tag v1.2.3+split.1 --dist none"],
     "smoke": ["", "file --dist x", "none.whl", "--backend gpu"],
     "table": ["--dist none", "--dist file", "--dist empty", "--di dist"],
     "tag": ["v1", ""],

@@ -132,8 +132,8 @@ def test_interrupt_ends_with_the_shells_status(command_raises: Raise, capsys: py
 
 
 EMPTY = [
-    *(["--tag", command] for command in ("release_check", "attest", "verify_release .", "reproduce .", "sizes")),
-    *(["--dist", command] for command in ("table", "attest", "merge", "sizes", "release_check", "auto", "build cpu")),
+    *(["--tag", command] for command in ("release_check", "attest", "verify_release .", "reproduce .")),
+    *(["--dist", command] for command in ("table", "attest", "merge", "release_check", "auto", "build cpu")),
     *(["--release", command] for command in ("verify_installs", "build cpu", "smoke", "facts")),
     *([option, "attest --tag v1"] for option in ("--output", "--key", "--commit")),
     *([option, "reproduce ."] for option in ("--backend", "--platform", "--wheel", "--root")),
@@ -156,7 +156,7 @@ def test_an_empty_value_is_not_any_value(option: str, command: str, capsys: pyte
     assert "not an empty text" in capsys.readouterr().err.splitlines()[0]
 
 
-TAKE_WHEELS = ["table", "attest --tag {0}", "sizes --tag {0}", "release_check --tag {0}", "auto"]
+TAKE_WHEELS = ["table", "attest --tag {0}", "release_check --tag {0}", "auto"]
 
 
 @pytest.mark.parametrize(

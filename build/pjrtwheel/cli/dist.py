@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`merge`, `table` and `sizes`: folders of finished wheels, and what is in them."""
+"""`merge` and `table`: folders of finished wheels, and what is in them."""
 
 import argparse
 from datetime import UTC, datetime
@@ -11,11 +11,6 @@ from pjrtwheel.dist_folder import print_wheels
 from pjrtwheel.dist_folder.merge import add_proof_files, merge_folders, read_folder
 from pjrtwheel.dist_folder.printing import format_table
 from pjrtwheel.errors import UsageError
-from pjrtwheel.program import require_text
-from pjrtwheel.release.known import load_release
-from pjrtwheel.release_check.policy import SIZES_FILE, measure, write_sizes
-from pjrtwheel.sets import SELECTOR
-from pjrtwheel.workflows import read_tag
 
 
 def configure_parser_merge(parser: argparse.ArgumentParser) -> None:
@@ -56,30 +51,4 @@ def execute_table(args: argparse.Namespace) -> int:
     check_repository(args.root)
     dist = args.dist or args.root / "dist"
     print(f"### {dist.resolve().name}/\n\n{format_table(read_folder(dist).values())}", end="")
-    return 0
-
-
-def configure_parser_sizes(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("--tag", type=require_text, required=True, help="such as v0.12.0.1+split.1")
-    add_options(parser, "--root", "--dist")
-
-
-def execute_sizes(args: argparse.Namespace) -> int:
-    """Put the sizes that the folder's `release.json` states into the place of what was known of the release."""
-    check_repository(args.root)
-    version, dist = read_tag(args.root, args.tag), args.dist or args.root / "dist"
-    if not version:
-        raise UsageError(
-            f"no sizes are kept of {args.tag}",
-            cause=f"{SELECTOR} holds no library, and may grow",
-            remedy="give the tag of a release of JAX",
-        )
-    release = load_release(args.root, version)
-    entries = [entry for entry in read_folder(dist).values() if entry.version == release.set_version]
-    sizes = measure(args.tag, entries)
-    if not sizes:
-        raise UsageError(f"no wheel of {release.set_version} in {dist}", remedy="name another folder with --dist")
-    write_sizes(args.root, sizes, args.tag)
-    print(f"{len(sizes)} sizes of {args.tag} in {SIZES_FILE}")
     return 0

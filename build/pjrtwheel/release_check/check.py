@@ -19,7 +19,7 @@ from pjrtwheel.record.entries import RELEASE_FILENAME
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release_check.candidate import CHANGELOG, Candidate, gather
-from pjrtwheel.release_check.policy import check_growth, check_policy, holds, load_policy, load_sizes, measure
+from pjrtwheel.release_check.policy import check_policy, holds, load_policy
 from pjrtwheel.release_check.proofs import (
     History,
     Verdict,
@@ -53,24 +53,12 @@ class ProblemKind(Enum):
         "prove them again at a commit of this release; if the clone is shallow, git fetch --unshallow",
     )
     POLICY = 29, "policy", "decide anew, and write it into releases/policy.toml"
-    SIZE = 30, "sizes", "make the wheel smaller, or note the reason in releases/policy.toml"
     DESTINATION = 31, "destination", "choose another one with --to, or change releases/destinations.toml"
     BUILT = 32, "commits", "build all wheels at one commit, the tag's or one before it; proofs of the same bytes stay"
 
-    @property
-    def status(self) -> int:
-        """The exit status."""
-        return self.value[0]
-
-    @property
-    def heading(self) -> str:
-        """What problems of this kind are about."""
-        return self.value[1]
-
-    @property
-    def remedy(self) -> str:
-        """What fixes them."""
-        return self.value[2]
+    def __init__(self, status: int, heading: str, remedy: str) -> None:
+        """Give its parts their names."""
+        self.status, self.heading, self.remedy = status, heading, remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +111,6 @@ def check_release(root: Path, tag: str, dist: Path, destination: Destination | N
         ProblemKind.LEVEL: check_levels(verdicts),
         ProblemKind.BUILT: check_built(entries, history),
         ProblemKind.ORIGIN: check_origins(entries, history),
-        ProblemKind.SIZE: check_growth(measure(tag, entries), load_sizes(root), policy),
         ProblemKind.DESTINATION: check_destination(candidate, destination) if destination else (),
     }
     problems = (

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Levels that are demanded, waivers that persons wrote, and notes on growth."""
+"""Levels that are demanded, and waivers that persons wrote."""
 
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -13,7 +13,7 @@ from pjrtwheel.errors import PinError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.proofs import Level, Proof
-from pjrtwheel.release_check.policy import POLICY_FILE, Demand, Note, Policy, Waiver, check_policy, load_policy
+from pjrtwheel.release_check.policy import POLICY_FILE, Demand, Policy, Waiver, check_policy, load_policy
 from pjrtwheel.release_check.proofs import History, Verdict, check_levels, choose_demand, judge
 from release_entries import entry_of, proof_of
 
@@ -93,9 +93,6 @@ def test_a_waiver_covers_what_it_names(platforms: tuple[str, ...], pythons: tupl
     assert not waiver.covers(entry_of(PLUGIN))
 
 
-NOTE = Note("v1", "jaxlib", "beads", "2026-11-22", ("linux_x86_64",))
-
-
 @pytest.mark.parametrize(
     ("decision", "named"),
     [
@@ -105,14 +102,11 @@ NOTE = Note("v1", "jaxlib", "beads", "2026-11-22", ("linux_x86_64",))
         (replace(WAIVER, until="2026-02-30"), "day is out of range for month"),
         (replace(WAIVER, platforms=("linux_riscv64",)), "linux_riscv64"),
         (replace(WAIVER, wheel="jaxlib-soroban"), "jaxlib-soroban"),
-        (replace(NOTE, date="2026-11-23"), "2026-11-23"),
     ],
 )
-def test_a_decision_that_cannot_hold_is_a_problem(decision: Waiver | Note, named: str) -> None:
+def test_a_decision_that_cannot_hold_is_a_problem(decision: Waiver, named: str) -> None:
     """Whether or not a wheel needs it."""
-    waivers = (WAIVER, decision) if isinstance(decision, Waiver) else (WAIVER,)
-    notes = (NOTE, decision) if isinstance(decision, Note) else (NOTE,)
-    policy = Policy(1, 2, 0, DEMAND, waivers, notes)
+    policy = Policy(1, DEMAND, (WAIVER, decision))
     (text,) = check_policy(policy, {"jaxlib", "jaxlib-abacus"}, {"linux_x86_64"}, TODAY)
     assert (decision.describe() in text, named in text) == (True, True)
 
@@ -140,7 +134,6 @@ def test_the_policy_of_this_repository_is_about_what_exists(root: Path) -> None:
     """On the day on which its newest decision was made; later it may have expired."""
     policy = load_policy(root)
     projects = {"jaxlib", *(backend.distribution for backend in load_backends(root).values())}
-    dates = [*(waiver.date for waiver in policy.waivers), *(note.date for note in policy.notes)]
-    newest = max(map(date.fromisoformat, dates))
+    newest = max(date.fromisoformat(waiver.date) for waiver in policy.waivers)
     assert list(check_policy(policy, projects, PLATFORMS, newest)) == []
     assert policy.demand == DEMAND
