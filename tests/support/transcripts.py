@@ -41,7 +41,7 @@ RUNS = {
     "tag": ["v1", ""],
     "verify": ["none.whl", "file"],
     "verify_release": [f"{ROOT}/{PUBLISHED} --documents-only", "empty", "none"],
-    "yank": ["pypi v1"],
+    "pages": ["pypi", "github"],
 }
 
 

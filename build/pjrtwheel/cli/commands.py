@@ -16,7 +16,7 @@ COMMANDS = {
     "inspect": "say what wheels are, and what is wrong with them",
     "matrix": "print as JSON the jobs of continuous integration: what to build, test and start",
     "merge": "put the wheels and records of several builds into one folder",
-    "pages": "write the index of all releases of GitHub, for Pages to serve",
+    "pages": "write the static index of all releases anew, as after a withdrawal",
     "pin": "write releases/VERSION.toml from the package index",
     "probe": "run PJRT's conformance checks on plugin libraries, without JAX",
     "publish": "bring a release to a destination, or promote it from a stage",
@@ -32,7 +32,6 @@ COMMANDS = {
     "verify": "check finished wheels against what their names and metadata promise",
     "verify_installs": "install a release from a stage as users do, and start JAX",
     "verify_release": "verify a release as those who receive it: checksums, documents, signature, wheels",
-    "yank": "withdraw a published release, with the reason",
 }
 
 # Small commands that are about one thing share a module. Its functions end in the name of the command.
@@ -50,5 +49,4 @@ SHARED = {
     "shutdown": "bazel",
     "table": "dist",
     "tag": "workflows",
-    "yank": "publish",
 }

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`publish`, `pages` and `yank`: a release at a destination."""
+"""`publish` and `pages`: a release at a destination, and the static index of all releases."""
 
 import argparse
 import os
@@ -9,14 +9,13 @@ from pathlib import Path
 from pjrtwheel.attest.release_folder import as_damaged_release, read_release_folder
 from pjrtwheel.attest.verify import verify_release
 from pjrtwheel.cli import add_options, check_repository
-from pjrtwheel.errors import UsageError, count
+from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import staging_folder
-from pjrtwheel.publish.destinations import DestinationKind, find_destination
-from pjrtwheel.publish.github import GithubRelease
-from pjrtwheel.publish.places import OF_GITHUB, add_place_options, open_place
+from pjrtwheel.publish.destinations import find_destination
+from pjrtwheel.publish.places import OF_STATIC, add_place_options, open_place
 from pjrtwheel.publish.publication import Publication, publish_release
-from pjrtwheel.publish.yanked import yank_release
+from pjrtwheel.publish.yanked import YANKED_FILE, YANKED_FILENAME
 from pjrtwheel.sets.tags import tag_of_wheels
 from pjrtwheel.wheel.names import parse_name
 
@@ -76,47 +75,21 @@ def execute_publish(args: argparse.Namespace) -> int:
 
 def configure_parser_pages(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("destination", metavar="DESTINATION", help="a GitHub Release of releases/destinations.toml")
+    parser.epilog = f"Withdrawals are in {YANKED_FILE}, or in {YANKED_FILENAME} of a folder."
+    parser.add_argument(
+        "destination", metavar="DESTINATION", help="one with a static index: a GitHub Release, a folder"
+    )
     add_options(parser, "--root")
-    add_place_options(parser, OF_GITHUB)
+    add_place_options(parser, OF_STATIC)
 
 
 def execute_pages(args: argparse.Namespace) -> int:
-    """Write the index, and say where it is."""
+    """Write the index, and say of what."""
     check_repository(args.root)
     destination = find_destination(args.root, args.destination)
-    is_github = destination.kind is DestinationKind.GITHUB
-    place = open_place(destination, args, os.environ, tag="") if is_github else None
-    if not isinstance(place, GithubRelease) or not place.index:
-        raise UsageError(
-            f"no index of {args.destination} can be written",
-            cause="only a GitHub Release has one apart from its files, in a folder that Pages serves",
-            remedy="name such a destination, and the folder with --pages",
-        )
-    place.write_index()
-    print(f"{place.index}: the index of all releases of {place.address}")
-    return 0
-
-
-def configure_parser_yank(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    parser.add_argument("destination", metavar="DESTINATION", help="one of releases/destinations.toml")
-    parser.add_argument("tag", metavar="TAG", help="such as v0.11.2+split.1 or select-v0.1.0")
-    parser.add_argument("--reason", required=True, metavar="TEXT", help="what installers say of it")
-    add_options(parser, "--root")
-    add_place_options(parser)
-
-
-def execute_yank(args: argparse.Namespace) -> int:
-    """Yank all wheels of the tag, and say what is left to do."""
-    check_repository(args.root)
-    if not args.reason.strip():
-        raise UsageError("--reason is empty", remedy="say what is wrong, and which release to take in its place")
-    destination = find_destination(args.root, args.destination)
-    place, reason = open_place(destination, args, os.environ, args.tag), args.reason.strip()
     if destination.is_shared:
-        place.yank((), reason)  # which says that there is no call for it, and what to do
-    number, left = yank_release(place, args.tag, reason)
-    what = f"{args.tag} at {place.address}, {count(number, 'wheel')}"
-    print(f"withdrawn: {what}\n{left}" if left else f"yanked: {what}")
+        raise UsageError(f"{args.destination} makes its own index", remedy="withdraw wheels on its own pages")
+    place = open_place(destination, args, os.environ, tag="")
+    place.write_index()
+    print(f"the index of all releases of {place.address} is written")
     return 0

@@ -144,8 +144,8 @@ class Place(Protocol):
     def finish(self) -> None:
         """Make all that was uploaded visible, where the destination has a step of its own for that (drafts, pages)."""
 
-    def yank(self, names: Collection[str], reason: str) -> str:
-        """Withdraw files so that installers take them only when pinned (PEP 592); say what is left to do for that."""
+    def write_index(self) -> None:
+        """Write the static index of all releases anew; an index with an upload API has its own."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,9 +35,8 @@ from pjrtwheel.products.index.projects import (
     read_requires_python,
 )
 from pjrtwheel.publish.destinations import PublishedFile
-from pjrtwheel.publish.yanked import Yanked, add_yanked, find_reasons, read_yanked
+from pjrtwheel.publish.yanked import Yanked, find_reasons, read_yanked
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry
-from pjrtwheel.record.origin import find_date
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX, find_name
 
 _NO_RELEASE = "release not found"
@@ -260,18 +259,15 @@ class GithubRelease:
         if self.index:
             write_pages(projects, self.index)
 
-    def yank(self, names: Collection[str], reason: str) -> str:
-        """Write the withdrawal down, and the index with it if there is a folder for that."""
-        if self.index:
-            check_place(self.index)
-        add_yanked(self.yanked_file, names, reason, find_date(os.environ)[:10])
-        self.write_index()
-        return f"it is in {self.yanked_file}: commit that to main, and pages.yml deploys the index with it"
-
     def write_index(self) -> None:
-        """Write the index of all releases that are published, if there is a folder for it."""
-        if self.index:
-            write_pages(self.repository.list_projects(read_yanked(self.yanked_file)), self.index)
+        """Write the index of all releases that are published.
+
+        Raises:
+            UsageError: There is no folder for it, or it holds something else.
+        """
+        if not self.index:
+            raise UsageError(f"there is no folder for the index of {self.address}", remedy="name it with --pages")
+        write_pages(self.repository.list_projects(read_yanked(self.yanked_file)), self.index)
 
     def _run(self, action: str, *arguments: str, folder: Path | None = None) -> None:
         self.repository.run("release", action, self.tag, *arguments, folder=folder)

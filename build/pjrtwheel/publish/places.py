@@ -26,7 +26,7 @@ OPTIONS = {
     "pages": "folder that Pages serves; the index is written into its folder simple",
     "yanked-file": f"which wheels were withdrawn, and why (default: {YANKED_FILE}, or next to the index of a folder)",
 }
-OF_GITHUB = ("github-repository", "pages", "yanked-file")
+OF_STATIC = ("github-repository", "pages", "site", "yanked-file")
 # What has to be known of each kind; for a stage that is read from there is an option --from-NAME.
 _REQUIRED = {
     DestinationKind.UPLOAD_API: "index-url",

@@ -12,7 +12,6 @@ FOLDER/yanked.toml     which wheels were withdrawn, and why
 The files are the truth: pages are only ever written from them, and never read.
 """
 
-import os
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -25,9 +24,8 @@ from pjrtwheel.products.index import write_pages
 from pjrtwheel.products.index.projects import IndexedFile, Project, WheelFolder, list_projects, read_release
 from pjrtwheel.publish.destinations import PublishedFile
 from pjrtwheel.publish.servers import explained
-from pjrtwheel.publish.yanked import YANKED_FILENAME, add_yanked, find_reasons, read_yanked
+from pjrtwheel.publish.yanked import YANKED_FILENAME, find_reasons, read_yanked
 from pjrtwheel.record.entries import read_entries
-from pjrtwheel.record.origin import find_date
 
 FILES, INDEX, UPLOADS = "files", "simple", ".uploads"
 
@@ -38,7 +36,7 @@ class StaticFolder:
 
     Attributes:
         folder: The folder.
-        tag: Tag of the release.
+        tag: Tag of the release; empty for the index of all releases alone.
         yanked_file: Which wheels were withdrawn.
     """
 
@@ -119,16 +117,14 @@ class StaticFolder:
             if self._files == self._uploads:
                 self._list_projects(self._uploads)  # which raises if it does not go with what is there
                 self._uploads.rename(self._published)
-            self._write_index()
+            self._exchange_index()
             with suppress(OSError):  # others are on their way
                 self._uploads.parent.rmdir()
 
-    def yank(self, names: Collection[str], reason: str) -> str:
-        """Write the withdrawal down, and exchange the index for one that has it, which is all there is to do."""
-        with explained(f"cannot withdraw {self.tag} in {self.folder}", self.folder), self._locked():
-            add_yanked(self.yanked_file, names, reason, find_date(os.environ)[:10])
-            self._write_index()
-        return ""
+    def write_index(self) -> None:
+        """Write the index anew, as after a withdrawal."""
+        with explained(f"cannot write the index of {self.folder}", self.folder), self._locked():
+            self._exchange_index()
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -138,7 +134,7 @@ class StaticFolder:
         with locked(published):
             yield
 
-    def _write_index(self) -> None:
+    def _exchange_index(self) -> None:
         write_pages(self._list_projects(), self.folder / INDEX)
 
     def _list_projects(self, *more: Path) -> tuple[Project, ...]:
@@ -176,7 +172,7 @@ def open_folder(settings: Mapping[str, str], tag: str) -> StaticFolder:
     Raises:
         UsageError: The tag cannot be the name of a folder.
     """
-    if not tag or Path(tag).name != tag or tag.startswith("."):
+    if Path(tag).name != tag or tag.startswith("."):
         raise UsageError(f"{tag!r} cannot be the name of a folder")
     folder = Path(settings["site"])
     return StaticFolder(folder.absolute(), tag, Path(settings.get("yanked-file", folder / YANKED_FILENAME)))

@@ -104,17 +104,8 @@ class UploadIndex:
     def finish(self) -> None:
         """Do nothing: an index shows a file as soon as it has it."""
 
-    def yank(self, names: Collection[str], reason: str) -> str:  # noqa: ARG002
-        """Say that there is no call for this.
-
-        Raises:
-            PublishError: Always.
-        """
-        raise PublishError(
-            f"{self.name} cannot withdraw a release",
-            cause="the upload API has no such call; each index has its own way",
-            remedy="yank the release on the pages of the index; with devpi, remove it: devpi remove PROJECT==VERSION",
-        )
+    def write_index(self) -> None:
+        """Do nothing: it writes its pages itself."""
 
     def _read_page(self, project: str) -> list[PublishedFile]:
         with self._reading() as session, PyPISimple(self.address, session=session) as client:
