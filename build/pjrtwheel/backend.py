@@ -180,9 +180,7 @@ def parse_backend(text: str, path: Path) -> Backend:
         return read_toml(Backend, text, name=path.parent.name, path=path)
     except TableError as error:
         raise UsageError(
-            f"malformed backend file: {path}",
-            cause=str(error),
-            remedy="build/pjrtwheel/backend.py documents every key",
+            f"malformed backend file: {path}", cause=str(error), remedy="build/pjrtwheel/backend.py documents every key"
         ) from error
 
 

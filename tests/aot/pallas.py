@@ -24,11 +24,7 @@ def lower(devices):
         block = pl.BlockSpec((64, 128), lambda i, j: (i, j))
         grid = (x.shape[0] // 64, x.shape[1] // 128)
         kernel = pl.pallas_call(
-            scale,
-            grid=grid,
-            in_specs=[block, block],
-            out_specs=block,
-            out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype),
+            scale, grid=grid, in_specs=[block, block], out_specs=block, out_shape=jax.ShapeDtypeStruct(x.shape, x.dtype)
         )
         return kernel(x, x)
 

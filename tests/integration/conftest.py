@@ -129,10 +129,7 @@ def uv_cache(shared_folder: Path) -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def remove_folders(
-    request: pytest.FixtureRequest,
-    tmp_path_factory: pytest.TempPathFactory,
-    session_folder: Path,
-    shared_folder: Path,
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, session_folder: Path, shared_folder: Path
 ) -> Iterator[None]:
     """Remove the folders that a module made, unless a test of it failed: wheels and environments are large."""
     base, failed = tmp_path_factory.getbasetemp(), request.session.testsfailed

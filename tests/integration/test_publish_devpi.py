@@ -17,15 +17,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from index_servers import (
-    PASSWORD,
-    USERNAME,
-    Devpi,
-    Index,
-    install_servers,
-    run_devpi,
-    run_simple_repository_server,
-)
+from index_servers import PASSWORD, USERNAME, Devpi, Index, install_servers, run_devpi, run_simple_repository_server
 from package_index import run_installer
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_venv, find_uv, requirement_group, wheelhouse

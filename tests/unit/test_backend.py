@@ -7,12 +7,7 @@ from pathlib import Path
 import pytest
 
 import abacus_backend
-from pjrtwheel.backend import (
-    check_files,
-    find_backend,
-    load_backends,
-    parse_backend,
-)
+from pjrtwheel.backend import check_files, find_backend, load_backends, parse_backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 

@@ -56,11 +56,7 @@ def test_unknown_platform_lists_the_known_ones() -> None:
 
 @pytest.mark.parametrize(
     ("system", "machine", "expected"),
-    [
-        ("Linux", "aarch64", "linux_aarch64"),
-        ("Darwin", "arm64", "macos_arm64"),
-        ("Windows", "AMD64", "windows_x86_64"),
-    ],
+    [("Linux", "aarch64", "linux_aarch64"), ("Darwin", "arm64", "macos_arm64"), ("Windows", "AMD64", "windows_x86_64")],
 )
 def test_this_platform_is_named_by_system_and_machine(
     monkeypatch: pytest.MonkeyPatch, system: str, machine: str, expected: str

@@ -36,12 +36,7 @@ def plan(release: Release, backends: tuple[Backend, ...], tmp_path: Path) -> Pla
 
     def make(*, pythons: tuple[str, ...] = ("cp312", "cp314t"), smoke_tests: bool = True) -> ReleasePlan:
         return plan_release(
-            release,
-            backends,
-            dist=tmp_path / "dist",
-            host=HOST,
-            pythons=pythons,
-            smoke_tests=smoke_tests,
+            release, backends, dist=tmp_path / "dist", host=HOST, pythons=pythons, smoke_tests=smoke_tests
         )
 
     return make

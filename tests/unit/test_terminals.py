@@ -63,13 +63,7 @@ def ask_tooling(stream: io.StringIO, environ: dict[str, str]) -> tuple[int, bool
 )
 @pytest.mark.parametrize(
     ("encoding", "marks"),
-    [
-        ("utf-8", True),
-        ("gb18030", True),
-        ("cp1252", False),
-        ("no-such-encoding", False),
-        (None, False),
-    ],
+    [("utf-8", True), ("gb18030", True), ("cp1252", False), ("no-such-encoding", False), (None, False)],
 )
 @pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "pipe"])
 def test_all_programs_take_an_output_for_the_same(

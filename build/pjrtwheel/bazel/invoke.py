@@ -210,12 +210,7 @@ def _relay(lines: Iterator[str], step: Step, progress: Progress) -> str:
 
 
 def run_bazel(
-    command: Sequence[str],
-    directory: Path,
-    environ: Mapping[str, str],
-    *,
-    step: Step,
-    progress: Progress = LINES,
+    command: Sequence[str], directory: Path, environ: Mapping[str, str], *, step: Step, progress: Progress = LINES
 ) -> tuple[int, str]:
     """Run Bazel, and return its exit status and all it printed.
 

@@ -17,10 +17,7 @@ from pjrtwheel.release.model import Release, XlaSource
 from pjrtwheel.sources import import_closure
 
 # The programs that actions run, by the modules that each begins with.
-_ACTIONS = {
-    "assemble": ("pjrtwheel.__main__", "pjrtwheel.cli.assemble"),
-    "compile": ("pjrtwheel.bazel.compile",),
-}
+_ACTIONS = {"assemble": ("pjrtwheel.__main__", "pjrtwheel.cli.assemble"), "compile": ("pjrtwheel.bazel.compile",)}
 
 
 def _describe_graph(root: Path, version: str | None, host: Platform) -> dict[str, Any]:

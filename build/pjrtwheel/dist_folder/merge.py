@@ -112,10 +112,7 @@ def add_proof_files(paths: Sequence[Path], dist: Path, now: datetime) -> tuple[E
 def _signed(file: ProofFile) -> tuple[ProvenWheel, ...]:
     """Return the wheels of a file, with its signer in each proof, whatever the proofs themselves say of that."""
     return tuple(
-        replace(
-            wheel,
-            proof=replace(wheel.proof, origin=replace(wheel.proof.origin, signed_off_by=file.signed_off_by)),
-        )
+        replace(wheel, proof=replace(wheel.proof, origin=replace(wheel.proof.origin, signed_off_by=file.signed_off_by)))
         for wheel in file.wheels
     )
 

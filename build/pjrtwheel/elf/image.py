@@ -176,9 +176,7 @@ def _check_sense(header: FileHeader, sections: tuple[SectionHeader, ...], where:
     names = sections[header.shstrndx] if 0 < header.shstrndx < len(sections) else None
     if senseless or (sections and (names is None or names.type != layout.SHT_STRTAB)):
         raise ElfError(
-            f"{where} is a damaged ELF file",
-            cause="its section headers contradict each other",
-            remedy="fetch it again",
+            f"{where} is a damaged ELF file", cause="its section headers contradict each other", remedy="fetch it again"
         )
 
 

@@ -51,11 +51,7 @@ def create_venv(interpreter: Interpreter, target: Path) -> Path:
 
 
 def install(
-    python: Path,
-    requirements: Sequence[str],
-    folders: Iterable[Path],
-    *,
-    fresh: Iterable[str] | None = None,
+    python: Path, requirements: Sequence[str], folders: Iterable[Path], *, fresh: Iterable[str] | None = None
 ) -> None:
     """Install from folders of wheels alone, without the network, with uv where it is installed.
 

@@ -75,9 +75,7 @@ def parse_settings(text: str) -> IndexSettings:
     no_index = found.get("no-index", "") not in {"", "0", "false", "no", "off"}
     links = found.get("find-links", "").split()
     return IndexSettings(
-        () if no_index else tuple(urls),
-        tuple(local_path(link) or Path(link) for link in links),
-        found.get("cert", ""),
+        () if no_index else tuple(urls), tuple(local_path(link) or Path(link) for link in links), found.get("cert", "")
     )
 
 

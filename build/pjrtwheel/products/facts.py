@@ -108,11 +108,7 @@ def code_of_set(backends: Iterable[Backend], entries: Iterable[Entry], release: 
     listed = [entry for entry in entries if entry.version == release.set_version]
     return [
         KnownCode(
-            backend.name,
-            platform,
-            entry.gpu_code,
-            Source(entry.filename, entry.sha256),
-            toolkit_of(backend, entry),
+            backend.name, platform, entry.gpu_code, Source(entry.filename, entry.sha256), toolkit_of(backend, entry)
         )
         for backend in backends
         for platform, entry in find_wheels(backend, listed)
@@ -203,10 +199,7 @@ def _code_in(backends: Iterable[selector.Backend]) -> Iterator[KnownCode]:
 
 
 def _backend_facts(
-    backend: Backend,
-    release: Release,
-    known: Mapping[tuple[str, str], KnownCode],
-    before: selector.Backend | None,
+    backend: Backend, release: Release, known: Mapping[tuple[str, str], KnownCode], before: selector.Backend | None
 ) -> selector.Backend:
     built = {platform: known[backend.name, platform] for platform in backend.tags if (backend.name, platform) in known}
     there = {name for name in backend.tags if _key(backend.name, name) in release.pins or name in built}

@@ -201,10 +201,7 @@ def describe_wheel(inspection: Inspection) -> Facts:
 
 
 def _count(inspection: Inspection) -> Facts:
-    return {
-        "files": [PurePosixPath(path).name for path in inspection.files],
-        "findings": count_findings(inspection),
-    }
+    return {"files": [PurePosixPath(path).name for path in inspection.files], "findings": count_findings(inspection)}
 
 
 def count_findings(inspection: Inspection) -> list[str]:

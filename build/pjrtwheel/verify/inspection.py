@@ -98,12 +98,7 @@ class Inspection:
         return {**table, "files": sizes, "floors": self.floors(), "gpu_code": write(self.gpu_code())}
 
 
-def inspect_wheel(
-    wheel: Path,
-    *,
-    find_tool: FindTool,
-    exports: Mapping[str, Sequence[str]],
-) -> Inspection:
+def inspect_wheel(wheel: Path, *, find_tool: FindTool, exports: Mapping[str, Sequence[str]]) -> Inspection:
     """Read all there is to know about a wheel.
 
     Args:

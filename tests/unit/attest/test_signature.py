@@ -13,13 +13,7 @@ from typing import Any
 import pytest
 
 from pjrtwheel.attest.release_folder import SUMS_FILENAME, ReleaseFolder, read_release_folder
-from pjrtwheel.attest.signature import (
-    check_signature,
-    format_envelope,
-    load_public_key,
-    load_signer,
-    parse_envelope,
-)
+from pjrtwheel.attest.signature import check_signature, format_envelope, load_public_key, load_signer, parse_envelope
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, Subject, parse_statement
 from pjrtwheel.errors import AttestError, UsageError
 from pjrtwheel.files import hash_file

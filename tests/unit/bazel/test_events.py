@@ -8,14 +8,7 @@ from typing import Any
 
 import pytest
 
-from pjrtwheel.bazel.events import (
-    Action,
-    BuildLog,
-    explain_failure,
-    parse_events,
-    read_events,
-    report_line,
-)
+from pjrtwheel.bazel.events import Action, BuildLog, explain_failure, parse_events, read_events, report_line
 from pjrtwheel.errors import BazelError, ElfError
 from pjrtwheel.progress import Item, Step
 

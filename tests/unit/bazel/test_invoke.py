@@ -12,13 +12,7 @@ import pytest
 
 from pjrtwheel.backend import find_backend
 from pjrtwheel.bazel.events import BuildLog
-from pjrtwheel.bazel.invoke import (
-    BuildRequest,
-    build_environment,
-    output_directories,
-    run_bazel,
-    startup_flags,
-)
+from pjrtwheel.bazel.invoke import BuildRequest, build_environment, output_directories, run_bazel, startup_flags
 from pjrtwheel.bazel.locate import Bazel
 from pjrtwheel.bazel.workspace import Workspace
 from pjrtwheel.errors import BazelError, UsageError

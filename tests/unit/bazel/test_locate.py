@@ -44,8 +44,7 @@ def test_bazelisk_is_not_asked_within_a_bundle(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("named", "cause"),
-    [("", "looked for bazelisk, bazel, bazel-4"), ("old", "/old (3.7.2)"), ("none", "")],
+    ("named", "cause"), [("", "looked for bazelisk, bazel, bazel-4"), ("old", "/old (3.7.2)"), ("none", "")]
 )
 def test_none_that_will_do(tmp_path: Path, named: str, cause: str) -> None:
     """None at all, one that is too old, and one that is missing: what is named is never replaced by another."""

@@ -61,11 +61,7 @@ def test_lines(old: list[str], new: list[str], line: list[str]) -> None:
 
 
 def test_plugins_are_compared_where_both_releases_were_built(
-    root: Path,
-    before: Release,
-    after: Release,
-    make_elf: Callable[..., bytes],
-    make_wheel: Callable[..., Path],
+    root: Path, before: Release, after: Release, make_elf: Callable[..., bytes], make_wheel: Callable[..., Path]
 ) -> None:
     """By what inspection finds in them; a backend that was built of one release only is left out."""
     backends = load_backends(root)

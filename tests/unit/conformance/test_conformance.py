@@ -10,14 +10,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.conformance.clients import find_test_files
-from pjrtwheel.conformance.comparison import (
-    Change,
-    Difference,
-    Expected,
-    compare,
-    format_report,
-    parse_expected,
-)
+from pjrtwheel.conformance.comparison import Change, Difference, Expected, compare, format_report, parse_expected
 from pjrtwheel.conformance.run_file import Case, CaseOutcome, read_log, run_file
 from pjrtwheel.errors import UsageError
 

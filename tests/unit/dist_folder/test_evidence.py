@@ -103,10 +103,7 @@ def test_a_proof_of_a_published_wheel_enters_the_record(tmp_path: Path) -> None:
     digests = {names[0]: built[0][0].report.sha256, names[1]: "00", "jaxlib_c.whl": "00"}
     assert add_proofs(proofs, digests, dist) == (names[1], "jaxlib_c.whl")
     record = parse_entries((dist / "release.json").read_bytes())
-    assert [(name, entry.proof.level) for name, entry in record.items()] == [
-        (names[0], "device"),
-        (names[1], "load"),
-    ]
+    assert [(name, entry.proof.level) for name, entry in record.items()] == [(names[0], "device"), (names[1], "load")]
 
 
 PROOFS = st.builds(

@@ -121,10 +121,7 @@ REFUSED: dict[str, tuple[Damage, str]] = {
         ),
         f"a program failed on {BINDINGS}",
     ),
-    "a run in the future": (
-        set_in("wheels.0.proof.origin.date", "2026-11-22T12:06:00Z"),
-        "2026-11-22T12:06:00Z",
-    ),
+    "a run in the future": (set_in("wheels.0.proof.origin.date", "2026-11-22T12:06:00Z"), "2026-11-22T12:06:00Z"),
     "a file of the future": (set_in("date", "2999-01-01T00:00:00Z"), "2999-01-01T00:00:00Z"),
     "a date that is none": (set_in("wheels.0.proof.origin.date", "today"), "'today' is no date"),
     "a path": (set_in("wheels.0.wheel", f"../{BINDINGS}"), "wheels[0].wheel: "),
@@ -132,10 +129,7 @@ REFUSED: dict[str, tuple[Damage, str]] = {
     "a signature over lines": (set_in("signed_off_by", "A\nB"), "signed_off_by: "),
     "nobody": (set_in("signed_off_by", " "), "signed_off_by: "),
     "no proofs": (set_in("wheels", []), "it has no proofs"),
-    "a wheel twice": (
-        lambda document: document["wheels"].append(document["wheels"][0]),
-        "it names a wheel twice",
-    ),
+    "a wheel twice": (lambda document: document["wheels"].append(document["wheels"][0]), "it names a wheel twice"),
     "a key that nobody knows": (set_in("wheels.0.proof.trust", "me"), "wheels[0].proof"),
 }
 

@@ -154,10 +154,7 @@ def test_the_command_merges(tmp_path: Path) -> None:
     folders = [make_folder(tmp_path / "a", PLUGIN), make_folder(tmp_path / "b", OTHER)]
     dist = tmp_path / "dist"
     assert cli.main(["merge", *map(str, folders), "--dist", str(dist)]) == 0
-    assert [entry["filename"] for entry in json.loads((dist / "release.json").read_text())["wheels"]] == [
-        PLUGIN,
-        OTHER,
-    ]
+    assert [entry["filename"] for entry in json.loads((dist / "release.json").read_text())["wheels"]] == [PLUGIN, OTHER]
     assert cli.main(["merge", str(tmp_path / "none"), "--dist", str(dist)]) == UsageError.exit_code
 
 

@@ -13,14 +13,7 @@ import pytest
 
 from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch import listing
-from pjrtwheel.fetch.listing import (
-    IndexFile,
-    IndexSettings,
-    download_file,
-    list_wheels,
-    parse_settings,
-    read_document,
-)
+from pjrtwheel.fetch.listing import IndexFile, IndexSettings, download_file, list_wheels, parse_settings, read_document
 
 NAME = "abacus_pjrt-1.2-py3-none-any.whl"
 DIGEST = "ab" * 32

@@ -32,12 +32,7 @@ VERSION = RELEASE.set_version
 CODE12 = ["compute_120", "sm_50", "sm_60", "sm_70", "sm_80", "sm_90", "sm_100", "sm_101", "sm_120"]
 CODE13 = ["compute_120", "sm_75", "sm_80", "sm_90", "sm_100", "sm_110", "sm_120"]
 SELECT12 = Select(
-    "nvidia",
-    300,
-    driver=(12, 0),
-    toolkit=(12, 9),
-    oldest_capability=(5, 2),
-    constraints={"<7.5": ("cudnn<9.11",)},
+    "nvidia", 300, driver=(12, 0), toolkit=(12, 9), oldest_capability=(5, 2), constraints={"<7.5": ("cudnn<9.11",)}
 )
 SELECT13 = Select("nvidia", 400, driver=(13, 0), toolkit=(13, 0), constraints={">=10,<12": ("cublas>=13.2",)})
 

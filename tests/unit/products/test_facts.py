@@ -188,11 +188,7 @@ def test_a_toolkit_that_is_no_number_of_cuda_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "cause"),
-    [
-        ("rank = 0", "rang = 0", "select.rang"),
-        ('vendor = "merchant"', "", "select.vendor"),
-    ],
+    ("old", "new", "cause"), [("rank = 0", "rang = 0", "select.rang"), ('vendor = "merchant"', "", "select.vendor")]
 )
 def test_a_table_that_the_selector_cannot_read_is_refused(old: str, new: str, cause: str) -> None:
     """By its own dataclass, with the file and the key."""

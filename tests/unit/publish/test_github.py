@@ -209,11 +209,7 @@ def exchange(folder: Path, name: str, data: bytes) -> None:
     ],
 )
 def test_an_older_release_that_was_altered_is_not_listed(
-    github: StandIn,
-    release: ReleaseFolder,
-    tmp_path: Path,
-    damage: Callable[[Path], None],
-    named: str,
+    github: StandIn, release: ReleaseFolder, tmp_path: Path, damage: Callable[[Path], None], named: str
 ) -> None:
     """Installers would get what somebody else put there: the index stays as it is, and the new release a draft."""
     pages = tmp_path / "pages"

@@ -39,12 +39,7 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
                 "proof": {
                     "backend": "cpu",
                     "level": "load",
-                    "origin": {
-                        "commit": "0" * 40,
-                        "dirty": False,
-                        "version": "0.1.0",
-                        "date": "2026-11-21T09:40:00Z",
-                    },
+                    "origin": {"commit": "0" * 40, "dirty": False, "version": "0.1.0", "date": "2026-11-21T09:40:00Z"},
                     "pjrt_api": "0.115",
                     "pjrt_attributes": {"xla_version": "2"},
                     "pythons": [
@@ -65,12 +60,7 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
                 "other_proofs": [],
                 "stripped_bytes": 7,
                 "changes": {"a.so": ["dropped .symtab"]},
-                "built": {
-                    "commit": "0" * 40,
-                    "dirty": False,
-                    "version": "0.1.0",
-                    "date": "2026-11-21T09:40:00Z",
-                },
+                "built": {"commit": "0" * 40, "dirty": False, "version": "0.1.0", "date": "2026-11-21T09:40:00Z"},
             }
         ],
     }
@@ -78,15 +68,7 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "data",
-    [
-        b"",
-        b"[]",
-        b"[" * 100_000,
-        b"\xff",
-        b'{"schema": 1, "wheels": []}',
-        b'{"schema": 2, "wheels": 1}',
-    ],
+    "data", [b"", b"[]", b"[" * 100_000, b"\xff", b'{"schema": 1, "wheels": []}', b'{"schema": 2, "wheels": 1}']
 )
 def test_a_broken_record_is_made_again(data: bytes) -> None:
     """A record that cannot be read never stops a build."""

@@ -119,10 +119,7 @@ CHANGES: dict[str, tuple[Change, list[tuple[str, str]]]] = {
         lambda small: (small.dist / PLUGIN).rename(small.dist / OTHER),
         [("ALTERED", f"{PLUGIN} was renamed to {OTHER}"), ("UNLISTED", OTHER)],
     ),
-    "a file under the name of another": (
-        lambda small: replace_with(small, PLUGIN, BINDINGS),
-        [("ALTERED", PLUGIN)],
-    ),
+    "a file under the name of another": (lambda small: replace_with(small, PLUGIN, BINDINGS), [("ALTERED", PLUGIN)]),
     "an entry of another file": (
         lambda small: small.change(BINDINGS, tags=("cp313-cp313-manylinux_2_27_x86_64",)),
         [("ALTERED", BINDINGS)],

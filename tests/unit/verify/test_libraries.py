@@ -12,14 +12,7 @@ from pjrtwheel.binaries import Library
 from pjrtwheel.platforms import PLATFORMS, BinaryFormat, find_platform
 from pjrtwheel.verify.contents import read_contents, read_libraries
 from pjrtwheel.verify.findings import Finding
-from pjrtwheel.verify.libraries import (
-    Allowed,
-    check_floors,
-    check_libraries,
-    check_system,
-    find_useless,
-    is_tolerated,
-)
+from pjrtwheel.verify.libraries import Allowed, check_floors, check_libraries, check_system, find_useless, is_tolerated
 
 MakeLibrary = Callable[..., bytes]
 Check = Callable[..., list[tuple[str, str]]]

@@ -13,11 +13,7 @@ from hypothesis import strategies as st
 from pjrtwheel.backend import Backend, parse_backend
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.wheel.members import Member, RecordEntry, encode_digest, format_record, parse_record
-from pjrtwheel.wheel.metadata import (
-    add_extras,
-    platform_marker,
-    wheel_metadata,
-)
+from pjrtwheel.wheel.metadata import add_extras, platform_marker, wheel_metadata
 from pjrtwheel.wheel.names import WheelName, parse_name
 from pjrtwheel.wheel.plan import PluginSpec, parse_manifest
 from pjrtwheel.wheel.sbom import format_sbom

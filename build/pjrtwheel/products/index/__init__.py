@@ -46,9 +46,7 @@ def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
 
 
 def write_joint_index(
-    sources: Sequence[WheelFolder],
-    output: Path,
-    yanked: Mapping[str, str] | None = None,
+    sources: Sequence[WheelFolder], output: Path, yanked: Mapping[str, str] | None = None
 ) -> tuple[Project, ...]:
     """Write one index of several folders, in place of the one before, and return its projects.
 
