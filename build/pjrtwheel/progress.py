@@ -9,13 +9,14 @@ the edge. They say which step begins and what runs in it; how that is shown is n
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Self, TextIO
 
-from rich import progress as bars
-from rich.console import Console, Group
+from rich.console import Console
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
 from rich.text import Text
 
 from pjrtwheel.console import fold_text, open_console
@@ -26,55 +27,37 @@ _ITEMS = 4  # that are shown of one step
 _WIDTH = 100  # of a line in a log
 
 
-@dataclass(slots=True)
-class Item:
-    """What runs within a step, such as an action or a program; `since` is a time of the step's clock."""
-
-    name: str
-    since: float
-
-    def rename(self, name: str) -> None:
-        """Say what of it runs now."""
-        self.name = name
-
-
 class Step:
-    """A step that runs; several threads may begin and end items of it."""
+    """A step that runs; several threads may begin and end items of it.
+
+    Attributes:
+        total: Of how many items; 0 where that is not known.
+        done: How many of them ended.
+        running: What runs now.
+        failed: Set where it failed although it comes to its end, as that of a program with a bad exit status does.
+    """
 
     def __init__(self, name: str, total: int = 0, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin it now; a `total` of 0 is an unknown one."""
-        self.name, self.clock, self.since, self.failed = name, clock, clock(), False
-        self.done, self.total = 0, total
-        self._own: dict[int, Item] = {}
-        self._reported: tuple[Item, ...] = ()
+        """Begin it now."""
+        self.name, self.total, self.clock, self.since = name, total, clock, clock()
+        self.done, self.failed = 0, False
+        self.running: list[str] = []
         self._lock = threading.Lock()
 
     @contextmanager
-    def item(self, name: str) -> Iterator[Item]:
+    def item(self, name: str) -> Iterator[None]:
         """Show an item while something runs; afterwards it counts as done."""
-        item = Item(name, self.clock())
-        with self._lock:
-            self._own[id(item)] = item
+        self.running.append(name)
         try:
-            yield item
+            yield
         finally:
             with self._lock:
-                del self._own[id(item)]
+                self.running.remove(name)
                 self.done += 1
 
-    def report(self, done: int, total: int, items: Sequence[Item]) -> None:
+    def report(self, done: int, total: int, running: str) -> None:
         """Take over what another program says of itself, in place of what it said before."""
-        with self._lock:
-            self.done, self.total, self._reported = done, total, tuple(items)
-
-    def fail(self) -> None:
-        """Show it as failed although it comes to its end, as that of a program with a bad exit status does."""
-        self.failed = True
-
-    def items(self) -> list[Item]:
-        """Return what runs now."""
-        with self._lock:
-            return [*self._reported, *self._own.values()]
+        self.done, self.total, self.running = done, total, [running] if running else []
 
     def describe(self) -> str:
         """Return name, count and time, such as `verify 3 of 7: 1:00`."""
@@ -141,9 +124,7 @@ class LogProgress(Progress):
     def beat(self) -> None:
         """Say what runs, unless something was said a short time ago."""
         if self._steps and self.clock() - self._said >= SILENCE_S:
-            parts = (
-                f"{step.describe()} {'; '.join(item.name for item in step.items()[:_ITEMS])}" for step in self._steps
-            )
+            parts = (f"{step.describe()} {'; '.join(step.running[:_ITEMS])}" for step in self._steps)
             self.say(f"[{format_time(self.clock() - self.started)}] {'; '.join(parts)}"[:_WIDTH].rstrip())
 
     def _watch(self) -> None:
@@ -168,7 +149,17 @@ class BarProgress(Progress):
         """Show them on a console."""
         super().__init__(clock=clock)
         self._console = console
-        self._bars = _Bars(self._steps, console)
+        redirected = sys.stdout.isatty()
+        self._live = Live(console=console, transient=True, redirect_stdout=redirected, get_renderable=self._draw)
+
+    def _draw(self) -> Table:
+        table = Table.grid(padding=(0, 1))
+        for step in tuple(self._steps):
+            bar = ProgressBar(step.total or None, step.done, width=20, pulse=not step.total)
+            table.add_row(bar, Text(step.describe()))
+            for name in step.running[:_ITEMS]:
+                table.add_row("", Text(f"  {name}"))
+        return table
 
     def say(self, text: str) -> None:
         """Print a line that stays."""
@@ -181,40 +172,12 @@ class BarProgress(Progress):
 
     def __enter__(self) -> Self:
         """Begin to show them."""
-        self._bars.start()
+        self._live.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         """Remove them; what was said stays."""
-        self._bars.stop()
-
-
-class _Bars(bars.Progress):
-    """A bar for each step, and below it one for each item that runs in it."""
-
-    def __init__(self, steps: Sequence[Step], console: Console) -> None:
-        self._shown = steps
-        counted = bars.TextColumn("{task.fields[count]}")
-        columns = (bars.TextColumn("{task.description}", markup=False), bars.BarColumn(20), counted)
-        super().__init__(
-            *columns, bars.TimeElapsedColumn(), console=console, transient=True, redirect_stdout=sys.stdout.isatty()
-        )
-
-    def get_renderables(self) -> Iterator[Group]:
-        tasks = []
-        for step in tuple(self._shown):
-            count = f"{step.done}/{step.total}" if step.total else ""
-            tasks.append(_task(step.name, step, step.done, step.total, count))
-            tasks += [_task(f"  {item.name}", step, since=item.since) for item in step.items()[:_ITEMS]]
-        yield Group(self.make_tasks_table(tasks))
-
-
-def _task(
-    name: str, step: Step, done: int = 0, total: int = 0, count: str = "", since: float | None = None
-) -> bars.Task:
-    task = bars.Task(bars.TaskID(0), name, total or None, done, _get_time=step.clock, fields={"count": count})
-    task.start_time = step.since if since is None else since
-    return task
+        self._live.stop()
 
 
 def format_time(seconds: float) -> str:

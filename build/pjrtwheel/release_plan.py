@@ -1,13 +1,12 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What making a whole release will do, known before anything is started: builds, what is absent, proofs."""
+"""What making a whole release will do, known before anything is started: builds, and what is absent."""
 
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.abis import name_python
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import count
 from pjrtwheel.files import display_path
@@ -53,14 +52,12 @@ class ReleasePlan:
         dist: The folder that all goes to.
         builds: One for each platform, that of this machine first.
         absent: Backend and platforms of a wheel that the release does not have → why.
-        proofs: What runs on this machine to prove the wheels for it.
     """
 
     release: Release
     dist: Path
     builds: tuple[PlannedBuild, ...]
     absent: Mapping[str, str]
-    proofs: str
 
     def lines(self, width: int = 80) -> Iterator[str]:
         """Yield the plan for people, no line wider than the terminal where words allow it."""
@@ -70,7 +67,6 @@ class ReleasePlan:
         sections = (
             ("to build", [str(build) for build in self.builds] + [f"{', '.join(PRODUCTS)}"]),
             ("absent", [f"{what}: {cause}" for what, cause in self.absent.items()]),
-            ("proofs on this machine", [self.proofs]),
         )
         for title, texts in sections:
             yield from [title] if texts else []
@@ -85,25 +81,8 @@ class ReleasePlan:
                 )
 
 
-def plan_release(
-    release: Release,
-    backends: Sequence[Backend],
-    *,
-    dist: Path,
-    host: Platform,
-    pythons: Sequence[str],
-    smoke_tests: bool,
-) -> ReleasePlan:
-    """Return what making a release on this machine does.
-
-    Args:
-        release: The release.
-        backends: All backends there are.
-        dist: The folder that the wheels go to.
-        host: The platform of this machine.
-        pythons: The Pythons of the release that are here, by ABI tag.
-        smoke_tests: Whether programs are to run.
-    """
+def plan_release(release: Release, backends: Sequence[Backend], *, dist: Path, host: Platform) -> ReleasePlan:
+    """Return what making a release does, on a machine with the platform `host`, of all backends there are."""
     known = {backend.name: backend for backend in backends}
     pairs = list_prebuilt(release, backends, host)
     names = dict.fromkeys((*(platform for _, platform in pairs), *list_bindings_alone(release, pairs)))
@@ -115,7 +94,6 @@ def plan_release(
         dist=dist,
         builds=tuple(_plan_build(release, name, chosen[name], there) for name in platforms),
         absent=dict(_list_absent(release, backends)),
-        proofs=_describe_proofs(host, pythons, smoke_tests=smoke_tests),
     )
 
 
@@ -135,13 +113,3 @@ def _list_absent(release: Release, backends: Sequence[Backend]) -> Iterator[tupl
                 causes.setdefault(missing.cause if missing else "nobody has pinned it", []).append(platform)
         for cause, platforms in causes.items():
             yield f"{backend.name} for {', '.join(platforms)}", cause
-
-
-def _describe_proofs(host: Platform, pythons: Sequence[str], *, smoke_tests: bool) -> str:
-    if not smoke_tests:
-        return "no program runs: --no-smoke"
-    if not pythons:
-        return "no program runs: no Python of the release is installed here"
-    return (
-        f"the wheels for {host.name}, at the highest level possible, on Python {', '.join(map(name_python, pythons))}"
-    )

@@ -125,7 +125,7 @@ def test_uv_takes_what_runs_on_the_machine(
     tmp_path: Path,
 ) -> None:
     """The variant, and through it the accelerator package with the bounds that the GPU needs."""
-    uv = find_uv() or "uv"
+    uv = find_uv()
     where = ("--python", interpreter.path, "--target", tmp_path / "site", "--python-platform", platform)
     options = ("--preview-features", "wheel-variants", "--index-url", address)
     # An empty PATH hides the nvidia-smi of a machine that has one.
@@ -141,7 +141,7 @@ def test_installers_without_variants_take_the_cpu(
     """They see the plain wheel only, whatever the machine has."""
     python = create_venv(interpreter, tmp_path / "venv")
     pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-input")
-    uv = (find_uv() or "uv", "pip", "install", "--python", python)
+    uv = (find_uv(), "pip", "install", "--python", python)
     run_installer(
         *(pip if installer == "pip" else uv), "--index-url", address, "jaxlib-auto", variables=forced("13.0", "9.0")
     )

@@ -83,9 +83,7 @@ def clone(
             shutil.copytree(finished_wheels, folder / "dist", copy_function=os.link)
             write_index(folder / "dist", folder / "index")
             venv, (selector,) = folder / "venv", (folder / "dist").glob("jaxlib_select-*.whl")
-            subprocess.run(
-                [find_uv() or "uv", "venv", "--quiet", "--seed", "--python", interpreter.path, venv], check=True
-            )
+            subprocess.run([find_uv(), "venv", "--quiet", "--seed", "--python", interpreter.path, venv], check=True)
             subprocess.run([venv / "bin/pip", "install", "--quiet", "--no-index", "--no-deps", selector], check=True)
             address = stack.enter_context(serve(folder / "index"))
             here = Path(interpreter.path).parent  # under its own name, such as python3.12

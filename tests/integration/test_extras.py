@@ -63,21 +63,15 @@ def resolve(
 
     The wheels of a platform that cannot be built here are replaced by ones with the same metadata and its tag.
     """
-    uv = find_uv()
-    if uv is None:
-        pytest.skip("uv is not installed")
 
     def ask(backend: str, platform: str, *requirements: str) -> dict[str, str]:
         folder, machine = tmp_path_factory.mktemp("links"), platform.removeprefix("linux_")
         for wheel in backend_wheels(backend).glob("*.whl"):
             if parse_name(wheel.name).fits(interpreter.tag):
                 list_wheel(folder / wheel.name.replace("x86_64", machine), needs_of(wheel))
-        command = [str(uv), "pip", "compile", "-", "--quiet", "--no-header", "--no-annotate", "--only-binary=:all:"]
-        command += [
-            f"--python={interpreter.path}",
-            f"--python-platform={PLATFORMS[platform]}",
-            f"--find-links={folder}",
-        ]
+        command = [str(find_uv()), "pip", "compile", "-", "--quiet", "--no-header", "--no-annotate"]
+        command += [f"--python={interpreter.path}", f"--python-platform={PLATFORMS[platform]}"]
+        command += ["--only-binary=:all:", f"--find-links={folder}"]
         wanted = [f"jax=={release.version}", f"jaxlib[{backend}]=={release.version}", *requirements]
         environ = clean_environ(UV_PYTHON_DOWNLOADS="never")
         result = subprocess.run(

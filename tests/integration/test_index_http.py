@@ -84,7 +84,7 @@ def test_installers_take_what_they_need_from_the_index(
 def install_command(installer: str, python: Path) -> list[str | Path]:
     """Return the command of an installer."""
     pip: list[str | Path] = [sys.executable, "-m", "pip", "--python", python, "install", "--no-input"]
-    return pip if installer == "pip" else [find_uv() or "uv", "pip", "install", "--python", python]
+    return pip if installer == "pip" else [find_uv(), "pip", "install", "--python", python]
 
 
 @pytest.mark.parametrize("choosing", [NotingHandler, ChoosingHandler], ids=["plain", "choosing"])

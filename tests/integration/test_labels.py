@@ -61,7 +61,7 @@ def bench(
     command = {
         "pip": (sys.executable, "-m", "pip", "--python", str(python), "install", "--no-input"),
         "old pip": (str(python), "-m", "pip", "install", "--no-input"),
-        "uv": (str(find_uv() or "uv"), "pip", "install", "--python", str(python)),
+        "uv": (str(find_uv()), "pip", "install", "--python", str(python)),
     }
     return Bench(python, command[request.param])
 
@@ -176,6 +176,6 @@ default = true
 
 def _run_uv(project: Path, interpreter: Interpreter, *arguments: str | Path) -> None:
     environ = clean_environ(UV_NO_CACHE="1", UV_PYTHON_DOWNLOADS="never", UV_PYTHON=str(interpreter.path))
-    command = [str(find_uv() or "uv"), *map(str, arguments)]
+    command = [str(find_uv()), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environ, cwd=project)
     assert done.returncode == 0, done.stderr

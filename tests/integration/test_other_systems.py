@@ -207,10 +207,7 @@ url = "{address}simple/"
 
 def run_uv(project: Path, interpreter: Interpreter, *arguments: str, **environ: str) -> str:
     """Run uv in a project with an interpreter of this machine."""
-    uv = find_uv()
-    if uv is None:
-        pytest.skip("uv is not installed")
-    command = [str(uv), *arguments, f"--python={interpreter.path}"]
+    command = [str(find_uv()), *arguments, f"--python={interpreter.path}"]
     variables = clean_environ(UV_PYTHON_DOWNLOADS="never", UV_NO_CACHE="1", **environ)
     result = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False, env=variables)
     assert result.returncode == 0, result.stderr

@@ -199,7 +199,7 @@ def test_installers_take_a_real_release(
         page = requests.get(f"{front}jaxlib-cpu/", headers={"Accept": JSON_TYPE}, timeout=60).json()
         assert [bool(file.get("core-metadata")) for file in page["files"]] == [True] * len(page["files"]) != []
         pip = (sys.executable, "-m", "pip", "--python", "{}", "install", "--no-input", "--progress-bar", "off")
-        uv = (find_uv() or "uv", "pip", "install", "--python", "{}")
+        uv = (find_uv(), "pip", "install", "--python", "{}")
         for number, (tool, url) in enumerate(itertools.product((pip, uv), (index.index_url, front))):
             python = create_venv(interpreter, tmp_path / f"venv{number}")
             command = [str(part).format(python) for part in tool]

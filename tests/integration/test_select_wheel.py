@@ -48,7 +48,7 @@ def test_the_wheel_is_installed_from_the_index_and_runs(
     assert (entry.distribution, entry.tags, entry.requires) == ("jaxlib-select", ("py3-none-any",), ())
     write_index(dist, dist / "simple")
     site = tmp_path / "site"
-    uv = find_uv() or "uv"
+    uv = find_uv()
     with serve(dist / "simple") as address:
         where = ["--index-url", address, "--python", interpreter.path, "--target", site]
         subprocess.run(list(map(str, [uv, "pip", "install", "--quiet", *where, "jaxlib-select"])), check=True)

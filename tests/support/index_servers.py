@@ -57,7 +57,7 @@ def install_servers(root: Path, cache: Path, servers: str = _GROUP) -> Path:
     place = cache / "tools" / f"{servers}-{name}"
     with file_lock(cache / "locks" / place.name):
         if not (place / "installed").is_file():
-            uv = str(find_uv() or "uv")
+            uv = str(find_uv())
             subprocess.run([uv, "venv", "--quiet", "--clear", "--python", sys.executable, str(place)], check=True)
             python = str(place / "bin" / "python")
             install = [uv, "pip", "install", "--quiet", "--python", python, "--require-hashes", "--only-binary=:all:"]

@@ -58,8 +58,7 @@ class Bench:
     def environ(self) -> dict[str, str]:
         """Return an environment in which uv and pip know no index, and keep nothing of what they saw."""
         more = {"PIP_CONFIG_FILE": os.devnull, "UV_NO_CACHE": "1", "UV_OFFLINE": "1", **self.more}
-        uv = find_uv()
-        path = os.pathsep.join([*([str(uv.parent)] if uv else []), os.environ["PATH"]])
+        path = os.pathsep.join([str(find_uv().parent), os.environ["PATH"]])
         return clean_environ(PYTHONPATH=str(self.selector), PATH=path, **more)
 
     def machine(self, name: str) -> Path:
@@ -109,7 +108,7 @@ class Bench:
 
     def uv(self, *arguments: str | Path, folder: Path | None = None) -> str:
         """Run uv."""
-        return self.run(find_uv() or "uv", *arguments, folder=folder)
+        return self.run(find_uv(), *arguments, folder=folder)
 
     def pip(self, python: Path, *arguments: str | Path) -> str:
         """Run the pip of this Python on behalf of an environment."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.progress import BarProgress, Item, LogProgress, Progress, open_progress
+from pjrtwheel.progress import BarProgress, LogProgress, Progress, open_progress
 
 PROGRAM = """
 import sys, time
@@ -47,7 +47,7 @@ def test_a_long_silence_is_broken_every_ten_seconds() -> None:
     with progress.step("Bazel") as step:
         for second in range(1, 25):
             clock.now += 1
-            step.report(second, 40, [Item("Assembling a", 100.0)])
+            step.report(second, 40, "Assembling a")
             if second == 12:
                 progress.say("a line")
             progress.beat()
@@ -80,7 +80,7 @@ def test_how_a_step_ends(way: str) -> None:
             with step.item("a"):
                 clock.now += 3
             if way == "says so":
-                step.fail()
+                step.failed = True
             if way == "raises":
                 raise ValueError
 
@@ -89,15 +89,6 @@ def test_how_a_step_ends(way: str) -> None:
     except ValueError:
         assert way == "raises"
     assert stream.getvalue() == f"{'ok' if way == 'passes' else 'failed'} verify 1 of 2: 3 s\n"
-
-
-def test_an_item_is_shown_while_it_runs() -> None:
-    """Under the name that it has by then; afterwards it counts as done."""
-    with Progress(io.StringIO(), Clock()).step("verify", 1) as step, step.item("a: contents") as item:
-        item.rename("a: twine")
-        during, done = step.items(), step.done
-    assert [one.name for one in during] == ["a: twine"]
-    assert (done, step.done, len(step.items())) == (0, 1, 0)
 
 
 class Screen(io.StringIO):
@@ -144,7 +135,7 @@ def test_a_terminal_shows_what_runs(root: Path, encoding: str) -> None:
     os.close(reading)
     assert encoding == "utf-8" or written.isascii()
     plain = re.sub(r"\x1b\[[\d;?]*[A-Za-z]", "", written.decode())
-    for text in ("proofs ", " 0/2 ", " 1/2 ", "  jit ", "  [grad] "):
+    for text in ("proofs 0 of 2: 0 s", "proofs 1 of 2: ", "  jit", "  [grad]"):
         assert text in plain, text
     assert b"\x1b[2K" in written  # lines that were erased
     assert b"\x1b[32mok" in written

@@ -32,12 +32,10 @@ def backends(root: Path) -> tuple[Backend, ...]:
 
 @pytest.fixture
 def plan(release: Release, backends: tuple[Backend, ...], tmp_path: Path) -> Plan:
-    """Return a function: options → the plan of the release under test."""
+    """Return a function that plans the release under test."""
 
-    def make(*, pythons: tuple[str, ...] = ("cp312", "cp314t"), smoke_tests: bool = True) -> ReleasePlan:
-        return plan_release(
-            release, backends, dist=tmp_path / "dist", host=HOST, pythons=pythons, smoke_tests=smoke_tests
-        )
+    def make() -> ReleasePlan:
+        return plan_release(release, backends, dist=tmp_path / "dist", host=HOST)
 
     return make
 

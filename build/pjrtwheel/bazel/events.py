@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from pjrtwheel.errors import BazelError, PjrtWheelError
-from pjrtwheel.progress import Item, Step
+from pjrtwheel.progress import Step
 
 # Bazel's own bookkeeping, run in every build.
 _BOOKKEEPING = frozenset({"BazelWorkspaceStatusAction"})
@@ -183,4 +183,4 @@ def report_line(line: str, step: Step) -> None:
     elif match := _PHASE.match(line):
         action = match[0]
     if match:
-        step.report(done, total, [Item(action.strip(), step.clock())] if action.strip() else [])
+        step.report(done, total, action.strip())

@@ -314,7 +314,7 @@ def _run(
                 if remote:
                     remote.hide_in_logs(base)
             if status != 0:
-                step.fail()
+                step.failed = True
         log = read_events(events)
     hide = remote.hide if remote else str
     return BazelRun(status, log.rewrite(hide), hide(text))

@@ -13,7 +13,6 @@ from pjrtwheel.backend import check_files, load_backends
 from pjrtwheel.build import check_writable
 from pjrtwheel.cli import add_options, check_repository, find_function, make_parser
 from pjrtwheel.console import print_text
-from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import display_path
@@ -55,7 +54,7 @@ def execute(args: argparse.Namespace) -> int:
     check_repository(args.root)
     root = args.root.resolve()
     dist = (args.dist or (root if os.access(root, os.W_OK) else Path.cwd()) / "dist").resolve()
-    plan = _make_plan(root, dist, args)
+    plan = _make_plan(root, args.version, dist)
     print_text("\n".join(plan.lines()))
     if args.dry_run:
         print("nothing was built: this is a dry run")
@@ -65,26 +64,13 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def _make_plan(root: Path, dist: Path, args: argparse.Namespace) -> ReleasePlan:
-    release, backends, cache, host = (
-        load_release(root, args.version),
-        load_backends(root),
-        cache_root(os.environ),
-        host_platform(),
-    )
-    for backend in backends.values():
+def _make_plan(root: Path, version: str, dist: Path) -> ReleasePlan:
+    release, backends = load_release(root, version), tuple(load_backends(root).values())
+    for backend in backends:
         check_files(backend)
-    for folder in (dist, cache):
+    for folder in (dist, cache_root(os.environ)):
         check_writable(folder)
-    found = find_interpreters(release.pythons(host.name))
-    return plan_release(
-        release,
-        tuple(backends.values()),
-        dist=dist,
-        host=host,
-        pythons=[tag for tag, interpreter in found.items() if interpreter],
-        smoke_tests=not args.no_smoke,
-    )
+    return plan_release(release, backends, dist=dist, host=host_platform())
 
 
 def list_steps(plan: ReleasePlan, *, smoke_tests: bool) -> Iterator[PlannedCommand]:

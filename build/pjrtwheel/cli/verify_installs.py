@@ -18,7 +18,6 @@ from pjrtwheel.installs.tries import (
     INSTALLERS,
     InstallOutcome,
     choose_pythons,
-    default_installers,
     describe_skips,
     list_combinations,
     sum_up,
@@ -57,7 +56,7 @@ def execute(args: argparse.Namespace) -> int:
     with open_stage(args.index) as stage:
         staged = read_set(stage, [backend.distribution for backend in backends], args.release, host_platform())
         pythons = choose_pythons(staged.pythons, args.python)
-        combinations = list_combinations(pythons, backends, args.installer or default_installers())
+        combinations = list_combinations(pythons, backends, args.installer or INSTALLERS)
         asked = [backend.distribution for backend in backends] if args.backend else []
         promised = list_promised(args.root, staged.version, backends, host_platform().name)
         chosen = pythons if args.python else ()

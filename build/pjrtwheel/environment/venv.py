@@ -8,17 +8,16 @@ folder and the wheels under test.
 """
 
 import hashlib
-import importlib
-import importlib.util
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
 import tomllib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+import uv
 
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
@@ -53,7 +52,7 @@ def create_venv(interpreter: Interpreter, target: Path) -> Path:
 def install(
     python: Path, requirements: Sequence[str], folders: Iterable[Path], *, fresh: Iterable[str] | None = None
 ) -> None:
-    """Install from folders of wheels alone, without the network, with uv where it is installed.
+    """Install from folders of wheels alone, without the network.
 
     uv links files from its cache if UV_CACHE_DIR names one, apart from those of the `fresh` projects: it knows a wheel
     of a folder by its name alone, and would install the one of an earlier build. Without that all are unpacked.
@@ -62,16 +61,11 @@ def install(
         ProofError: The wheels do not install together.
     """
     links = [f"--find-links={folder.resolve()}" for folder in folders]
-    uv = find_uv()
     caching = ["--no-cache"]
     # uv takes no --refresh-package where UV_OFFLINE is set, although these wheels are not on a network.
     if fresh is not None and "UV_CACHE_DIR" in os.environ and not os.environ.get("UV_OFFLINE"):
         caching = [f"--refresh-package={name}" for name in fresh]
-    command = (
-        [str(uv), "pip", "install", "--quiet", "--python", str(python), "--no-index", *caching]
-        if uv
-        else [*pip_command(python), "install", "--quiet", "--no-index", "--no-compile"]
-    )
+    command = [str(find_uv()), "pip", "install", "--quiet", "--python", str(python), "--no-index", *caching]
     result = run_tool([*command, *links, *requirements])
     if result.returncode != 0:
         raise ProofError(
@@ -81,12 +75,9 @@ def install(
         )
 
 
-def find_uv() -> Path | None:
-    """Return uv's executable if it is installed with us or on PATH."""
-    if importlib.util.find_spec("uv") is not None:
-        return Path(importlib.import_module("uv").find_uv_bin())
-    found = shutil.which("uv")
-    return Path(found) if found else None
+def find_uv() -> Path:
+    """Return the uv that is installed with us."""
+    return Path(uv.find_uv_bin())
 
 
 def pip_command(python: Path) -> list[str]:

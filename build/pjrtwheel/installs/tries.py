@@ -224,13 +224,10 @@ def install_command(installer: str, stage: Stage, python: Path, requirements: Se
         place = f"--extra-index-url={stage.url}" if stage.url else f"--find-links={stage.where}"
         pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input"]
         return [*pip, "install", "--quiet", "--only-binary=:all:", place, *requirements]
-    uv = find_uv()
-    if uv is None:
-        raise ProofError("there is no uv", remedy="install it, or try pip alone: --installer pip")
     place = f"--index={stage.url}" if stage.url else f"--find-links={stage.where}"
     # uv's cache knows a wheel by its address alone, and a stage may have had another one there.
     fresh = [f"--refresh-package={requirement.partition('[')[0].partition('=')[0]}" for requirement in requirements]
-    return [str(uv), "pip", "install", "--quiet", "--python", str(python), *fresh, place, *requirements]
+    return [str(find_uv()), "pip", "install", "--quiet", "--python", str(python), *fresh, place, *requirements]
 
 
 def start_jax(python: Path, backend: Backend, version: str) -> str:
@@ -284,8 +281,3 @@ def _ask(what: str, command: Sequence[str], statuses: Sequence[int] = (0,)) -> E
     if end.status not in statuses or "Traceback (most recent call last)" in end.output:
         raise ProofError(f"{what}: {end.describe()}", cause=last_lines(end.output, 6))
     return end
-
-
-def default_installers() -> tuple[str, ...]:
-    """Return the installers that are on this machine."""
-    return ("pip", "uv") if find_uv() else ("pip",)

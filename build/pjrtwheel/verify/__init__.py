@@ -79,11 +79,9 @@ def _refuse(found: Sequence[tuple[str, Finding]], total: int, log: Path) -> NoRe
 def _verify_shown(
     wheel: Path, report: Report | None, backends: Sequence[Backend], step: Step
 ) -> tuple[list[Finding], str | None]:
-    """Verify a wheel, and show which checker is at work on it."""
+    """Verify a wheel, and show that it is at work on it."""
     name = find_name(wheel.name)
-    short = name.short if name else wheel.name
-    with step.item(f"{short}: contents") as item:
-        checkers.STARTS.set(lambda tool: item.rename(f"{short}: {tool}"))
+    with step.item(name.short if name else wheel.name):
         return _verify_one(wheel, report, backends)
 
 

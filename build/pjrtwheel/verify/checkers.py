@@ -11,8 +11,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextvars import ContextVar
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -20,8 +19,6 @@ from pjrtwheel.abis import VERSIONED, python_version
 from pjrtwheel.errors import VerifyError
 from pjrtwheel.verify.findings import Problem
 
-# Of each thread: called with the name of a checker that is started. The checks between here and there know no screen.
-STARTS: ContextVar[Callable[[str], object]] = ContextVar("checker_starts", default=str)
 # Ends the problem of a library that `external` in the backend.toml can allow.
 UNDECLARED = "which neither it nor every Linux has"
 # glibc floors of the tags that were named before PEP 600 numbered them.
@@ -168,7 +165,6 @@ def run_tool(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     Raises:
         VerifyError: It is not installed here.
     """
-    STARTS.get()(module.replace("_", "-"))
     environment = {**os.environ, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}
     result = subprocess.run(
         [sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=False, env=environment

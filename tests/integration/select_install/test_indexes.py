@@ -104,7 +104,7 @@ def torch_environment(request: pytest.FixtureRequest, bench: Bench) -> tuple[Ins
     """Return an installer and the index, for an environment in which PyTorch for the CPU is installed."""
     index, python = write_torch(bench), bench.python("torch", pip=True)
     bench.uv("pip", "install", "--python", python, *(index / "cpu/torch").iterdir())
-    uv = uv_installer(python, str(find_uv() or "uv"))
+    uv = uv_installer(python, str(find_uv()))
     return (uv if request.param == "uv" else pip_installer(python)), index
 
 

@@ -28,7 +28,7 @@ def test_a_uv_project_swaps_extras(bench: Bench) -> None:
     for extra, wanted in {**WANTED, "cuda12": WANTED["cuda12-legacy"]}.items():
         bench.uv("sync", "--extra", extra, "--python", bench.interpreter.path, folder=project)
         assert (extra, backends(project / ".venv/bin/python")) == (extra, wanted)
-    refused = bench.attempt(find_uv() or "uv", "sync", "--extra", "cpu", "--extra", "cuda13", folder=project)
+    refused = bench.attempt(find_uv(), "sync", "--extra", "cpu", "--extra", "cuda13", folder=project)
     assert "incompatible with the declared conflicts" in refused.stderr
 
 

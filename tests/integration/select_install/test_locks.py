@@ -16,7 +16,7 @@ from select_bench import WANTED, Bench, backends
 from select_commands import lacking
 
 pytestmark = pytest.mark.integration
-UV = find_uv() or "uv"
+UV = find_uv()
 
 
 def test_uv_and_pip_install_every_group_of_a_lock(bench: Bench, locked: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from pjrtwheel.bazel.events import Action, BuildLog, explain_failure, parse_events, read_events, report_line
 from pjrtwheel.errors import BazelError, ElfError
-from pjrtwheel.progress import Item, Step
+from pjrtwheel.progress import Step
 
 
 def lines_of(*events: dict[str, Any]) -> list[str]:
@@ -111,6 +111,6 @@ def test_bazels_own_errors_are_shown_without_its_chatter() -> None:
 def test_lines_of_bazel(line: str, state: tuple[int, int, list[str]]) -> None:
     """Counts and what runs, wherever they are there; other lines change nothing."""
     step = Step("Bazel")
-    step.report(1, 2, [Item("a", 0)])
+    step.report(1, 2, "a")
     report_line(line, step)
-    assert (step.done, step.total, [item.name for item in step.items()]) == state
+    assert (step.done, step.total, step.running) == state

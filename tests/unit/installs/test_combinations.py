@@ -98,8 +98,9 @@ def test_a_folder_with_an_index_is_served_to_installers(
         assert hash_file(fetch_wheel(stage, found, staged.wheels[found], tmp_path)) == staged.wheels[found].sha256
     with pytest.raises(FetchError, match="Connection refused"):
         read_set(stage, [], None, PLATFORM)
-    yank = ["yank", "folder", "v1.2.3+split.1", "--reason", "beads fall off", "--root", str(root)]
-    assert main([*yank, "--site", str(site)]) == 0
+    decision = '[[yanked]]\ntag = "v1.2.3+split.1"\nreason = "beads fall off"\ndate = "2026-11-22"\n'
+    (site / "yanked.toml").write_text(decision, "utf-8")
+    assert main(["pages", "folder", "--root", str(root), "--site", str(site)]) == 0
     with open_stage(str(site)) as stage, pytest.raises(UsageError) as caught:
         read_set(stage, [], None, PLATFORM)
     assert caught.value.cause == "it has 1.2.3+split.1 (yanked)"
