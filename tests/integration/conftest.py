@@ -20,10 +20,10 @@ import pytest
 from bazel_outputs import remove_outputs
 from package_index import QuietHandler
 from pjrtwheel import tables
-from pjrtwheel.backend import Backend, find_backend
+from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.dist_folder.merge import read_folder
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
-from pjrtwheel.environment.venv import create_environment, requirement_group
+from pjrtwheel.environment.venv import create_environment, find_uv, requirement_group
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
@@ -35,6 +35,16 @@ from release_under_test import release_under_test
 from small_wheels import build_wheel, describe_wheel
 
 PLATFORM = "linux_x86_64"
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Remove what all processes of a run share, and what each kept, also after a failure: it is gigabytes."""
+    if "PYTEST_XDIST_WORKER" not in os.environ:
+        base = session.config._tmp_path_factory.getbasetemp()  # type: ignore[attr-defined]
+        for folder in (base / "shared", *base.glob("session*"), *base.glob("popen-*/session*")):
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 CHECKOUT_FOLDERS = ("build", "ci", "jaxlib", "plugins", "releases", "selector", "tests/aot", "tests/smoke")
 CHECKOUT_FILES = (".bazelrc", ".bazelversion", "BUILD.bazel", "LICENSE", "WORKSPACE", "pyproject.toml")
 
@@ -135,6 +145,8 @@ def remove_folders(
     base, failed = tmp_path_factory.getbasetemp(), request.session.testsfailed
     kept = {session_folder, shared_folder, *base.iterdir()}
     yield
+    ours = [backend.distribution for backend in load_backends(request.config.rootpath).values()]
+    subprocess.run([find_uv(), "cache", "clean", "--quiet", "jaxlib", *ours], check=False)  # never installed from again
     if request.session.testsfailed == failed:
         for folder in set(base.iterdir()) - kept:
             if not folder.is_symlink():

@@ -40,7 +40,7 @@ RUNS = {
     "table": ["--dist none", "--dist file", "--dist empty", "--di dist"],
     "tag": ["v1", ""],
     "verify": ["none.whl", "file"],
-    "verify_release": [f"{ROOT}/{PUBLISHED} --documents-only", "empty", "none"],
+    "verify_release": [f"ROOT/{PUBLISHED} --documents-only", "empty", "none"],
     "pages": ["pypi", "github"],
 }
 
@@ -52,10 +52,9 @@ def render(command: str) -> str:
         with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):
             Path("empty").mkdir()
             Path("file").touch()
-            said, status = _run([command, *arguments.split()])
+            said, status = _run([command, *(word.replace("ROOT", str(ROOT)) for word in arguments.split())])
             said = said.replace(str(Path(scratch).resolve()), "").replace(str(ROOT), "ROOT")
-        shown = arguments.replace(str(ROOT), "ROOT")
-        parts.append(f"$ ./noxw {command} {shown}".rstrip() + f"\n{said}[exit status {status}]\n")
+        parts.append(f"$ ./noxw {command} {arguments}".rstrip() + f"\n{said}[exit status {status}]\n")
     return "\n".join(parts)
 
 
