@@ -1,21 +1,31 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`attest`: write the folder of a release, as it is published."""
+"""`attest`, `verify_release` and `reproduce`: a release as it is published, verified, and built again."""
 
 import argparse
+import os
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from pjrtwheel.attest.make import make_release
-from pjrtwheel.attest.signature import load_signer
+from pjrtwheel.attest.release_folder import as_damaged_release, open_release
+from pjrtwheel.attest.reproduce import reproduce
+from pjrtwheel.attest.signature import load_public_key, load_signer
+from pjrtwheel.attest.verify import verify_release
 from pjrtwheel.cli import add_options, check_repository
 from pjrtwheel.console import print_text
-from pjrtwheel.errors import count, fit
+from pjrtwheel.errors import ReproduceError, count, fit
+from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import display_path
+from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.program import require_text
 
+# How the line begins that ends in the commit; reproduce.yml reads it.
+BUILT_FROM = "built from commit "
 
-def configure_parser(parser: argparse.ArgumentParser) -> None:
+
+def configure_parser_attest(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--tag", type=require_text, required=True, help="such as v0.11.2+split.1 or select-v0.1.0")
     add_options(parser, "--root", "--dist")
@@ -24,7 +34,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--commit", type=require_text, help="refuse wheels that were built from another one")
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute_attest(args: argparse.Namespace) -> int:
     """Write the folder and say what is in it."""
     check_repository(args.root)
     dist = args.dist or args.root / "dist"
@@ -36,4 +46,68 @@ def execute(args: argparse.Namespace) -> int:
     print_text(f"{display_path(release.path.absolute())}: {wheels} and {others}, {signed}\n{fit(release.documents)}")
     if release.statement and release.statement.dirty:
         print(f"warning: the wheels were built with changes on top of {release.commit}", file=sys.stderr)
+    return 0
+
+
+def configure_parser_verify_release(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    place = "a release, or the address below which its files are"
+    parser.add_argument("release", type=require_text, metavar="FOLDER|URL", help=place)
+    parser.add_argument("--key", type=Path, metavar="FILE", help="public key (PEM) that must have signed it")
+    parser.add_argument("--tag", type=require_text, help="the tag that it must be of")
+    parser.add_argument("--documents-only", action="store_true", help="leave the wheels out, which may be gigabytes")
+    add_options(parser, "--root")
+
+
+def execute_verify_release(args: argparse.Namespace) -> int:
+    """Verify, and say what is certain now."""
+    key = load_public_key(args.key) if args.key else None
+    options = {"tag": args.tag or "", "documents_only": args.documents_only}
+    with as_damaged_release(), open_release(args.release, cache_root(os.environ), **options) as release:
+        statement = verify_release(release, key=key, **options)
+    wheels, others = count(len(release.entries), "wheel"), count(len(release.documents), "document")
+    whole, alone = "every wheel is as its RECORD and lock say", "the documents alone were verified, and no wheel"
+    print(f"{release.tag}: {wheels} and {others}, as SHA256SUMS and the statement list them")
+    print(alone if args.documents_only else whole)
+    print(f"{BUILT_FROM}{statement.commit}")
+    print(f"built by {statement.provenance.details.builder.id}")
+    print(f"signed by {args.key}" if args.key else "signature not checked: no --key was given")
+    return 0
+
+
+def configure_parser_reproduce(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    place = "a release, or the address below which its files are"
+    parser.add_argument("release", type=require_text, metavar="FOLDER|URL", help=place)
+    parser.add_argument("--tag", type=require_text, help="which release below an address")
+    parser.add_argument("--backend", type=require_text, help="only the plugin of this backend")
+    platforms = f"only wheels for {', '.join(PLATFORMS)} or any (pure Python)"
+    parser.add_argument("--platform", type=require_text, help=platforms)
+    parser.add_argument(
+        "--wheel", type=require_text, action="append", default=[], metavar="NAME", help="only this file"
+    )
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the wheels that were built, in a new folder")
+    add_options(parser, "--root")
+
+
+def execute_reproduce(args: argparse.Namespace) -> int:
+    """Build again, and say of every wheel whether it is the same."""
+    check_repository(args.root)
+    chosen = {"backend": args.backend or "", "platform": args.platform or "", "wheels": args.wheel}
+    with (
+        open_release(args.release, cache_root(os.environ), tag=args.tag or "") as release,
+        TemporaryDirectory(prefix="reproduced-") as scratch,
+    ):
+        found = reproduce(release, args.root, args.keep or Path(scratch), **chosen)
+    for name, differences in found.items():
+        print(f"{name}: {'differs' if differences else 'the same bytes'}")
+        for line in differences:
+            print(f"  {line}")
+    if different := [name for name, differences in found.items() if differences]:
+        raise ReproduceError(
+            f"{len(different)} of {count(len(found), 'wheel')} of {release.tag} came out with other bytes",
+            cause=fit(different),
+            remedy="look into both, with --keep DIR and diffoscope, and report it to who published the release",
+        )
+    print(f"{release.tag}: {count(len(found), 'wheel')} built again from {release.commit}, all with the same bytes")
     return 0

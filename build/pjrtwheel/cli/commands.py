@@ -36,17 +36,26 @@ COMMANDS = {
 
 # Small commands that are about one thing share a module. Its functions end in the name of the command.
 SHARED = {
+    "attest": "attest",
     "auto": "products",
     "bump": "pin",
     "clean": "bazel",
+    "conformance": "prove",
     "facts": "products",
+    "inspect": "wheels",
     "matrix": "workflows",
     "merge": "dist",
     "pages": "publish",
     "pin": "pin",
+    "probe": "prove",
     "publish": "publish",
+    "repair": "wheels",
+    "reproduce": "attest",
     "select": "products",
     "shutdown": "bazel",
+    "smoke": "prove",
     "table": "dist",
     "tag": "workflows",
+    "verify": "wheels",
+    "verify_release": "attest",
 }

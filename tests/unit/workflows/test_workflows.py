@@ -14,7 +14,7 @@ from ruamel.yaml import YAML
 from folders import write_files
 from pjrtwheel import tables
 from pjrtwheel.backend import load_backends
-from pjrtwheel.cli.verify_release import BUILT_FROM
+from pjrtwheel.cli.attest import BUILT_FROM
 from pjrtwheel.platforms import REFERENCE
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.workflows import list_jobs

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`inspect`: say what wheels are, and what is wrong with them."""
+"""`inspect`, `verify` and `repair`: finished wheels."""
 
 import argparse
 import json
@@ -11,20 +11,23 @@ from pathlib import Path
 from rich.console import Console
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.cli import add_options, check_wheels, parse_tools
+from pjrtwheel.cli import add_options, check_repository, check_wheels, parse_tools
 from pjrtwheel.console import open_console
 from pjrtwheel.errors import PjrtWheelError, UsageError
 from pjrtwheel.program import print_error
+from pjrtwheel.verify import verify_paths
 from pjrtwheel.verify.compare import compare_inspections
 from pjrtwheel.verify.inspection import Inspection, inspect_wheel, make_finder
 from pjrtwheel.verify.printer import print_comparison, print_summary, print_wheel
+from pjrtwheel.wheel.assemble import repair_wheel
+from pjrtwheel.wheel.compress import Compression, worker_count
 
 SCHEMA = 1
 # The checkout that holds this file: the command works from any folder.
 _ROOT = Path(__file__).resolve().parents[3]
 
 
-def configure_parser(parser: argparse.ArgumentParser) -> None:
+def configure_parser_inspect(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = (
         "Nothing of a wheel runs. Vendors' programs, which read GPU code, are those that the release pins; like every "
@@ -41,7 +44,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute_inspect(args: argparse.Namespace) -> int:
     """Describe each wheel; one that cannot be read does not keep the others from being described."""
     check_wheels(args.wheels)
     if args.compare and len(args.wheels) != 2:
@@ -87,3 +90,34 @@ def _make_console() -> tuple[Console, int | None]:
     """Return where to print, and how wide that is; nothing where it is no terminal."""
     console, terminal = open_console()
     return console, console.width if terminal.width else None
+
+
+def configure_parser_verify(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels of one set")
+    add_options(parser, "--root")
+
+
+def execute_verify(args: argparse.Namespace) -> int:
+    """Check the wheels; problems leave as a `VerifyError`."""
+    check_repository(args.root)
+    check_wheels(args.wheels)
+    verify_paths(args.wheels, tuple(load_backends(args.root).values()))
+    for wheel in args.wheels:
+        print(f"{wheel.name}: every promise of its name and metadata holds")
+    return 0
+
+
+def configure_parser_repair(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("wheel", type=Path, metavar="WHEEL", help="the wheel to repair; it is not changed")
+    parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="directory for the repaired copy")
+    parser.add_argument("--json", action="store_true", help="print the report as JSON")
+    parser.add_argument("--jobs", type=int, default=worker_count(), help="compressing threads (default: one per core)")
+
+
+def execute_repair(args: argparse.Namespace) -> int:
+    """Write the copy and say what was changed; problems leave as a `WheelError` or `ElfError`."""
+    report = repair_wheel(args.wheel, args.output, Compression(workers=args.jobs))
+    print(report.to_json() if args.json else report.describe())
+    return 0

@@ -1,24 +1,27 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`smoke`: prove finished wheels in clean environments; with `--backend` on this machine's accelerator.
-
-What is shown on the accelerator enters the record of the wheels' folder, unless a program failed.
-"""
+"""`smoke`, `probe` and `conformance`: what wheels and libraries do when they run."""
 
 import argparse
+import json
 import os
 import sys
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from pjrtwheel.backend import find_backend, load_backends
-from pjrtwheel.cli import add_options, check_repository, check_wheels
+from pjrtwheel import tables
+from pjrtwheel.backend import Backend, find_backend, load_backends, pick_backend
+from pjrtwheel.cli import add_options, check_files, check_repository, check_wheels
+from pjrtwheel.conformance.clients import HOW_TO_GET, find_python, find_test_files, make_environment, run_clients
+from pjrtwheel.conformance.comparison import format_report, listed_backends, load_expected
 from pjrtwheel.dist_folder import add_proofs
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters, probe
 from pjrtwheel.errors import ProofError, UsageError, explain
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
+from pjrtwheel.probe.plugin import ProbeOutcome, probe_file
 from pjrtwheel.prove.devices import require_own_names
 from pjrtwheel.prove.inputs import load_inputs
 from pjrtwheel.prove.on_every_python import combine, platform_of
@@ -33,7 +36,7 @@ from pjrtwheel.wheel.names import parse_name
 _DEVICE_OPTIONS = ("dist", "set", "wheelhouse", "environment", "proofs", "signed_off_by")
 
 
-def configure_parser(parser: argparse.ArgumentParser) -> None:
+def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL", help="wheels of one set")
     add_options(parser, "--root", "--release", "--set")
@@ -64,7 +67,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def execute(args: argparse.Namespace) -> int:
+def execute_smoke(args: argparse.Namespace) -> int:
     """Run every program on every Python that is here, and say what each showed."""
     check_repository(args.root)
     if bool(args.backend) == bool(args.wheels):
@@ -184,3 +187,70 @@ def _record(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path)
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
+
+
+def configure_parser_probe(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.epilog = "The library's code runs, in a process of its own: name only files that you trust."
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="plugin libraries, or wheels with one")
+    add_options(parser, "--root")
+    parser.add_argument("--device", action="store_true", help="the device is here, so that its absence is a failure")
+    parser.add_argument("--json", action="store_true", help="print every check, as JSON")
+
+
+def execute_probe(args: argparse.Namespace) -> int:
+    """Run the checks on each file, say what they showed, and fail when a check failed or a library did not open."""
+    check_repository(args.root)
+    check_files(args.files, "libraries", "*.so")
+    backends = tuple(load_backends(args.root).values())
+    results = {str(file): probe_file(file, backends, device=args.device) for file in args.files}
+    if args.json:
+        print(json.dumps(tables.write(results), indent=2))
+    else:
+        for name, result in results.items():
+            print(f"{Path(name).name}: PJRT {result.pjrt_api or 'not read'}: {result.summary()}")
+    done = {ProbeOutcome.PASSED, ProbeOutcome.NO_DEVICE}
+    return 0 if all(result.outcome in done for result in results.values()) else ProofError.exit_code
+
+
+def configure_parser_conformance(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.epilog = f"{HOW_TO_GET}. JAX_NUM_GENERATED_CASES and other variables of JAX hold for both clients."
+    parser.add_argument("tests", type=Path, metavar="PATH_TO_JAX_TESTS", help="the tests/ folder of JAX")
+    parser.add_argument("files", nargs="*", metavar="FILE", help="test files in it, such as lax_test (default: all)")
+    parser.add_argument("--backend", help="the plugin to compare (default: the one with a list)")
+    add_options(parser, "--root", "--release", "--dist", "--set")
+    parser.add_argument("--environment", type=Path, metavar="PYTHON", help="use this environment, not a fresh one")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="files at a time (default: 1)")
+    parser.add_argument("--case-limit", type=float, default=300, metavar="SECONDS", help="time limit of a case")
+
+
+def execute_conformance(args: argparse.Namespace) -> int:
+    """Run the files, print the comparison, and fail when a difference is not in the list of expected ones."""
+    check_repository(args.root)
+    backend = choose_backend(load_backends(args.root), listed_backends(args.root), args.backend)
+    expected = load_expected(args.root, backend.name)
+    test_files = find_test_files(args.tests, args.files)
+    if args.environment and (args.set or args.release):
+        raise UsageError("there is no use for --set and --release with --environment", remedy="leave them out")
+    with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
+        python = args.environment or _install(args, backend, Path(scratch))
+        differences = run_clients(python, test_files, backend, expected, case_seconds=args.case_limit, jobs=args.jobs)
+    print(format_report(differences))
+    bad = any(difference.unexpected() or difference.unusable for difference in differences)
+    return ProofError.exit_code if bad else 0
+
+
+def _install(args: argparse.Namespace, backend: Backend, scratch: Path) -> Path:
+    """Make an environment with the wheels of a set, and return its Python."""
+    dist, cache = args.dist or args.root / "dist", cache_root(os.environ)
+    found = find_set(args.root, dist, backend, host_platform(), cache, release=args.release, where=args.set)
+    interpreter = find_python(found.release)
+    return make_environment(scratch, args.root, found.release, interpreter, found.fetch_pair(interpreter.tag))
+
+
+def choose_backend(backends: Mapping[str, Backend], listed: Sequence[str], name: str | None) -> Backend:
+    """Return the backend of a name; without one, the only backend with a list of expected differences."""
+    if name is None and len(listed) != 1:
+        raise UsageError("which backend? give --backend", remedy=f"known backends: {', '.join(backends)}")
+    return pick_backend(backends, name or listed[0])
