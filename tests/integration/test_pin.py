@@ -152,7 +152,7 @@ def test_what_is_pinned_already_is_not_asked_for_again(pin: Callable[..., Releas
         (index / name).unlink()
     put_wheel(index, LIBRARY)
     put_wheel(index, KERNELS, requires=[BEADS])
-    after = pin(missing_only=True)
+    after = pin()
     added = ["kernels.abacus.cp312.linux_x86_64", "plugin.abacus.linux_x86_64"]
     assert list(after.pins) == sorted([*before.pins, *added])
     assert {key: after.pins[key] for key in before.pins} == before.pins
@@ -170,30 +170,19 @@ def test_a_file_that_came_later_is_found_next_to_what_is_pinned(
     assert [entry.key for entry in before.absent if "plugin" in entry.key] == ["plugin.abacus.linux_aarch64"]
     put_wheel(index, LIBRARY.replace("x86_64", "aarch64"))
     put_wheel(index, FIRST.replace("cp312", "cp315"))
-    after = pin(missing_only=True)
+    after = pin()
     added = {"plugin.abacus.linux_aarch64", "bindings.cp315.linux_x86_64"}
     assert after.pins.keys() == before.pins.keys() | added
     assert {key: after.pins[key] for key in before.pins} == before.pins
     assert not added & {entry.key for entry in after.absent}
 
 
-def test_replaced_file_stops_before_anything_is_written(pin: Callable[..., Release], index: Path) -> None:
-    """Other bytes under a pinned name are refused, and the pins stay as they were."""
-    path = pin().path
-    text = path.read_bytes()
-    put_wheel(index, SECOND, commit=COMMIT[::-1])
-    with pytest.raises(PinError, match=f"other bytes than were pinned for {SECOND}"):
-        pin()
-    assert path.read_bytes() == text
-
-
 def test_an_unknown_release_is_said_before_all_else(pin: Callable[..., Release], index: Path, repository: Path) -> None:
     """A slip in the version is no reason to repair a backend first; the error says which versions there are."""
     (repository / "plugins/abacus/backend.toml").write_text("what = 1\n", "utf-8")
-    for options in ({}, {"missing_only": True}):
-        with pytest.raises(PinError) as caught:
-            pin("9.9.9", **options)
-        assert caught.value.cause == "the newest it has: 1.2.3"
+    with pytest.raises(PinError) as caught:
+        pin("9.9.9")
+    assert caught.value.cause == "the newest it has: 1.2.3"
     for version in ("1.2.3", "newest"):
         with pytest.raises(UsageError):
             pin(version)

@@ -183,8 +183,8 @@ def bump(request: BumpRequest, found: NextRelease) -> tuple[str, int]:
 
 
 def _pin(request: BumpRequest, version: str) -> str:
-    """Pin the release; of one that is pinned already, ask for what is missing only."""
-    release = pin_release(request.root, version, request.cache, missing_only=version in list_releases(request.root))
+    """Pin the release; of one that is pinned already, what is missing."""
+    release = pin_release(request.root, version, request.cache)
     return f"{release.path.relative_to(request.root)}, {count(len(release.pins), 'file')}"
 
 

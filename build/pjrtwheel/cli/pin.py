@@ -21,9 +21,6 @@ from pjrtwheel.release.checks import describe_doubts
 def configure_parser_pin(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("version", help="JAX release, such as 0.11.2")
-    parser.add_argument(
-        "--missing", action="store_true", help="ask only for what is not pinned yet, such as a new backend"
-    )
     parser.add_argument("--build", type=int, metavar="N", help="number of our set (default: as before, or 1)")
     add_options(parser, "--root")
 
@@ -31,7 +28,7 @@ def configure_parser_pin(parser: argparse.ArgumentParser) -> None:
 def execute_pin(args: argparse.Namespace) -> int:
     """Pin the release and list what was pinned."""
     print(f"asking the package index for release {args.version} ...", file=sys.stderr)
-    release = pin_release(args.root, args.version, cache_root(os.environ), build=args.build, missing_only=args.missing)
+    release = pin_release(args.root, args.version, cache_root(os.environ), build=args.build)
     for pin in release.pins.values():
         print(f"{pin.key:<32} {pin.sha256[:12]} {pin.size:>12,} {pin.filename}")
     for entry in release.absent:

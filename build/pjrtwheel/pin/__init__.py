@@ -59,30 +59,27 @@ class _Index:
         return read_upstream(self._cache.fetch(pin))
 
 
-def pin_release(
-    root: Path, version: str, cache: Path, *, build: int | None = None, missing_only: bool = False
-) -> Release:
+def pin_release(root: Path, version: str, cache: Path, *, build: int | None = None) -> Release:
     """Ask the package index for the inputs of a release and write `releases/<version>.toml`.
 
-    What is downloaded stays in the cache for the builds that follow. The number of our set is that of the file so
-    far, or 1, when absent; its label is that of `releases/inputs.toml`. Pins that are still wanted may be kept, to ask
-    for the missing ones only.
+    What is pinned already, and still wanted, is kept and not asked for; without the file all of it is. What is
+    downloaded stays in the cache for the builds that follow. The number of our set is that of the file so far, or 1,
+    when absent; its label is that of `releases/inputs.toml`.
 
     Raises:
-        PinError: The release is unknown, a file of hand-made decisions is wrong, or a file has changed. Nothing is
-            written then.
+        PinError: The release is unknown, or a file of hand-made decisions is wrong. Nothing is written then.
         FetchError: The index cannot be asked.
     """
     require_index(os.environ)
     index = _Index(read_settings(), cache)
-    old = _read_old(root, version) if missing_only else None
+    old = _read_old(root, version)
     jax_pin = None if old else _find_jax(index, version)  # before all else, which matters only if there is one
     backends = load_backends(root)
     series = _pinned_series(old, backends.values()) if old else {}
     if old and not all(name in series for name in _required(backends.values())):
         jax_pin = _find_jax(index, version)
     version = jax_pin.version if jax_pin else version  # as the index spells it
-    path, before = root / "releases" / f"{version}.toml", _read_old(root, version)
+    old, path = old or _read_old(root, version), root / "releases" / f"{version}.toml"
     jax = index.read(jax_pin) if jax_pin else None
     series = series | _find_series(jax, backends.values()) if jax else series
     overrides = find_overrides(_read(root / OVERRIDES_FILE), version)
@@ -90,14 +87,13 @@ def pin_release(
     inputs = (root / "releases" / "inputs.toml").read_text("utf-8")
     wanted = plan_inputs(inputs, backends.values(), version, series=series, overrides=overrides)
     chosen = _choose_all(wanted, index, _keep_pins(old.pins, wanted) if old else {})
-    check_unchanged(before.pins if before else {}, chosen.pins)
     metadata = gather_metadata(chosen, old, jax, backends.values(), index.read)
     release = Release(
         pins={pin.key: pin for pin in chosen.pins},
         digest="",
         path=path,
         version=version,
-        build=build if build is not None else before.build if before else 1,
+        build=build if build is not None else old.build if old else 1,
         label=read_label(inputs),
         commits=metadata.commits,
         extras=metadata.extras,
@@ -109,18 +105,6 @@ def pin_release(
     release = parse_release(text, path)
     write_atomically(path, text)
     return release
-
-
-def check_unchanged(old: Mapping[str, Pin], new: Sequence[Pin]) -> None:
-    """Raise a `PinError` that lists the files with other bytes than those of their names that were pinned before."""
-    before = {pin.filename: pin.sha256 for pin in old.values()}
-    changed = [pin.filename for pin in new if before.get(pin.filename, pin.sha256) != pin.sha256]
-    if changed:
-        raise PinError(
-            f"the package index offers other bytes than were pinned for {', '.join(changed)}",
-            cause="a file on the index was replaced, or a mirror is damaged",
-            remedy="find out why; to accept the new bytes, delete the pins file and pin again",
-        )
 
 
 def _check_overrides(

@@ -32,7 +32,7 @@ def check_inputs(release: Release, backend: Backend | None, platform: Platform, 
         raise UsageError(
             f"release {release.version} cannot be built from source",
             cause="nobody has written down which commit of XLA it was made from",
-            remedy=f"add it to releases/xla.toml, then run: ./noxw pin {release.version} --missing",
+            remedy=f"add it to releases/xla.toml, then run: ./noxw pin {release.version}",
         )
     for key in required_pins(release, backend, platform, provider, host):
         release.pin(key, "" if key in release.pins else advise(release, backend, key))
@@ -41,7 +41,7 @@ def check_inputs(release: Release, backend: Backend | None, platform: Platform, 
 
 def advise(release: Release, backend: Backend, key: str) -> str:
     """Return what helps a build that lacks a pin: pinning it, or a library or a release from elsewhere."""
-    pinning = f"pin it with: ./noxw pin {release.version} --missing"
+    pinning = f"pin it with: ./noxw pin {release.version}"
     if not key.startswith("plugin."):
         return pinning
     absent, other = release.find_absent(key) is not None, find_release_with(release.path.parent.parent, key)

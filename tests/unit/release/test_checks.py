@@ -32,7 +32,7 @@ def cpu(root: Path) -> Backend:
     return find_backend(root, "cpu")
 
 
-PINNING = "pin it with: ./noxw pin {} --missing"
+PINNING = "pin it with: ./noxw pin {}"
 SOURCE = "build it from source with --xla source"
 LIBRARY = "give a library with --xla PATH"
 OVERRIDE = "take a version's library by an override in releases/overrides.toml and pin again"
