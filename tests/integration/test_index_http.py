@@ -16,8 +16,8 @@ from folders import site_packages_of
 from package_index import NotingHandler, run_installer
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_venv, find_uv
-from pjrtwheel.products.index import write_index, write_joint_index
-from pjrtwheel.products.index.projects import WheelFolder
+from pjrtwheel.products.index import write_index, write_pages
+from pjrtwheel.products.index.projects import WheelFolder, list_projects, read_release
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -104,8 +104,9 @@ def test_installers_follow_absolute_links_and_read_withdrawals(
     entries = [list_wheel(folder / name) for name in names]
     (folder / "release.json").write_text(json.dumps({"schema": 2, "wheels": entries}))
     with serve(tmp_path / "files", NotingHandler) as files, serve(tmp_path / "simple", choosing) as address:
-        source = WheelFolder(folder, f"{files}{quote(folder.name)}")
-        for file in write_joint_index([source], tmp_path / "simple", {names[1]: "crashes"})[0].files:
+        listed = read_release(WheelFolder(folder, f"{files}{quote(folder.name)}"), {names[1]: "crashes"})
+        write_pages(list_projects(listed, "the index"), tmp_path / "simple")
+        for file in listed:
             (folder / f"{file.name}.metadata").write_bytes(file.metadata)
         NotingHandler.asked.clear()
         for wanted, expected in (("jaxlib-abacus", "1.0"), ("jaxlib-abacus==1.1+split.1", "1.1")):

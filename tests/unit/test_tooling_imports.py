@@ -23,15 +23,6 @@ def test_commands_start_without_the_tests_packages(root: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_facts_need_no_more_than_the_tooling_on_the_path(root: Path, tmp_path: Path) -> None:
-    """The selector's dataclasses, by which facts are written, are found in the repository. No wheels are there."""
-    program = [sys.executable, "-m", "pjrtwheel", "facts", "--check", "--root", str(root), "--dist", str(tmp_path)]
-    environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    environ["PYTHONPATH"] = str(root / "build")
-    done = subprocess.run(program, capture_output=True, text=True, check=False, env=environ)
-    assert (done.returncode, done.stderr, done.stdout.split(": ")[-1]) == (0, "", "up to date\n")
-
-
 def test_an_older_python_gets_one_line(root: Path) -> None:
     """The command line is in modules that it cannot read."""
     old = next((found for found in find_interpreters(("cp39", "cp310")).values() if found), None)

@@ -230,5 +230,5 @@ def _check_known(
     if missing and backend.prebuilt.bundled:
         raise UsageError(
             f"nothing is known about the library of {backend.name} for {', '.join(missing)}",
-            remedy=f"build it first, or give its library: --library {backend.name}:{missing[0]}=PATH",
+            remedy=f"build it first: ./noxw build_{backend.name} --platform {missing[0]}",
         )

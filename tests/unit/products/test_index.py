@@ -17,8 +17,8 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products import index
-from pjrtwheel.products.index import write_index, write_joint_index
-from pjrtwheel.products.index.projects import WheelFolder
+from pjrtwheel.products.index import write_index
+from pjrtwheel.products.index.projects import WheelFolder, list_projects, read_release
 from release_entries import entry_of
 from small_wheels import build_wheel
 
@@ -208,51 +208,15 @@ def make_release(folder: Path, name: str) -> Path:
     return folder
 
 
-def test_wheels_elsewhere_are_linked_by_absolute_addresses(tmp_path: Path) -> None:
-    """Two tags, each below an address of its own, quoted; wheels are not in the index, METADATA where asked for."""
-    names = [NAME.replace("1.0", "1.1+split.1"), NAME.replace("1.0", "1.2")]
-    tags = ["v1.1+split.1", "v1.2"]
-    folders = [make_release(tmp_path / tag, name) for tag, name in zip(tags, names, strict=True)]
-    (folders[0] / f"{names[0]}.provenance").write_text("{}")
-    url = "https://example.org/releases/download"
-    options = ["--output", str(tmp_path / "simple"), "--files-url", f"{url}/{{tag}}"]
-    assert main(["index", *map(str, folders), *options]) == 0
-    quoted = f"{url}/v1.1%2Bsplit.1/{names[0].replace('+', '%2B')}"
-    page = json.loads((tmp_path / "simple/jaxlib-abacus/index.v1+json").read_text())
-    digest = hash_file(folders[0] / names[0])
-    first, second = page["files"]
-    assert (first["url"], second["url"]) == (quoted, f"{url}/v1.2/{names[1]}")
-    assert first["provenance"] == f"{quoted}.provenance"
-    assert "core-metadata" not in first
-    html = (tmp_path / "simple/jaxlib-abacus/index.html").read_text()
-    link = f'<a href="{quoted}#sha256={digest}" data-requires-python="&gt;=3.12" data-provenance="{quoted}.provenance">'
-    assert f"{link}{names[0]}</a><br>" in html
-    listed = sorted(path.name for path in (tmp_path / "simple/jaxlib-abacus").iterdir())
-    assert listed == ["index.html", "index.v1+json"]
-    assert main(["index", *map(str, folders), *options, "--metadata", str(tmp_path / "metadata")]) == 0
-    page = json.loads((tmp_path / "simple/jaxlib-abacus/index.v1+json").read_text())
-    written = tmp_path / "metadata" / f"{names[0]}.metadata"
-    assert page["files"][0]["core-metadata"] == {"sha256": hash_file(written)}
-    assert sorted(path.name for path in written.parent.iterdir()) == [f"{name}.metadata" for name in names]
-
-
-@pytest.mark.parametrize(
-    "options", [["--files-url", "example.org"], ["--files-url", "https://example.org/{tag}"], ["--metadata", "m"]]
-)
-def test_addresses_that_cannot_be_right_are_refused(dist: Path, options: list[str]) -> None:
-    """Before anything is written."""
-    assert main(["index", "--dist", str(dist), *options]) == 2
-    assert not (dist / "simple").exists()
-
-
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
     """Installers could not tell which one they get."""
     first, second = (make_release(tmp_path / tag, NAME) for tag in ("a", "b"))
-    write_joint_index([WheelFolder(first), WheelFolder(second)], tmp_path / "simple")  # the same bytes are no harm
+    same = [*read_release(WheelFolder(first)), *read_release(WheelFolder(second))]
+    assert len(list_projects(same, "both")[0].files) == 1  # the same bytes are no harm
     build_wheel(second, {"jaxlib_abacus-1.0.dist-info/METADATA": METADATA, "x.py": b""}, name=NAME)
     write_release(second, list_entry(second / NAME))
     with pytest.raises(WheelError, match=NAME):
-        write_joint_index([WheelFolder(first), WheelFolder(second)], tmp_path / "simple")
+        list_projects([*read_release(WheelFolder(first)), *read_release(WheelFolder(second))], "both")
 
 
 def test_withdrawn_wheels_have_the_reason(tmp_path: Path) -> None:

@@ -13,9 +13,8 @@ import ctypes
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
-from itertools import chain
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,42 +34,23 @@ _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 _HERE = -100  # AT_FDCWD
 
 
-def write_index(dist: Path, output: Path) -> tuple[Project, ...]:
+def write_index(dist: Path, output: Path, yanked: Mapping[str, str] | None = None) -> tuple[Project, ...]:
     """Write the index of a folder with `release.json`, in place of the one before, and return its projects.
+
+    Args:
+        dist: The folder; its wheels are put next to the pages.
+        output: Root of the index.
+        yanked: The reason for each wheel that was withdrawn, by file name.
 
     Raises:
         UsageError: There is no `release.json`, or `output` holds something that is no index.
         WheelError: `release.json` or a wheel is damaged, or the disk is full.
     """
-    return write_joint_index([WheelFolder(dist)], output)
-
-
-def write_joint_index(
-    sources: Sequence[WheelFolder], output: Path, yanked: Mapping[str, str] | None = None
-) -> tuple[Project, ...]:
-    """Write one index of several folders, in place of the one before, and return its projects.
-
-    Args:
-        sources: The folders; wheels that have no address elsewhere are put next to the pages.
-        output: Root of the index.
-        yanked: The reason for each wheel that was withdrawn, by file name.
-
-    Raises:
-        UsageError: A folder has no `release.json`, or `output` holds something that is no index.
-        WheelError: `release.json` or a wheel is damaged, folders contradict each other, or the disk is full.
-    """
-    for source in sources:
-        require_record(source.folder)
-    with _replacing(output) as index, ExitStack() as locks:
-        for folder in dict.fromkeys(source.folder.resolve() for source in sources):
-            locks.enter_context(files.locked(folder))  # or a build could replace a wheel between its check and its link
-        releases = [read_release(source, yanked) for source in sources]
-        projects = list_projects(
-            chain.from_iterable(releases), f"an index of {', '.join(str(source.folder) for source in sources)}"
-        )
-        for source, release in zip(sources, releases, strict=True):
-            if not source.url:
-                _link_files(release, source.folder, index)
+    require_record(dist)
+    with _replacing(output) as index, files.locked(dist):  # or a build could replace a wheel before its link is made
+        release = read_release(WheelFolder(dist), yanked)
+        projects = list_projects(release, f"an index of {dist}")
+        _link_files(release, dist, index)
         _write_pages(projects, index)
     return projects
 

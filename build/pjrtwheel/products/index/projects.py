@@ -91,12 +91,10 @@ class WheelFolder:
         folder: The folder.
         url: Address of the folder that the files are in, which may be relative to the page of a project; empty if they
             are put next to the pages.
-        metadata: Whether the METADATA of each wheel is there as well, under the wheel's name and `.metadata`.
     """
 
     folder: Path
     url: str = ""
-    metadata: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +199,7 @@ def _read_wheel(source: WheelFolder, entry: Entry, yanked: str | None) -> Indexe
         digest,
         path.stat().st_size,
         read_requires_python(metadata),
-        metadata if source.metadata else b"",
+        metadata,
         join_url(source.url, path.name),
         yanked,
         provenance=path.with_name(f"{path.name}{PROVENANCE_SUFFIX}").is_file(),
