@@ -90,16 +90,6 @@ def test_what_is_no_file_is_named(
     assert wheel in capsys.readouterr().err
 
 
-def test_vendors_programs_are_given_by_name(tmp_path: Path) -> None:
-    """`inspect` and `facts` take the same option, whichever vendor's program it is."""
-    program = tmp_path / "reader=1"
-    program.touch()
-    parser = argparse.ArgumentParser()
-    cli.add_options(parser, "--tool")
-    chosen = parser.parse_args(["--tool", f"cuobjdump={program}", "--tool", f"other={program}"])
-    assert cli.parse_tools(chosen.tool) == {"cuobjdump": program, "other": program}
-
-
 def test_wheels_that_prove_nothing_are_an_error(root: Path, release: Release, make_wheel: Callable[..., Path]) -> None:
     """A plugin without its bindings runs no program on any Python: that is no success."""
     name = f"jaxlib_tpu-{release.version}-cp312-abi3-manylinux_2_31_x86_64.whl"

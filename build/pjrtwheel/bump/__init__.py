@@ -232,7 +232,7 @@ def write_facts(
     recorded = {(entry.name, platform) for entry in (old.backends if old else ()) for platform in entry.tags}
     recorded |= {(entry.backend, entry.platform) for entry in known}
     with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
-        find_tool = make_finder(root, {}, Path(scratch))
+        find_tool = make_finder(root, Path(scratch))
         for backend in backends.values():
             for platform in release.platforms(backend.name) if backend.prebuilt.bundled else ():
                 if (backend.name, platform) not in recorded:

@@ -179,7 +179,7 @@ def compare_plugins(
         old = known.get((distribution, platform, before.set_version))
         if old and version == after.set_version and distribution in {entry.distribution for entry in backends.values()}:
             with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
-                find_tool = make_finder(root, {}, Path(scratch))
+                find_tool = make_finder(root, Path(scratch))
                 a, b = (
                     inspect_wheel(dist / entry.filename, find_tool=find_tool, exports=exports) for entry in (old, new)
                 )

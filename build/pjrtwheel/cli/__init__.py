@@ -98,23 +98,6 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
             "metavar": "FOLDER|URL|VERSION",
             "help": "the set that the plugin was built for (default: that of the newest release in the wheels' folder)",
         },
-        "--tool": {
-            "action": "append",
-            "default": [],
-            "metavar": "NAME=PATH",
-            "help": "vendor's program that reads GPU code",
-        },
     }
     for name in names:
         parser.add_argument(name, **options[name])
-
-
-def parse_tools(arguments: Sequence[str]) -> dict[str, Path]:
-    """Return name → path of the vendors' programs that `--tool` gives; raise a `UsageError` for one not there."""
-    tools = {}
-    for argument in arguments:
-        name, _, path = argument.partition("=")
-        if not name or not Path(path).is_file():
-            raise UsageError(f"--tool {argument}: no such file", remedy="expected NAME=PATH")
-        tools[name] = Path(path)
-    return tools

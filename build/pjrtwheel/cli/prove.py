@@ -33,7 +33,7 @@ from pjrtwheel.release.known import load_release
 from pjrtwheel.sets.wheel_sets import find_set
 from pjrtwheel.wheel.names import parse_name
 
-_DEVICE_OPTIONS = ("dist", "set", "wheelhouse", "environment", "proofs", "signed_off_by")
+_DEVICE_OPTIONS = ("dist", "set", "environment", "proofs", "signed_off_by")
 
 
 def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:
@@ -45,16 +45,7 @@ def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:
     )
     device.add_argument("--backend", metavar="NAME", help="the backend to prove")
     device.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
-    supply = device.add_mutually_exclusive_group()
-    supply.add_argument(
-        "--wheelhouse",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="DIR",
-        help="folder of what the wheels need; given, no index is asked (repeatable)",
-    )
-    supply.add_argument(
+    device.add_argument(
         "--environment",
         type=Path,
         metavar="DIR",
@@ -118,9 +109,8 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     dist, cache = args.dist or args.root / "dist", cache_root(os.environ)
     finished = find_set(args.root, dist, backend, platform, cache, release=args.release, where=args.set)
     release = finished.release
-    for path in (*args.wheelhouse, *filter(None, [args.environment])):
-        if not path.exists():
-            raise UsageError(f"no such file or folder: {path}")
+    if args.environment and not args.environment.exists():
+        raise UsageError(f"no such folder: {args.environment}")
     signer = find_signer(args.root, args.signed_off_by) if args.proofs else ""
     inputs = load_inputs(args.root, release, backend)
     found = _find_pythons(args.environment, release.pythons(platform.name))
@@ -138,7 +128,7 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
         evidence[tag] = (
             prove_unpacked(python, wheels, inputs)
             if args.environment
-            else prove_on_device(python, wheels, inputs, backend, cache=cache, folders=args.wheelhouse)
+            else prove_on_device(python, wheels, inputs, backend, cache=cache)
         )
         yield evidence[tag].python
     failed = any(shown.python.failures() for shown in evidence.values())
@@ -222,7 +212,6 @@ def configure_parser_conformance(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "--root", "--release", "--dist", "--set")
     parser.add_argument("--environment", type=Path, metavar="PYTHON", help="use this environment, not a fresh one")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="files at a time (default: 1)")
-    parser.add_argument("--case-limit", type=float, default=300, metavar="SECONDS", help="time limit of a case")
 
 
 def execute_conformance(args: argparse.Namespace) -> int:
@@ -235,7 +224,7 @@ def execute_conformance(args: argparse.Namespace) -> int:
         raise UsageError("there is no use for --set and --release with --environment", remedy="leave them out")
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
         python = args.environment or _install(args, backend, Path(scratch))
-        differences = run_clients(python, test_files, backend, expected, case_seconds=args.case_limit, jobs=args.jobs)
+        differences = run_clients(python, test_files, backend, expected, jobs=args.jobs)
     print(format_report(differences))
     bad = any(difference.unexpected() or difference.unusable for difference in differences)
     return ProofError.exit_code if bad else 0

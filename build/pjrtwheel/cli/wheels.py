@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.cli import add_options, check_repository, check_wheels, parse_tools
+from pjrtwheel.cli import add_options, check_repository, check_wheels
 from pjrtwheel.console import open_console
 from pjrtwheel.errors import PjrtWheelError, UsageError
 from pjrtwheel.program import print_error
@@ -20,7 +20,6 @@ from pjrtwheel.verify.compare import compare_inspections
 from pjrtwheel.verify.inspection import Inspection, inspect_wheel, make_finder
 from pjrtwheel.verify.printer import print_comparison, print_summary, print_wheel
 from pjrtwheel.wheel.assemble import repair_wheel
-from pjrtwheel.wheel.compress import Compression, worker_count
 
 SCHEMA = 1
 # The checkout that holds this file: the command works from any folder.
@@ -37,7 +36,6 @@ def configure_parser_inspect(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--compare", action="store_true", help="two wheels: only what differs, and what is equal")
     parser.add_argument("--verbose", action="store_true", help="print all of it: every library, file and finding")
     parser.add_argument("--json", action="store_true", help="print all of it as JSON")
-    add_options(parser, "--tool")
     parser.add_argument("--no-tools", action="store_true", help="run no vendor's program")
     parser.add_argument(
         "--root", type=Path, default=_ROOT, help="root of the repository (default: that of this program)"
@@ -50,10 +48,9 @@ def execute_inspect(args: argparse.Namespace) -> int:
     if args.compare and len(args.wheels) != 2:
         raise UsageError(f"--compare takes two wheels, not {len(args.wheels)}", remedy="expected --compare A B")
     exports = {backend.library: backend.exports for backend in load_backends(args.root).values()}
-    given = parse_tools(args.tool)
     found, status = [], 0
     with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
-        find_tool = (lambda _: None) if args.no_tools else make_finder(args.root, given, Path(scratch))
+        find_tool = (lambda _: None) if args.no_tools else make_finder(args.root, Path(scratch))
         for wheel in args.wheels:
             try:
                 inspection = inspect_wheel(wheel, find_tool=find_tool, exports=exports)
@@ -112,12 +109,9 @@ def configure_parser_repair(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("wheel", type=Path, metavar="WHEEL", help="the wheel to repair; it is not changed")
     parser.add_argument("--output", type=Path, required=True, metavar="DIR", help="directory for the repaired copy")
-    parser.add_argument("--json", action="store_true", help="print the report as JSON")
-    parser.add_argument("--jobs", type=int, default=worker_count(), help="compressing threads (default: one per core)")
 
 
 def execute_repair(args: argparse.Namespace) -> int:
     """Write the copy and say what was changed; problems leave as a `WheelError` or `ElfError`."""
-    report = repair_wheel(args.wheel, args.output, Compression(workers=args.jobs))
-    print(report.to_json() if args.json else report.describe())
+    print(repair_wheel(args.wheel, args.output).describe())
     return 0

@@ -58,7 +58,6 @@ def run_clients(
     backend: Backend,
     expected: Sequence[Expected],
     *,
-    case_seconds: float,
     jobs: int,
 ) -> tuple[Difference, ...]:
     """Run every file on both clients, and compare what became of its cases.
@@ -72,7 +71,7 @@ def run_clients(
 
     def run(work: tuple[Path, str]) -> FileRun:
         test_file, client = work
-        done = run_file(python, test_file, environs[client], case_seconds=case_seconds)
+        done = run_file(python, test_file, environs[client])
         print(f"{test_file.name} on the {client} client: {len(done.cases)} cases in {done.seconds:.0f} s", flush=True)
         return done
 

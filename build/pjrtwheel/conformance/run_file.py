@@ -20,7 +20,7 @@ from pjrtwheel.environment.processes import Ended, run_process
 
 # Ends the name of the case that stands for importing a file, which there is only when that fails.
 IMPORT = "::import"
-FILE_SECONDS = 3600.0
+CASE_SECONDS, FILE_SECONDS = 300.0, 3600.0
 _DETAIL = 400
 # pytest's exit status when all passed, some failed, the file could not be imported, and nothing was there to run.
 _ORDERLY = frozenset({0, 1, 2, 5})
@@ -123,7 +123,7 @@ def run_file(
     test_file: Path,
     environ: Mapping[str, str],
     *,
-    case_seconds: float,
+    case_seconds: float = CASE_SECONDS,
     file_seconds: float = FILE_SECONDS,
 ) -> FileRun:
     """Run every case of a file within time limits; after a crash the cases behind it run in another process.

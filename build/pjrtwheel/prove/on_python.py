@@ -88,12 +88,11 @@ def prove_on_device(
     backend: Backend,
     *,
     cache: Path,
-    folders: Sequence[Path] = (),
 ) -> Evidence:
     """Run every smoke program on the accelerator of this machine, from a clean environment.
 
-    Wheels for other Pythons are left out. What wheels need comes from some `folders` alone, for a machine without a
-    network, or else from the package index, whose answer is kept in the cache.
+    Wheels for other Pythons are left out. What wheels need comes from the package index, whose answer is kept in the
+    cache.
 
     Raises:
         ProofError: The wheels do not install, or others in their place, or there is no device for the plugin here.
@@ -105,8 +104,7 @@ def prove_on_device(
     with tempfile.TemporaryDirectory(prefix="device-") as scratch:
         python = create_venv(interpreter, Path(scratch) / "venv")
         needed = requirements_for(inputs, wheels, vendor=True)
-        supply = folders or [wheelhouse(interpreter, needed, wheels, cache)]
-        install(python, needed, {*supply, *(wheel.parent for wheel in wheels)})
+        install(python, needed, {wheelhouse(interpreter, needed, wheels, cache), *(wheel.parent for wheel in wheels)})
         require_installed(python, wheels)
         devices = find_devices(python, backend)
         require_device(devices, backend)

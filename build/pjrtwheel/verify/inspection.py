@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import configparser
+import functools
 import os
 import sys
 import tempfile
@@ -137,8 +138,7 @@ def _inspect_library(path: Path, member: str, find_tool: FindTool) -> Library:
     try:
         code = read_gpu_code(path, {name: tool for name, tool in found.items() if tool}, where="it")
     except ElfError as error:
-        missing = "".join(f"; give it with --tool {name}=PATH" for name, tool in found.items() if not tool)
-        return replace(library, gpu_problem=error.what + missing)
+        return replace(library, gpu_problem=error.what)
     return replace(library, gpu_code=code)
 
 
@@ -198,17 +198,15 @@ def _entry_points(contents: WheelContents) -> tuple[str, ...]:
 FindTool = Callable[[str], Path | None]
 
 
-def make_finder(root: Path, given: Mapping[str, Path], scratch: Path) -> FindTool:
-    """Return a function that finds a program by name: where the user says, or else pinned and fetched, at most once.
+def make_finder(root: Path, scratch: Path) -> FindTool:
+    """Return a function that finds a program by name: pinned, and fetched at most once.
 
     The root is another folder when there is no repository at hand; what is fetched is unpacked in `scratch`.
     """
-    found: dict[str, Path | None] = dict(given)
 
+    @functools.cache
     def find(name: str) -> Path | None:
-        if name not in found:
-            found[name] = _fetch(root, name, scratch)
-        return found[name]
+        return _fetch(root, name, scratch)
 
     return find
 

@@ -114,7 +114,7 @@ def test_clean_wheel_is_described_without_findings(inspect: Inspect, stripped: C
         ({"symbols": bytes(4800)}, "symbols", ".symtab, .strtab"),
         ({"machine": 183}, "alignment", "0x10000"),
         ({"exports": ["PyInit_demo", "Leak"]}, "exports", "Leak"),
-        ({"extra": {".nv_fatbin": b"x"}}, "gpu-code", "--tool cuobjdump=PATH"),
+        ({"extra": {".nv_fatbin": b"x"}}, "gpu-code", "cuobjdump"),
         ({"extra": {".hip_fatbin": b"x"}}, "gpu-code", "is damaged"),
     ],
 )
@@ -312,7 +312,7 @@ def test_tool_that_cannot_be_fetched_is_reported_once(
     """The wheel is described without it."""
     shutil.copytree(root / "plugins/cuda13", tmp_path / "plugins/cuda13")
     monkeypatch.chdir(tmp_path)
-    find_tool = make_finder(tmp_path, {}, tmp_path)
+    find_tool = make_finder(tmp_path, tmp_path)
 
     assert [find_tool("cuobjdump"), find_tool("cuobjdump")] == [None, None]
     assert capsys.readouterr().err.count("cannot get cuobjdump: no pins file") == 1
