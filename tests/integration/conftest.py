@@ -37,6 +37,17 @@ from small_wheels import build_wheel, describe_wheel
 PLATFORM = "linux_x86_64"
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what is about a backend that the release under test lacks as slow: another release is built for it."""
+    release, known = release_under_test(), load_backends(config.rootpath)
+    elsewhere = {name for name in known if PLATFORM not in release.platforms(name)}
+    for item in items:
+        values = item.callspec.params.values() if hasattr(item, "callspec") else ()
+        if item.get_closest_marker("integration") and any(isinstance(v, str) and v in elsewhere for v in values):
+            item.add_marker(pytest.mark.slow)
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """Remove what all processes of a run share, and what each kept, also after a failure: it is gigabytes."""
     if "PYTEST_XDIST_WORKER" not in os.environ:
