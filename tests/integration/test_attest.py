@@ -52,7 +52,7 @@ def test_a_real_wheel_is_built_again_to_the_same_bytes(
     if statement.dirty or "commit" not in _kind(root, statement.commit):
         pytest.skip("the wheels were built from changes that are in no commit of this clone")
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1")  # of this process: it must not reach the build
-    ((name, differences),) = reproduce(attested, root, tmp_path, backend="cpu").items()
+    ((name, differences),) = reproduce(attested, root, tmp_path, ["jaxlib_cpu-*"]).items()
     assert (name.startswith("jaxlib_cpu-"), differences) == (True, ())
 
 

@@ -126,7 +126,7 @@ EMPTY = [
     *(["--dist", command] for command in ("table", "attest", "merge", "release_check", "auto", "build cpu")),
     *(["--release", command] for command in ("verify_installs", "build cpu", "smoke", "facts")),
     *([option, "attest --tag v1"] for option in ("--output", "--key", "--commit")),
-    *([option, "reproduce ."] for option in ("--backend", "--platform", "--wheel", "--root")),
+    *([option, "reproduce ."] for option in ("--wheel", "--root")),
     *([option, "verify_installs"] for option in ("--index", "--backend", "--python", "--json")),
     *(["release", command] for command in ("verify_release", "reproduce")),
     ["--to", "release_check"],

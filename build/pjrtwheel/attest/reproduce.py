@@ -5,21 +5,20 @@
 The commit is checked out into a folder of its own, whose own tooling builds the wheels of that time.
 """
 
+import fnmatch
 import os
 import subprocess
 import sys
-import tomllib
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.attest.statement import Build, Statement, build_of
-from pjrtwheel.backend import load_backends, pick_backend
+from pjrtwheel.backend import load_backends
 from pjrtwheel.bazel.workspace import prepare_workspace, remove_workspace
-from pjrtwheel.errors import ReproduceError, UsageError, WheelError, fit, list_choices, shorten
+from pjrtwheel.errors import ReproduceError, UsageError, WheelError, list_choices, shorten
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import copy_atomically, hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
@@ -37,10 +36,7 @@ def reproduce(
     release: ReleaseFolder,
     repository: Path,
     dist: Path,
-    *,
-    backend: str = "",
-    platform: str = "",
-    wheels: Collection[str] = (),
+    patterns: Collection[str] = ("*",),
 ) -> dict[str, tuple[str, ...]]:
     """Build wheels of a release again; return in what each differs, by file name: nothing for the same bytes.
 
@@ -48,9 +44,7 @@ def reproduce(
         release: The release.
         repository: A clone of the repository, with the commit of the release.
         dist: Where the wheels go: a new folder.
-        backend: Name of a backend, for its plugin alone; of this and what follows, all where it is empty.
-        platform: Name of a platform.
-        wheels: File names.
+        patterns: File names of the wheels, in which `*` stands for anything.
 
     Raises:
         UsageError: It has no such wheel.
@@ -65,14 +59,12 @@ def reproduce(
     with check_out(repository, statement.commit) as root:
         dist.mkdir(parents=True, exist_ok=True)
         found: dict[str, tuple[str, ...]] = {}
-        project = pick_backend(load_backends(root), backend).distribution if backend else ""
-        chosen = _choose(release, statement, project, platform, wheels)
-        for build, names in chosen.items():
+        for build, names in _choose(release, statement, patterns).items():
             folder = dist / f"{build.distribution}-{build.platform}"
             if build.distribution == AUTO:
                 _put_others(release, folder)
-            session, command, options = _command(root, build, statement.parameters.release)
-            _run(root, repository, session, command, [*options, "--dist", str(folder)], build.epoch)
+            command = _command(root, build, statement.parameters.release)
+            _run(root, [*command, "--dist", str(folder)], build.epoch)
             found |= {name: tuple(explain_difference(release.path / name, folder / name)) for name in names}
     return found
 
@@ -107,31 +99,28 @@ def check_out(repository: Path, commit: str) -> Iterator[Path]:
             remove_workspace(prepare_workspace(root, cache), cache, orphaned=False)
 
 
-def _choose(
-    release: ReleaseFolder, statement: Statement, project: str, platform: str, wheels: Collection[str]
-) -> dict[Build, list[str]]:
+def _choose(release: ReleaseFolder, statement: Statement, patterns: Collection[str]) -> dict[Build, list[str]]:
     """Return the builds to run, each with the wheels to compare, in order of file name."""
-    for unknown in sorted(set(wheels) - release.wheels.keys()):
-        remedy = f"it has {list_choices(release.wheels, unknown)}"
-        raise UsageError(f"{release.tag} has no wheel {unknown}", remedy=remedy)
+    wanted: set[str] = set()
+    for pattern in patterns:
+        names = fnmatch.filter(release.wheels, pattern)
+        if not names:
+            remedy = f"it has {list_choices(release.wheels, pattern)}"
+            raise UsageError(f"{release.tag} has no wheel {pattern}", remedy=remedy)
+        wanted.update(names)
     builds = {(build.distribution, build.platform): build for build in statement.parameters.builds}
     chosen: dict[Build, list[str]] = {}
-    for entry in release.entries:
-        build = builds.get(build_of(entry))
+    for name in sorted(wanted):
+        build = builds.get(build_of(release.wheels[name]))
         if build is None:
-            raise ReproduceError(f"the statement of {release.tag} does not say how {entry.filename} was built")
-        fits = platform in {"", build.platform} and project in {"", build.distribution}
-        if fits and (not wheels or entry.filename in wheels):
-            chosen.setdefault(build, []).append(entry.filename)
-    if not chosen:
-        found = sorted({f"{build.distribution} for {build.platform}" for build in builds.values()})
-        raise UsageError(f"{release.tag} has no such wheel", remedy=f"it has {fit(found)}")
+            raise ReproduceError(f"the statement of {release.tag} does not say how {name} was built")
+        chosen.setdefault(build, []).append(name)
     for build in chosen:
         if build.provider.startswith("file-"):
             raise ReproduceError(
                 f"{build.distribution} for {build.platform} cannot be built again",
                 cause=f"its library was given by path; its sha256 is {build.provider.removeprefix('file-')}",
-                remedy="build the others, with --backend, --platform or --wheel",
+                remedy="build the others, with --wheel",
             )
     return chosen
 
@@ -147,51 +136,32 @@ def _put_others(release: ReleaseFolder, dist: Path) -> None:
     (dist / RELEASE_FILENAME).write_text(format_entries(others), "utf-8")
 
 
-def _command(root: Path, build: Build, release: str) -> tuple[str, Sequence[str], tuple[str, ...]]:
-    """Return the session that builds, its command of the tooling, and their options."""
+def _command(root: Path, build: Build, release: str) -> list[str]:
+    """Return the session that builds, and its options."""
     if build.distribution == SELECTOR:
-        return "build_select", ["select"], ()
+        return ["build_select", "--"]
     if build.distribution == AUTO:
-        return "build_auto", ["auto"], ("--release", release)
-    options = ["--release", release, "--platform", build.platform, "--no-smoke", "--xla", build.provider]
-    options += ["--level", str(build.level)] if build.level is not None else []
-    if build.distribution == BINDINGS:
-        return "build_jaxlib", ["build", "--bindings-only"], tuple(options)
-    backends = {backend.distribution: name for name, backend in load_backends(root).items()}
+        return ["build_auto", "--", "--release", release]
+    backends = {BINDINGS: "jaxlib", **{backend.distribution: name for name, backend in load_backends(root).items()}}
     if build.distribution not in backends:
         raise ReproduceError(f"no backend of that commit makes {build.distribution}")
-    name = backends[build.distribution]
-    return f"build_{name}", ["build", name], tuple(options)
+    options = ["--release", release, "--platform", build.platform, "--no-smoke", "--xla", build.provider]
+    options += ["--level", str(build.level)] if build.level is not None else []
+    return [f"build_{backends[build.distribution]}", "--", *options]
 
 
-def _run(
-    root: Path, current: Path, session: str, command: Sequence[str], options: Sequence[str], epoch: int | None
-) -> None:
-    """Run a command of another commit's tooling, which says on stderr what it does.
-
-    It runs in the environment of this process if the commit pins the same packages; otherwise its own `noxw` makes
-    the one that it pins, and runs the session.
-    """
+def _run(root: Path, command: Sequence[str], epoch: int | None) -> None:
+    """Run a session of another commit, in the environment that this pins; it says on stderr what it does."""
     environ = {name: value for name, value in os.environ.items() if name not in _UNSET and not name.startswith("GIT_")}
     if epoch is not None:
         environ["SOURCE_DATE_EPOCH"] = str(epoch)
-    if _read_groups(root) == _read_groups(current):
-        environ["PYTHONPATH"] = str(root / "build")
-        line = [sys.executable, "-m", "pjrtwheel", *command, "--root", str(root), *options]
-    else:
-        line = [sys.executable, str(root / "noxw"), "-s", session, "--", *options]
+    line = [sys.executable, str(root / "noxw"), "-s", *command]
     done = subprocess.run(line, stdout=sys.stderr, check=False, env=environ, cwd=root)
     if done.returncode:
         raise ReproduceError(
-            f"{' '.join([session, *options])} failed at the commit of the release",
+            f"{' '.join(command)} failed at the commit of the release",
             cause=f"exit status {done.returncode}; what it said is above",
         )
-
-
-def _read_groups(root: Path) -> Any:
-    """Return what a checkout pins for its environments."""
-    path = root / "pyproject.toml"
-    return tomllib.loads(path.read_text("utf-8")).get("dependency-groups") if path.is_file() else None
 
 
 def explain_difference(published: Path, rebuilt: Path) -> Iterator[str]:

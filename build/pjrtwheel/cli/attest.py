@@ -18,7 +18,6 @@ from pjrtwheel.console import print_text
 from pjrtwheel.errors import ReproduceError, count, fit
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import display_path
-from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.program import require_text
 
 # How the line begins that ends in the commit; reproduce.yml reads it.
@@ -80,12 +79,8 @@ def configure_parser_reproduce(parser: argparse.ArgumentParser) -> None:
     place = "a release, or the address below which its files are"
     parser.add_argument("release", type=require_text, metavar="FOLDER|URL", help=place)
     parser.add_argument("--tag", type=require_text, help="which release below an address")
-    parser.add_argument("--backend", type=require_text, help="only the plugin of this backend")
-    platforms = f"only wheels for {', '.join(PLATFORMS)} or any (pure Python)"
-    parser.add_argument("--platform", type=require_text, help=platforms)
-    parser.add_argument(
-        "--wheel", type=require_text, action="append", default=[], metavar="NAME", help="only this file"
-    )
+    only = "only files of this name, such as 'jaxlib_cpu-*'"
+    parser.add_argument("--wheel", type=require_text, action="append", metavar="PATTERN", help=only)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the wheels that were built, in a new folder")
     add_options(parser, "--root")
 
@@ -93,12 +88,11 @@ def configure_parser_reproduce(parser: argparse.ArgumentParser) -> None:
 def execute_reproduce(args: argparse.Namespace) -> int:
     """Build again, and say of every wheel whether it is the same."""
     check_repository(args.root)
-    chosen = {"backend": args.backend or "", "platform": args.platform or "", "wheels": args.wheel}
     with (
         open_release(args.release, cache_root(os.environ), tag=args.tag or "") as release,
         TemporaryDirectory(prefix="reproduced-") as scratch,
     ):
-        found = reproduce(release, args.root, args.keep or Path(scratch), **chosen)
+        found = reproduce(release, args.root, args.keep or Path(scratch), args.wheel or ["*"])
     for name, differences in found.items():
         print(f"{name}: {'differs' if differences else 'the same bytes'}")
         for line in differences:
