@@ -13,10 +13,11 @@ from pathlib import Path
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend, find_backend, load_backends, pick_backend
 from pjrtwheel.cli import add_options, check_files, check_repository, check_wheels
-from pjrtwheel.conformance.clients import HOW_TO_GET, find_python, find_test_files, make_environment, run_clients
+from pjrtwheel.conformance.clients import HOW_TO_GET, find_python, find_test_files, run_clients
 from pjrtwheel.conformance.comparison import format_report, listed_backends, load_expected
 from pjrtwheel.dist_folder import add_proofs
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters, probe
+from pjrtwheel.environment.venv import create_environment, requirement_group
 from pjrtwheel.errors import ProofError, UsageError, explain
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
@@ -109,8 +110,6 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     dist, cache = args.dist or args.root / "dist", cache_root(os.environ)
     finished = find_set(args.root, dist, backend, platform, cache, release=args.release, where=args.set)
     release = finished.release
-    if args.environment and not args.environment.exists():
-        raise UsageError(f"no such folder: {args.environment}")
     signer = find_signer(args.root, args.signed_off_by) if args.proofs else ""
     inputs = load_inputs(args.root, release, backend)
     found = _find_pythons(args.environment, release.pythons(platform.name))
@@ -235,7 +234,9 @@ def _install(args: argparse.Namespace, backend: Backend, scratch: Path) -> Path:
     dist, cache = args.dist or args.root / "dist", cache_root(os.environ)
     found = find_set(args.root, dist, backend, host_platform(), cache, release=args.release, where=args.set)
     interpreter = find_python(found.release)
-    return make_environment(scratch, args.root, found.release, interpreter, found.fetch_pair(interpreter.tag))
+    requirements = [f"jax=={found.release.version}", *requirement_group(args.root, "conformance")]
+    wheels = found.fetch_pair(interpreter.tag)
+    return create_environment(interpreter, requirements, wheels, target=scratch / "venv", cache=cache)
 
 
 def choose_backend(backends: Mapping[str, Backend], listed: Sequence[str], name: str | None) -> Backend:

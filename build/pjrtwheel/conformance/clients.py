@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run JAX's own tests on the built-in client and on a plugin, in one environment, and compare case by case."""
 
+import itertools
 import os
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -9,12 +10,10 @@ from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.conformance.comparison import Difference, Expected, compare
-from pjrtwheel.conformance.run_file import FileRun, run_file
+from pjrtwheel.conformance.run_file import Case, run_file
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.processes import run_all, run_process
-from pjrtwheel.environment.venv import create_environment, requirement_group
 from pjrtwheel.errors import ProofError, UsageError
-from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.release.model import Release
 
@@ -69,15 +68,15 @@ def run_clients(
     for client, environ in environs.items():
         check_client(python, environ, client)
 
-    def run(work: tuple[Path, str]) -> FileRun:
+    def run(work: tuple[Path, str]) -> dict[str, Case]:
         test_file, client = work
-        done = run_file(python, test_file, environs[client])
-        print(f"{test_file.name} on the {client} client: {len(done.cases)} cases in {done.seconds:.0f} s", flush=True)
-        return done
+        cases = run_file(python, test_file, environs[client])
+        print(f"{test_file.name} on the {client} client: {len(cases)} cases", flush=True)
+        return cases
 
-    runs = run_all(run, [(test_file, client) for test_file in test_files for client in CLIENTS], jobs)
-    pairs = zip(runs[::2], runs[1::2], strict=True)
-    return tuple(compare(builtin.file, builtin.cases, plugin.cases, expected) for builtin, plugin in pairs)
+    runs = run_all(run, itertools.product(test_files, CLIENTS), jobs)
+    rows = zip(test_files, runs[::2], runs[1::2], strict=True)
+    return tuple(compare(test_file.name, builtin, plugin, expected) for test_file, builtin, plugin in rows)
 
 
 def check_client(python: Path, environ: Mapping[str, str], client: str) -> None:
@@ -106,11 +105,3 @@ def find_python(release: Release) -> Interpreter:
     if found is None:
         raise UsageError(f"no interpreter here for {', '.join(wanted)}", remedy="install one of these Pythons")
     return found
-
-
-def make_environment(
-    scratch: Path, root: Path, release: Release, interpreter: Interpreter, wheels: Sequence[Path]
-) -> Path:
-    """Make an environment in `scratch` with a pair of wheels and what JAX's tests need, and return its Python."""
-    requirements = [f"jax=={release.version}", *requirement_group(root, "conformance")]
-    return create_environment(interpreter, requirements, wheels, target=scratch / "venv", cache=cache_root(os.environ))

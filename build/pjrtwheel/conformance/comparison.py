@@ -6,12 +6,13 @@ The differences that cannot be avoided are in `tests/conformance/<backend>.toml`
 """
 
 import fnmatch
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel import tables
-from pjrtwheel.conformance.run_file import IMPORT, Case, CaseOutcome, count_outcomes
+from pjrtwheel.conformance.run_file import IMPORT, Case, CaseOutcome
 from pjrtwheel.errors import UsageError
 
 _SHOWN = (CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.SKIPPED)
@@ -64,8 +65,8 @@ class Difference:
     """
 
     file: str
-    builtin: dict[CaseOutcome, int]
-    plugin: dict[CaseOutcome, int]
+    builtin: Counter[CaseOutcome]
+    plugin: Counter[CaseOutcome]
     changes: tuple[Change, ...]
     stale: tuple[Expected, ...]
     unusable: str
@@ -131,8 +132,8 @@ def compare(
     stale = [entry for entry in expected if any(map(entry.matches, plugin))]
     return Difference(
         file=file,
-        builtin=count_outcomes(builtin),
-        plugin=count_outcomes(plugin),
+        builtin=Counter(case.outcome for case in builtin.values()),
+        plugin=Counter(case.outcome for case in plugin.values()),
         changes=differing,
         stale=tuple(entry for entry in stale if not any(entry.matches(change.name) for change in differing)),
         unusable=next((c.detail for n, c in builtin.items() if n.endswith(IMPORT) and c.outcome.is_bad()), ""),
@@ -144,15 +145,14 @@ def _change(name: str, before: Case, after: Case, expected: Sequence[Expected]) 
     return Change(name, before.outcome, after.outcome, after.detail, reason)
 
 
-def _format_counts(counts: dict[CaseOutcome, int]) -> str:
-    """Return `passed / failed / skipped`, and what else there was by name.
+def _format_counts(counts: Counter[CaseOutcome]) -> str:
+    """Return `passed / failed / skipped`, and how many crashed.
 
-    >>> _format_counts({CaseOutcome.PASSED: 5, CaseOutcome.FAILED: 0, CaseOutcome.SKIPPED: 2, CaseOutcome.CRASHED: 1})
+    >>> _format_counts(Counter({CaseOutcome.PASSED: 5, CaseOutcome.SKIPPED: 2, CaseOutcome.CRASHED: 1}))
     '5 / 0 / 2 (1 crashed)'
     """
-    rest = [f"{count} {outcome}" for outcome, count in counts.items() if outcome not in _SHOWN and count]
-    shown = " / ".join(str(counts[outcome]) for outcome in _SHOWN)
-    return f"{shown} ({', '.join(rest)})" if rest else shown
+    crashed = f" ({counts[CaseOutcome.CRASHED]} crashed)" if counts[CaseOutcome.CRASHED] else ""
+    return " / ".join(str(counts[outcome]) for outcome in _SHOWN) + crashed
 
 
 def format_report(differences: Sequence[Difference]) -> str:

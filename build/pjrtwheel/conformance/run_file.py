@@ -9,14 +9,13 @@ the log that pytest-reportlog writes line by line.
 import json
 import shlex
 import tempfile
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from pjrtwheel.environment.processes import Ended, run_process
+from pjrtwheel.environment.processes import run_process
 
 # Ends the name of the case that stands for importing a file, which there is only when that fails.
 IMPORT = "::import"
@@ -60,20 +59,6 @@ class Case:
     detail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class FileRun:
-    """One test file on one client.
-
-    Attributes:
-        cases: Its cases, by name.
-        seconds: How long it took in all.
-    """
-
-    file: str
-    cases: Mapping[str, Case]
-    seconds: float
-
-
 def read_log(lines: Iterable[str]) -> dict[str, Case]:
     """Return the cases in a log that ended, by name; a last line that was cut short is ignored.
 
@@ -113,11 +98,6 @@ def _read_case(entry: Mapping[str, Any], name: str) -> Case:
     return Case(name, outcome, " ".join(text.split())[:_DETAIL])
 
 
-def count_outcomes(cases: Mapping[str, Case]) -> dict[CaseOutcome, int]:
-    """Count the cases of each outcome."""
-    return {outcome: sum(case.outcome is outcome for case in cases.values()) for outcome in CaseOutcome}
-
-
 def run_file(
     python: Path,
     test_file: Path,
@@ -125,12 +105,11 @@ def run_file(
     *,
     case_seconds: float = CASE_SECONDS,
     file_seconds: float = FILE_SECONDS,
-) -> FileRun:
-    """Run every case of a file within time limits; after a crash the cases behind it run in another process.
+) -> dict[str, Case]:
+    """Run every case of a file within time limits, and return what became of each, by name.
 
-    The environment says which client they use.
+    After a crash the cases behind it run in another process. The environment says which client they use.
     """
-    started = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
         log, work = Path(scratch) / "log", Path(scratch) / "work"
         work.mkdir()
@@ -138,9 +117,10 @@ def run_file(
         end = run_process(command, work, file_seconds, environ=environ)
         cases = read_log(log.read_text("utf-8").splitlines() if log.is_file() else [])
     if end.status not in _ORDERLY:
-        process = _describe_end(f"{test_file.name}::process", end)
-        cases[process.name] = process
-    return FileRun(test_file.name, cases, round(time.monotonic() - started, 1))
+        name = f"{test_file.name}::process"
+        detail = f"{end.describe()}: {' '.join(end.output.split())[-_DETAIL:]}"
+        cases[name] = Case(name, CaseOutcome.CRASHED, detail)
+    return cases
 
 
 def _pytest(python: Path, folder: Path, case_seconds: float) -> list[str]:
@@ -156,7 +136,3 @@ def _pytest(python: Path, folder: Path, case_seconds: float) -> list[str]:
     options = ["-q", "--tb=short", "-p", "no:cacheprovider", "-n1", f"--max-worker-restart={_MOST_CRASHES}"]
     options += ["--import-mode=importlib", "-c", "/dev/null", f"--rootdir={folder}"]
     return [str(python), "-I", "-m", "pytest", *options, *(f"--override-ini={setting}" for setting in settings)]
-
-
-def _describe_end(name: str, end: Ended) -> Case:
-    return Case(name, CaseOutcome.CRASHED, f"{end.describe()}: {' '.join(end.output[-2000:].split())[-300:]}")
