@@ -7,13 +7,12 @@ failure. That there is no device is none either, where the backend's `plugins/<n
 message.
 """
 
-import importlib.util
 import json
 import os
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import run_process
-from pjrtwheel.errors import ProofError, UsageError, WheelError
+from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.wheel.members import open_wheel
 
 _FILENAME = "probe.toml"
@@ -168,15 +167,7 @@ def _ask(job: str, library: Path, environ: Mapping[str, str], time_limit: float)
 
     Returns:
         A report of pypjrt; or `refused` where the library does not open; or `broke` where the process crashed or hung.
-
-    Raises:
-        ProofError: pypjrt is not installed.
     """
-    if importlib.util.find_spec("pypjrt") is None:
-        raise ProofError(
-            "plugins cannot be checked: there is no pypjrt",
-            remedy="install the dependency group build of pyproject.toml, which pins it",
-        )
     with tempfile.TemporaryDirectory(prefix="probe-") as scratch:
         answer = Path(scratch) / "answer.json"
         command = [sys.executable, "-I", str(_INSIDE), job, str(library.resolve()), str(answer)]
@@ -234,16 +225,11 @@ def probe_file(file: Path, backends: Sequence[Backend], *, device: bool) -> Prob
     Raises:
         WheelError: The wheel is damaged, or holds no library of any backend.
     """
-    if file.suffix != ".whl":
-        return _probe(file, backends, device=device)
+    known = {backend.library: backend for backend in backends}
     with tempfile.TemporaryDirectory(prefix="probe-") as scratch:
-        library = _unpack(file, Path(scratch), {backend.library for backend in backends})
-        return _probe(library, backends, device=device)
-
-
-def _probe(library: Path, backends: Iterable[Backend], *, device: bool) -> ProbeResult:
-    backend = next((backend for backend in backends if backend.library == library.name), None)
-    return probe_plugin(library, load_settings(backend) if backend else DEFAULTS, device=device)
+        library = _unpack(file, Path(scratch), set(known)) if file.suffix == ".whl" else file
+        backend = known.get(library.name)
+        return probe_plugin(library, load_settings(backend) if backend else DEFAULTS, device=device)
 
 
 def _unpack(wheel: Path, target: Path, names: set[str]) -> Path:

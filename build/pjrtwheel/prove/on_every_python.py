@@ -10,9 +10,10 @@ import hashlib
 import importlib.metadata
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend
@@ -108,7 +109,7 @@ def _prove_here(
         )
     raise_failures((found.python for found in evidence.values()), path.with_suffix(".failed.txt"))
     proofs = combine(wheels, evidence, inputs.backend, origin)
-    write_proofs(path, proofs)
+    write_atomically(path, tables.write_json(proofs))
     return proofs
 
 
@@ -201,32 +202,12 @@ _LINKER = ("LD_", "GLIBC_")
 _PASSING = ("pts", "stdin", "stdout", "stderr")
 
 
-@dataclass(frozen=True, slots=True)
-class MachineState:
-    """What the evidence depends on beyond files that are hashed.
-
-    Attributes:
-        nodes: Device nodes, and whether this user may use each.
-        linker: Time and size of the dynamic linker's own index (ldconfig(8)), which is written anew when a package
-            brings or updates a library; nothing where there is none.
-        libraries: Libraries in the folders that are looked in besides, with their sizes.
-        environ: Variables that the programs see and vendors' libraries read.
-        checker: Version of the package with the conformance checks.
-    """
-
-    nodes: tuple[tuple[str, bool], ...]
-    linker: tuple[int, ...]
-    libraries: tuple[tuple[str, int], ...]
-    environ: tuple[tuple[str, str], ...]
-    checker: str
-
-
 def proof_key(
     built: Sequence[BuiltWheel],
     inputs: ProofInputs,
     interpreters: Mapping[str, Interpreter | None],
     wheelhouses: Sequence[Path],
-    machine: MachineState,
+    machine: Sequence[Any],
 ) -> str:
     """Return the identity of everything that the proofs of a set depend on.
 
@@ -240,6 +221,7 @@ def proof_key(
         inputs.targets,
         sorted(inputs.all_requirements),
         machine,
+        importlib.metadata.version("pypjrt"),
         [(wheel.path.name, wheel.report.sha256) for wheel in built],
         [(path.name, hash_file(path)) for path in inputs.files()],
         [(tag, found.version, found.prefix, found.emulated) if found else tag for tag, found in interpreters.items()],
@@ -255,15 +237,10 @@ def read_proofs(path: Path) -> dict[str, Proof] | None:
         return None
 
 
-def write_proofs(path: Path, proofs: Mapping[str, Proof]) -> None:
-    """Keep proofs in a file."""
-    write_atomically(path, tables.write_json(proofs))
-
-
 def describe_machine(
     environ: Mapping[str, str], search_paths: Sequence[str] = (), prefixes: Sequence[str] = (), root: Path = ROOT
-) -> MachineState:
-    """Look at the machine, below the `root` of a file system.
+) -> list[Any]:
+    """Return what evidence depends on beyond files that are hashed, of the machine below the `root` of a file system.
 
     The backend's libraries are looked for in `search_paths`, such as `/opt/rocm/lib`; they read variables of the
     programs' environment whose names begin with one of some prefixes, such as `ROCM_`.
@@ -272,13 +249,13 @@ def describe_machine(
     status = index.stat() if index.is_file() else None
     folders = [path for path in (*search_paths, *environ.get("LD_LIBRARY_PATH", "").split(":")) if path.startswith("/")]
     files = {path for folder in folders for path in (root / folder.lstrip("/")).glob("*.so*") if path.is_file()}
-    return MachineState(
-        nodes=tuple(sorted(find_nodes(root / "dev"))),
-        linker=(status.st_mtime_ns, status.st_size) if status else (),
-        libraries=tuple((str(path), path.stat().st_size) for path in sorted(files)),
-        environ=tuple(sorted(item for item in environ.items() if item[0].startswith((*_LINKER, *prefixes)))),
-        checker=_checker_version(),
-    )
+    return [
+        sorted(find_nodes(root / "dev")),
+        # The dynamic linker's own index (ldconfig(8)) is written anew when a package brings or updates a library.
+        (status.st_mtime_ns, status.st_size) if status else None,
+        [(str(path), path.stat().st_size) for path in sorted(files)],
+        sorted(item for item in environ.items() if item[0].startswith((*_LINKER, *prefixes))),
+    ]
 
 
 def find_nodes(dev: Path) -> Iterator[tuple[str, bool]]:
@@ -289,10 +266,3 @@ def find_nodes(dev: Path) -> Iterator[tuple[str, bool]]:
             path = Path(folder) / name
             if path.is_char_device():
                 yield str(path.relative_to(dev)), os.access(path, os.R_OK | os.W_OK)
-
-
-def _checker_version() -> str:
-    try:
-        return importlib.metadata.version("pypjrt")
-    except importlib.metadata.PackageNotFoundError:
-        return ""

@@ -77,8 +77,7 @@ def prove_python(
         # Bindings alone are asked for no devices.
         backend = inputs.backend
         devices = ask_completed(lambda: find_devices(python, backend), complete) if backend else Devices(0)
-        empty = PythonProof(tag, interpreter.version, (), emulated=interpreter.emulated)
-        return gather(empty, python, inputs, devices, every_target=every_target, progress=progress)
+        return gather(interpreter, python, inputs, devices, every_target=every_target, progress=progress)
 
 
 def prove_on_device(
@@ -108,8 +107,7 @@ def prove_on_device(
         require_installed(python, wheels)
         devices = find_devices(python, backend)
         require_device(devices, backend)
-        empty = PythonProof(interpreter.tag, interpreter.version, (), emulated=interpreter.emulated)
-        return gather(empty, python, inputs, devices)
+        return gather(interpreter, python, inputs, devices)
 
 
 def prove_unpacked(interpreter: Interpreter, wheels: Sequence[Path], inputs: ProofInputs) -> Evidence:
@@ -124,8 +122,7 @@ def prove_unpacked(interpreter: Interpreter, wheels: Sequence[Path], inputs: Pro
     require_installed(interpreter.path, wheels)
     backend = inputs.backend
     devices = find_devices(interpreter.path, backend) if backend else Devices(0)
-    empty = PythonProof(interpreter.tag, interpreter.version, (), emulated=interpreter.emulated)
-    return gather(empty, interpreter.path, inputs, devices)
+    return gather(interpreter, interpreter.path, inputs, devices)
 
 
 def untried(tag: str, interpreter: Interpreter | None) -> Evidence:
@@ -136,7 +133,7 @@ def untried(tag: str, interpreter: Interpreter | None) -> Evidence:
 
 
 def gather(
-    empty: PythonProof,
+    interpreter: Interpreter,
     python: Path,
     inputs: ProofInputs,
     devices: Devices,
@@ -145,13 +142,12 @@ def gather(
     progress: Progress = LINES,
 ) -> Evidence:
     """Gather evidence in an environment that is ready: on a device, else ahead of time, else by opening the library."""
-    backend, title = inputs.backend, f"programs on Python {empty.interpreter}"
+    backend, title = inputs.backend, f"programs on Python {interpreter.version}"
+    empty = PythonProof(interpreter.tag, interpreter.version, (), emulated=interpreter.emulated)
     machine = find_machine(python, backend, devices)
     if backend is None:
-        return Evidence(
-            _with(empty, smoke.run_programs(python, inputs.smoke, None, title=title, progress=progress)),
-            machine=machine,
-        )
+        shown = smoke.run_programs(python, inputs.smoke, None, title=title, progress=progress)
+        return Evidence(_with(empty, shown), machine=machine)
     start = time.monotonic()
     device, library = bool(devices.count), find_installed(python, backend)
     opened = probe_plugin(library, load_settings(backend), environ=clean_environ(), device=device)

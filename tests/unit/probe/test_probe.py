@@ -94,14 +94,6 @@ def test_file_that_is_no_library_is_not_opened(tmp_path: Path) -> None:
     assert (hanging.outcome, "0.001 seconds" in hanging.reason) == (ProbeOutcome.FAILED, True)
 
 
-def test_missing_checks_are_an_error_of_their_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They must not pass for a plugin that does not open."""
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-
-    with pytest.raises(ProofError, match="plugins cannot be checked: there is no pypjrt"):
-        probe_plugin(tmp_path / "demo.so")
-
-
 @pytest.mark.parametrize("text", ["x", "unknown = {}", "without_device = 3", '[without_device]\n"a.b" = ""'])
 def test_malformed_settings_are_refused(text: str) -> None:
     """An empty message would excuse every failure."""
