@@ -35,169 +35,38 @@ from pjrtwheel.products.index.projects import (
     read_requires_python,
 )
 from pjrtwheel.publish.destinations import PublishedFile
-from pjrtwheel.publish.yanked import Yanked, find_reasons, read_yanked
+from pjrtwheel.publish.yanked import find_reasons, read_yanked
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX, find_name
 
-_NO_RELEASE = "release not found"
+_NO_RELEASE, _NO_TAG = "release not found", "HTTP 422"
 _RELEASES = 1000  # that are listed at most
 
 
 @dataclass(frozen=True, slots=True)
-class GithubRepository:
-    """A repository, by HOST/OWNER/NAME."""
-
-    name: str
-
-    @property
-    def address(self) -> str:
-        """Address of its page."""
-        return f"https://{self.name}"
-
-    def run(self, *arguments: str, folder: Path | None = None) -> str:
-        """Run `gh` in a folder, and return what it prints.
-
-        Raises:
-            PublishError: It is not there, or failed.
-        """
-        what = f"gh {' '.join(arguments[:2])} failed for {self.address}"
-        command = ["gh", *arguments, *(() if arguments[0] == "api" else ("--repo", self.name))]
-        environ = {**os.environ, "GH_HOST": self.name.partition("/")[0], "GH_REPO": self.name}
-        try:
-            done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
-        except FileNotFoundError as error:
-            remedy = "install it: https://cli.github.com"
-            raise PublishError(what, cause="there is no program gh on the PATH", remedy=remedy) from error
-        if done.returncode:
-            raise PublishError(what, cause=printable(done.stderr), remedy="check GH_TOKEN, and what gh said")
-        return done.stdout
-
-    def view(self, tag: str) -> dict[str, Any] | None:
-        """Return the assets of a release, whether it is a draft and of which commit; None if there is none of a tag."""
-        fields = "assets,isDraft,targetCommitish"
-        try:
-            found: dict[str, Any] = json.loads(self.run("release", "view", tag, "--json", fields))
-        except PublishError as error:
-            if _NO_RELEASE in error.cause:
-                return None
-            raise
-        return found
-
-    def list_assets(self, tag: str) -> dict[str, PublishedFile]:
-        """Return the whole assets of a release by name; none where there is no release."""
-        url = f"{self.address}/releases/download/{quote(tag, safe='')}"
-        found = self.view(tag) or {"assets": []}
-        return {
-            name: PublishedFile(name, (asset.get("digest") or "")[len("sha256:") :], asset["size"], join_url(url, name))
-            for asset in found["assets"]
-            if asset["state"] == "uploaded" and (name := asset["name"])
-        }
-
-    def list_projects(self, yanked: Iterable[Yanked], tag: str = "") -> tuple[Project, ...]:
-        """Return what the index has to say: all published releases that list their wheels, and the one of a tag.
-
-        Raises:
-            PublishError: GitHub cannot be asked, or a release is not what its `SHA256SUMS` lists.
-            WheelError: Releases contradict each other.
-        """
-        listed = self.run("release", "list", "--exclude-drafts", "--limit", str(_RELEASES), "--json", "tagName")
-        tags = {entry["tagName"] for entry in json.loads(listed)} | ({tag} - {""})
-        decisions = tuple(yanked)
-        files = (file for tag in sorted(tags) for file in self._read_release(tag, decisions))
-        return list_projects(files, f"the index of {self.address}")
-
-    def _read_release(self, tag: str, yanked: Iterable[Yanked]) -> list[IndexedFile]:
-        """Return what the index says of a release; nothing of one without wheels of ours."""
-        assets = self.list_assets(tag)
-        if RELEASE_FILENAME not in assets:
-            return []
-        derived = {name for name in assets if name.endswith(METADATA_SUFFIX)}
-        documents = {name for name in assets.keys() - derived if not find_name(name)}
-        with tempfile.TemporaryDirectory(prefix="index-") as scratch:
-            metadata = self._fetch(tag, Path(scratch) / "metadata", derived)
-            try:
-                release = read_release_folder(
-                    self._fetch(tag, Path(scratch) / "documents", documents), documents_only=True
-                )
-                _check_wheels(release.entries, assets)
-            except (AttestError, UsageError, WheelError) as error:
-                raise PublishError(
-                    f"{tag} at {self.address} is not the release that its SHA256SUMS describes",
-                    cause=error.cause or error.what,
-                    remedy="put back what was published, or delete that release; the index stays as it is",
-                ) from error
-            reasons = find_reasons(yanked, release.wheels, tag)
-            files = [_index_wheel(assets, entry, metadata, reasons.get(entry.filename)) for entry in release.entries]
-        for name in assets.keys() & name_lists(release.entries):
-            asset = assets[name]
-            files.append(IndexedFile(name, release.digests[name], asset.size, url=asset.url))
-        return files
-
-    def _fetch(self, tag: str, folder: Path, names: Iterable[str]) -> Path:
-        """Download some assets into a new folder."""
-        folder.mkdir()
-        if patterns := [word for name in sorted(names) for word in ("--pattern", name)]:
-            self.run("release", "download", tag, "--dir", str(folder), *patterns)
-        return folder
-
-
-def _check_wheels(entries: Iterable[Entry], assets: Mapping[str, PublishedFile]) -> None:
-    """Raise a `WheelError` unless all wheels are there as listed; an asset may be from before GitHub stated digests."""
-    for entry in entries:
-        found = assets.get(entry.filename)
-        if found is None or found.size != entry.size or found.sha256 not in {"", entry.sha256}:
-            raise WheelError(f"it has {'another' if found else 'no'} {entry.filename}")
-
-
-def _index_wheel(assets: Mapping[str, PublishedFile], entry: Entry, metadata: Path, yanked: str | None) -> IndexedFile:
-    name = entry.filename
-    asset, path = assets[name], metadata / f"{name}{METADATA_SUFFIX}"
-    data = path.read_bytes() if path.is_file() else b""
-    return IndexedFile(
-        name,
-        asset.sha256,
-        asset.size,
-        read_requires_python(data),
-        data,
-        asset.url,
-        yanked,
-        provenance=f"{name}{PROVENANCE_SUFFIX}" in assets,
-        entry=entry,
-    )
-
-
-_NO_TAG = "HTTP 422"
-
-
-@dataclass(frozen=True, slots=True)
 class GithubRelease:
-    """One release of a repository.
+    """One release of a repository, and the index of all of them.
 
     Attributes:
-        repository: The repository.
-        tag: Tag of the release; empty for the index of all releases alone.
+        repository: HOST/OWNER/NAME.
+        tag: Tag of the release; empty for the index alone.
         index: Folder that the index is written into; None where others write it.
         yanked_file: Which wheels were withdrawn.
     """
 
-    repository: GithubRepository
+    repository: str
     tag: str
     index: Path | None
     yanked_file: Path
 
     @property
     def address(self) -> str:
-        """The repository's address."""
-        return self.repository.address
+        """Address of the repository's page."""
+        return f"https://{self.repository}"
 
     def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:  # noqa: ARG002
         """Return the release's whole assets, published or in a draft."""
-        assets = self.repository.list_assets(self.tag)
-        reasons = find_reasons(read_yanked(self.yanked_file), filter(find_name, assets), self.tag)
-        return {
-            name: PublishedFile(name, asset.sha256, asset.size, asset.url, reasons.get(name))
-            for name, asset in assets.items()
-        }
+        return self._list_assets(self.tag)
 
     def check_uploads(self, commit: str, *, credentials: bool) -> None:  # noqa: ARG002
         """Make sure that the tag is at the commit, or is not there yet, and that the index could be written.
@@ -209,9 +78,7 @@ class GithubRelease:
         if self.index:
             check_place(self.index)
         try:
-            tagged = self.repository.run(
-                "api", f"repos/{{owner}}/{{repo}}/commits/tags/{quote(self.tag)}", "--jq", ".sha"
-            )
+            tagged = self._run("api", f"repos/{{owner}}/{{repo}}/commits/tags/{quote(self.tag)}", "--jq", ".sha")
         except PublishError as error:
             if _NO_TAG in error.cause:
                 return
@@ -229,12 +96,14 @@ class GithubRelease:
         Raises:
             PublishError: The release is published without some of its files, or GitHub refused.
         """
-        found = self.repository.view(self.tag)
+        found = self._view(self.tag)
         if found is None:
             notes = f"Wheels of {self.tag}."
-            self._run("create", "--draft", "--target", commit, "--title", self.tag, "--notes", notes)
+            self._run(
+                "release", "create", self.tag, "--draft", "--target", commit, "--title", self.tag, "--notes", notes
+            )
         elif found["isDraft"]:
-            self._run("edit", "--target", commit)
+            self._run("release", "edit", self.tag, "--target", commit)
         else:
             raise PublishError(
                 f"{self.tag} at {self.address} is published without some of its files",
@@ -244,18 +113,18 @@ class GithubRelease:
 
     def upload(self, file: Path, sha256: str) -> None:  # noqa: ARG002
         """Send one file to the draft, in place of the part that an upload left which was cut off."""
-        self._run("upload", file.name, "--clobber", folder=file.parent)
+        self._run("release", "upload", self.tag, file.name, "--clobber", folder=file.parent)
 
     def download(self, file: PublishedFile, target: Path) -> None:
         """Fetch an asset back, also of a draft."""
-        self._run("download", "--pattern", file.name, "--output", str(target), "--clobber")
+        self._run("release", "download", self.tag, "--pattern", file.name, "--output", str(target), "--clobber")
 
     def finish(self) -> None:
         """Publish the draft, then write the index; if there can be none of it and the other releases, it stays one."""
-        projects = self.repository.list_projects(read_yanked(self.yanked_file), self.tag)
-        found = self.repository.view(self.tag)
+        projects = self._list_projects()
+        found = self._view(self.tag)
         if found and found["isDraft"]:
-            self._run("edit", "--draft=false", "--target", found["targetCommitish"])
+            self._run("release", "edit", self.tag, "--draft=false", "--target", found["targetCommitish"])
         if self.index:
             write_pages(projects, self.index)
 
@@ -267,10 +136,123 @@ class GithubRelease:
         """
         if not self.index:
             raise UsageError(f"there is no folder for the index of {self.address}", remedy="name it with --pages")
-        write_pages(self.repository.list_projects(read_yanked(self.yanked_file)), self.index)
+        write_pages(self._list_projects(), self.index)
 
-    def _run(self, action: str, *arguments: str, folder: Path | None = None) -> None:
-        self.repository.run("release", action, self.tag, *arguments, folder=folder)
+    def _view(self, tag: str) -> dict[str, Any] | None:
+        """Return the assets of a release, whether it is a draft and of which commit; None if there is none of a tag."""
+        fields = "assets,isDraft,targetCommitish"
+        try:
+            found: dict[str, Any] = json.loads(self._run("release", "view", tag, "--json", fields))
+        except PublishError as error:
+            if _NO_RELEASE in error.cause:
+                return None
+            raise
+        return found
+
+    def _list_assets(self, tag: str) -> dict[str, PublishedFile]:
+        """Return the whole assets of a release by name; none where there is no release."""
+        url = f"{self.address}/releases/download/{quote(tag, safe='')}"
+        found = self._view(tag) or {"assets": []}
+        assets = {asset["name"]: asset for asset in found["assets"] if asset["state"] == "uploaded"}
+        reasons = find_reasons(read_yanked(self.yanked_file), filter(find_name, assets), tag)
+        return {
+            name: PublishedFile(
+                name,
+                (asset.get("digest") or "").removeprefix("sha256:"),
+                asset["size"],
+                join_url(url, name),
+                reasons.get(name),
+            )
+            for name, asset in assets.items()
+        }
+
+    def _list_projects(self) -> tuple[Project, ...]:
+        """Return what the index has to say: all published releases that list their wheels, and this one.
+
+        Raises:
+            PublishError: GitHub cannot be asked, or a release is not what its `SHA256SUMS` lists.
+            WheelError: Releases contradict each other.
+        """
+        listed = self._run("release", "list", "--exclude-drafts", "--limit", str(_RELEASES), "--json", "tagName")
+        tags = {entry["tagName"] for entry in json.loads(listed)} | ({self.tag} - {""})
+        files = (file for tag in sorted(tags) for file in self._read_release(tag))
+        return list_projects(files, f"the index of {self.address}")
+
+    def _read_release(self, tag: str) -> list[IndexedFile]:
+        """Return what the index says of a release; nothing of one without wheels of ours."""
+        assets = self._list_assets(tag)
+        if RELEASE_FILENAME not in assets:
+            return []
+        derived = {name for name in assets if name.endswith(METADATA_SUFFIX)}
+        documents = {name for name in assets.keys() - derived if not find_name(name)}
+        with tempfile.TemporaryDirectory(prefix="index-") as scratch:
+            metadata = self._fetch(tag, Path(scratch) / "metadata", derived)
+            try:
+                release = read_release_folder(
+                    self._fetch(tag, Path(scratch) / "documents", documents), documents_only=True
+                )
+                _check_wheels(release.entries, assets)
+            except (AttestError, UsageError, WheelError) as error:
+                raise PublishError(
+                    f"{tag} at {self.address} is not the release that its SHA256SUMS describes",
+                    cause=error.cause or error.what,
+                    remedy="put back what was published, or delete that release; the index stays as it is",
+                ) from error
+            files = [_index_wheel(assets, entry, metadata) for entry in release.entries]
+        for name in assets.keys() & name_lists(release.entries):
+            asset = assets[name]
+            files.append(IndexedFile(name, release.digests[name], asset.size, url=asset.url))
+        return files
+
+    def _fetch(self, tag: str, folder: Path, names: Iterable[str]) -> Path:
+        """Download some assets into a new folder."""
+        folder.mkdir()
+        if patterns := [word for name in sorted(names) for word in ("--pattern", name)]:
+            self._run("release", "download", tag, "--dir", str(folder), *patterns)
+        return folder
+
+    def _run(self, *arguments: str, folder: Path | None = None) -> str:
+        """Run `gh` in a folder, and return what it prints.
+
+        Raises:
+            PublishError: It is not there, or failed.
+        """
+        what = f"gh {' '.join(arguments[:2])} failed for {self.address}"
+        command = ["gh", *arguments, *(() if arguments[0] == "api" else ("--repo", self.repository))]
+        environ = {**os.environ, "GH_HOST": self.repository.partition("/")[0], "GH_REPO": self.repository}
+        try:
+            done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
+        except FileNotFoundError as error:
+            remedy = "install it: https://cli.github.com"
+            raise PublishError(what, cause="there is no program gh on the PATH", remedy=remedy) from error
+        if done.returncode:
+            raise PublishError(what, cause=printable(done.stderr), remedy="check GH_TOKEN, and what gh said")
+        return done.stdout
+
+
+def _check_wheels(entries: Iterable[Entry], assets: Mapping[str, PublishedFile]) -> None:
+    """Raise a `WheelError` unless all wheels are there as listed; an asset may be from before GitHub stated digests."""
+    for entry in entries:
+        found = assets.get(entry.filename)
+        if found is None or found.size != entry.size or found.sha256 not in {"", entry.sha256}:
+            raise WheelError(f"it has {'another' if found else 'no'} {entry.filename}")
+
+
+def _index_wheel(assets: Mapping[str, PublishedFile], entry: Entry, metadata: Path) -> IndexedFile:
+    name = entry.filename
+    asset, path = assets[name], metadata / f"{name}{METADATA_SUFFIX}"
+    data = path.read_bytes() if path.is_file() else b""
+    return IndexedFile(
+        name,
+        asset.sha256,
+        asset.size,
+        read_requires_python(data),
+        data,
+        asset.url,
+        asset.yanked,
+        provenance=f"{name}{PROVENANCE_SUFFIX}" in assets,
+        entry=entry,
+    )
 
 
 def open_github(settings: Mapping[str, str], tag: str, yanked_file: Path) -> GithubRelease:
@@ -285,4 +267,4 @@ def open_github(settings: Mapping[str, str], tag: str, yanked_file: Path) -> Git
     if name.count("/") == 1:
         name = f"{os.environ.get('GITHUB_SERVER_URL', 'https://github.com').partition('://')[2]}/{name}"
     index = Path(settings["pages"]).absolute() / "simple" if "pages" in settings else None
-    return GithubRelease(GithubRepository(name), tag, index, yanked_file)
+    return GithubRelease(name, tag, index, yanked_file)

@@ -4,20 +4,11 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 
-from pjrtwheel.errors import count, printable
+from pjrtwheel.errors import count, describe_size, printable
 from pjrtwheel.publish.destinations import PublishedFile
 from pjrtwheel.sets import BINDINGS, PURE_PYTHON
 from pjrtwheel.wheel.names import WheelName, find_name
-
-
-class Action(StrEnum):
-    """What is done about one file."""
-
-    SEND = "send"
-    THERE = "there"
-    REFUSE = "refuse"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,38 +29,22 @@ class LocalFile:
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedFile:
-    """One file, and what is done about it."""
-
-    file: LocalFile
-    action: Action
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """What is done, in this order.
 
     Attributes:
         tag: Tag of the release.
         destination: Name of the destination.
-        planned: The files.
+        files: All files.
+        to_send: Those that are not there.
         problems: Sentences that say why nothing may be sent; none if it may.
     """
 
     tag: str
     destination: str
-    planned: tuple[PlannedFile, ...]
+    files: tuple[LocalFile, ...]
+    to_send: tuple[LocalFile, ...]
     problems: tuple[str, ...]
-
-    @property
-    def files(self) -> tuple[LocalFile, ...]:
-        """All files, in order."""
-        return tuple(entry.file for entry in self.planned)
-
-    @property
-    def to_send(self) -> tuple[LocalFile, ...]:
-        """The files that are sent, in order."""
-        return tuple(entry.file for entry in self.planned if entry.action is Action.SEND)
 
 
 def make_plan(
@@ -91,9 +66,10 @@ def make_plan(
         problems: What else forbids it, such as limits of the destination.
         alone: Whether any other file that is there forbids it: a draft or a folder becomes public as it is.
     """
-    ordered = sorted(files, key=lambda file: (_rank(file), file.project, file.name))
-    planned = tuple(PlannedFile(file, _decide(file, present.get(file.name))) for file in ordered)
-    return Plan(tag, destination, planned, (*problems, *find_differences(destination, ordered, present, alone=alone)))
+    ordered = tuple(sorted(files, key=lambda file: (_rank(file), file.project, file.name)))
+    to_send = tuple(file for file in ordered if file.name not in present)
+    differences = find_differences(destination, ordered, present, alone=alone)
+    return Plan(tag, destination, ordered, to_send, (*problems, *differences))
 
 
 def find_differences(
@@ -129,8 +105,8 @@ def format_plan(plan: Plan) -> list[str]:
     if not plan.to_send:
         return [f"{head}; nothing to send"]
     lines = (
-        f"{number:>3} {entry.action:<6} {_describe_size(entry.file.size):>10} {entry.file.name}"
-        for number, entry in enumerate(plan.planned, 1)
+        f"{number:>3} {'send' if file in plan.to_send else 'there':<6} {describe_size(file.size):>10} {file.name}"
+        for number, file in enumerate(plan.files, 1)
     )
     return [head, f"to send: {_count(plan.to_send)}, in this order", *lines]
 
@@ -142,20 +118,10 @@ def _rank(file: LocalFile) -> int:
     return {BINDINGS: 2, **dict.fromkeys(PURE_PYTHON, 3)}.get(file.project, 1)
 
 
-def _decide(file: LocalFile, found: PublishedFile | None) -> Action:
-    if found is None:
-        return Action.SEND
-    return Action.THERE if found.sha256 == file.sha256 and found.yanked is None else Action.REFUSE
-
-
 def _identity(name: WheelName) -> tuple[str, str, str]:
     """Return what makes two wheels parts of one set; without a label, sets of one version differ by their build tag."""
     return name.distribution, name.version, "" if "+" in name.version else name.build
 
 
 def _count(files: Collection[LocalFile]) -> str:
-    return f"{count(len(files), 'file')}, {_describe_size(sum(file.size for file in files))}"
-
-
-def _describe_size(size: int) -> str:
-    return f"{size / 1e6:.1f} MB" if size >= 100_000 else f"{size / 1e3:.1f} kB"
+    return f"{count(len(files), 'file')}, {describe_size(sum(file.size for file in files))}"

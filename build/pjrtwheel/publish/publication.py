@@ -15,10 +15,10 @@ from functools import cached_property
 from pathlib import Path
 
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.errors import PublishError, UsageError, WheelError, count, shorten
+from pjrtwheel.errors import PublishError, UsageError, WheelError, count, fit, shorten
 from pjrtwheel.files import hash_file, require_space
 from pjrtwheel.publish.destinations import Destination, Place, PublishedFile, check_limits
-from pjrtwheel.publish.plan import Action, LocalFile, Plan, find_differences, format_plan, make_plan, projects_of
+from pjrtwheel.publish.plan import LocalFile, Plan, find_differences, format_plan, make_plan, projects_of
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.sets.tags import tag_of_wheels
 from pjrtwheel.wheel.names import METADATA_SUFFIX, parse_name
@@ -27,7 +27,6 @@ from pjrtwheel.wheel.unpack import read_metadata
 # How long to wait for a file that was sent to be listed: some indexes list from a cache.
 LISTING_WAITS_S = (0.5, 2.0, 5.0, 15.0)
 _SHOWN = 3
-_WORDS = {Action.SEND: "sending", Action.THERE: "checking"}
 
 
 @dataclass(frozen=True)
@@ -62,14 +61,6 @@ class Publication:
         metadata = map(self._write_metadata, self._entries) if self.destination.has_metadata else ()
         return (*wheels, *(_document(path) for path in (*documents, *metadata)))
 
-    @property
-    def left_out(self) -> str:
-        """What is not published at this destination, in words; empty if there is nothing."""
-        variants = len(self.release.entries) - len(self._entries)
-        documents = len(self.release.documents) - sum(map(self.destination.takes, self.release.documents))
-        numbers = ((variants, "wheel variant"), (documents, "document"))
-        return ", ".join(count(number, noun) for number, noun in numbers if number)
-
     def find_local(self, file: LocalFile) -> Path:
         """Return where a file is on this disk."""
         return (self.scratch if file.name.endswith(METADATA_SUFFIX) else self.release.path) / file.name
@@ -103,10 +94,11 @@ class Publication:
                 self.place.begin(self.release.commit)
             else:
                 print(f"checking {count(len(plan.files), 'file')}")
-            for number, (file, action) in enumerate(((entry.file, entry.action) for entry in plan.planned), 1):
+            for number, file in enumerate(plan.files, 1):
+                send = file in plan.to_send
                 if plan.to_send:
-                    print(f"{number:>3}/{len(plan.files)} {_WORDS[action]:<8} {file.name}")
-                if action is Action.SEND:
+                    print(f"{number:>3}/{len(plan.files)} {'sending' if send else 'checking':<8} {file.name}")
+                if send:
                     self.place.upload(source(file), file.sha256)
                 self._read_back(file)
                 done.append(file)
@@ -201,9 +193,10 @@ def publish_release(publication: Publication, stage: Publication | None, *, dry_
     plan = publication.examine()
     for line in format_plan(plan):
         print(line)
-    if publication.left_out and not plan.problems:
-        print(f"left out, for {plan.destination} takes none: {publication.left_out}")
     _refuse(plan)
+    release = publication.release
+    if left_out := sorted({*release.wheels, *release.documents} - {file.name for file in plan.files}):
+        print(f"left out, for {plan.destination} takes none of the kind: {fit(left_out)}")
     place.check_uploads(publication.release.commit, credentials=not dry_run and bool(plan.to_send))
     if stage:
         _check_stage(stage)

@@ -57,7 +57,6 @@ class UploadIndex:
         uploader: Who uploads; twine finds out if the address does not state it.
         section: Section of `.pypirc`.
         attestations: Whether an upload carries the attestation that lies next to a wheel (PEP 740).
-        wait: Called with seconds to wait.
     """
 
     name: str
@@ -67,7 +66,6 @@ class UploadIndex:
     uploader: Credentials = NOBODY
     section: str = ""
     attestations: bool = False
-    wait: Callable[[float], None] = time.sleep
 
     def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
         """Return what the index lists of some projects; it has no documents."""
@@ -183,7 +181,7 @@ class UploadIndex:
             try:
                 return request()
             except PassingError:
-                self.wait(seconds)
+                time.sleep(seconds)
         return request()
 
     @contextlib.contextmanager

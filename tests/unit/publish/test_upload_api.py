@@ -87,7 +87,7 @@ def test_a_download_ends_where_the_file_should(server: UploadServer, tmp_path: P
 def test_a_full_disk_is_called_that(server: UploadServer) -> None:
     """With the file that was being written."""
     server.files["a.whl"] = bytes(8 << 20)
-    place = UploadIndex("company", f"{server.url}simple/", wait=lambda _: None)
+    place = UploadIndex("company", f"{server.url}simple/")
     found = PublishedFile("a.whl", "", -1, f"{server.url}files/a.whl")
     with pytest.raises(PublishError) as caught:
         place.download(found, Path("/dev/full"))
