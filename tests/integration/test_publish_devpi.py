@@ -24,7 +24,6 @@ from pjrtwheel.environment.venv import create_venv, find_uv, requirement_group, 
 from pjrtwheel.errors import PublishError
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.files import hash_file
-from pjrtwheel.publish.servers import Credentials
 from pjrtwheel.publish.upload_api import UploadIndex
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
@@ -136,7 +135,7 @@ def test_identical_bytes_are_accepted_again_and_others_refused(
     release, other = (write_release_folder(tmp_path / name, content=name.encode()) for name in ("release", "other"))
     assert publish("stage", release.path, *index.options)[0] == 0
     assert digests_at(index, projects_of(release.path)) == wheels_of(release.path)
-    uploader = Credentials(USERNAME, PASSWORD)
+    uploader = (USERNAME, PASSWORD)
     place = UploadIndex("stage", index.index_url, upload_url=index.upload_url, uploader=uploader)
     name, digest = release.entries[0].filename, release.entries[0].sha256
     place.upload(release.path / name, digest)

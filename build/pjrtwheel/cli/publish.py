@@ -21,7 +21,7 @@ from pjrtwheel.wheel.names import parse_name
 
 _EPILOG = """\
 Each VALUE can also be in the environment, under a name with the destination in it: PJRTWHEEL_STAGE_INDEX_URL is
---index-url for the destination stage, and --from-index-url where another one takes the release --from stage.
+--index-url for the destination stage. That of a stage which a release is taken --from can only be there.
 Credentials are twine's: TWINE_USERNAME and TWINE_PASSWORD, .pypirc, keyring; those for reading are in the address or
 in .netrc. REQUESTS_CA_BUNDLE names certificates to trust. With CI=true in the environment --dry-run is the default.
 """
@@ -45,7 +45,7 @@ def configure_parser_publish(parser: argparse.ArgumentParser) -> None:
         help="do not download what was sent, but believe the sha256 that the destination states",
     )
     add_options(parser, "--root")
-    add_place_options(parser, stage=True)
+    add_place_options(parser)
 
 
 def execute_publish(args: argparse.Namespace) -> int:

@@ -7,7 +7,6 @@ A new kind is a name in `destinations.DestinationKind`, a module with a `Place`,
 
 import argparse
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 
 from pjrtwheel.errors import UsageError
 from pjrtwheel.publish.destinations import Destination, DestinationKind, Place, variable_of
@@ -24,10 +23,9 @@ OPTIONS = {
     "site": "folder that a web server serves, for a static index",
     "github-repository": "[HOST/]OWNER/NAME, for a GitHub Release (default: GITHUB_REPOSITORY)",
     "pages": "folder that Pages serves; the index is written into its folder simple",
-    "yanked-file": f"which wheels were withdrawn, and why (default: {YANKED_FILE}, or next to the index of a folder)",
 }
-OF_STATIC = ("github-repository", "pages", "site", "yanked-file")
-# What has to be known of each kind; for a stage that is read from there is an option --from-NAME.
+OF_STATIC = ("github-repository", "pages", "site")
+# What has to be known of each kind.
 _REQUIRED = {
     DestinationKind.UPLOAD_API: "index-url",
     DestinationKind.GITHUB: "github-repository",
@@ -35,43 +33,40 @@ _REQUIRED = {
 }
 
 
-def add_place_options(
-    parser: argparse.ArgumentParser, names: Iterable[str] = tuple(OPTIONS), *, stage: bool = False
-) -> None:
-    """Declare options; with `stage` also those of a stage that is read from."""
+def add_place_options(parser: argparse.ArgumentParser, names: Iterable[str] = tuple(OPTIONS)) -> None:
+    """Declare options."""
     for name in names:
         parser.add_argument(f"--{name}", metavar="VALUE", help=OPTIONS[name])
-    for name in _REQUIRED.values() if stage else ():
-        parser.add_argument(f"--from-{name}", metavar="VALUE", help=f"of the stage that --from names: {OPTIONS[name]}")
 
 
 def open_place(
     destination: Destination, args: argparse.Namespace, environ: Mapping[str, str], tag: str, *, stage: bool = False
 ) -> Place:
-    """Return the place of a release at a destination, or at the stage that it is read from; nothing is asked yet.
+    """Return the place of a release at a destination; nothing is asked yet.
+
+    The options are those of the destination. Of a stage that is read from, the variables alone count.
 
     Raises:
         UsageError: A setting is missing or malformed.
     """
-    prefix, kind = "from-" if stage else "", destination.kind
-    given = {name: getattr(args, f"{prefix}{name}".replace("-", "_"), None) for name in OPTIONS}
+    kind, needed = destination.kind, _REQUIRED[destination.kind]
+    given = {} if stage else vars(args)
     settings = {
         name: value
-        for name, option in given.items()
-        if (value := option or environ.get(variable_of(destination.name, name)))
+        for name in OPTIONS
+        if (value := given.get(name.replace("-", "_")) or environ.get(variable_of(destination.name, name)))
     }
-    needed = _REQUIRED[kind]
     if kind is DestinationKind.GITHUB and (repository := environ.get("GITHUB_REPOSITORY")):
         settings.setdefault(needed, repository)
     if needed not in settings:
         raise UsageError(
             f"the {needed} of {destination.name} is not known",
-            remedy=f"give it with --{prefix}{needed}, or in {variable_of(destination.name, needed)}",
+            remedy=f"give it with --{needed}, or in {variable_of(destination.name, needed)}",
         )
     match kind:
         case DestinationKind.UPLOAD_API:
             return open_index(destination, settings)
         case DestinationKind.GITHUB:
-            return open_github(settings, tag, Path(settings.get("yanked-file") or args.root / YANKED_FILE))
+            return open_github(settings, tag, args.root / YANKED_FILE)
         case DestinationKind.FOLDER:
             return open_folder(settings, tag)

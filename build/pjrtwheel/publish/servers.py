@@ -8,7 +8,6 @@ Credentials in an address go to its host only and into no message, and no reques
 import urllib.parse
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -39,15 +38,9 @@ class PassingError(PublishError):
     """What may have passed when the request is repeated: a server or a network that failed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Credentials:
-    """Who reads or uploads, as an address states it; empty where it states none."""
-
-    username: str = ""
-    password: str = field(default="", repr=False)
-
-
-NOBODY = Credentials()
+# User and password, as an address states them; empty where it states none.
+Credentials = tuple[str, str]
+NOBODY: Credentials = ("", "")
 
 
 class SameHost(AuthBase):
@@ -56,7 +49,7 @@ class SameHost(AuthBase):
     def __init__(self, url: str, credentials: Credentials) -> None:
         """Remember the host of an address, and how it is spoken to: not in clear text where that is not asked for."""
         self._host = urllib.parse.urlsplit(url)[:2]
-        self._basic = HTTPBasicAuth(credentials.username, credentials.password)
+        self._basic = HTTPBasicAuth(*credentials)
 
     def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
         """Sign a request if it is for that host."""
@@ -93,7 +86,7 @@ def split_credentials(url: str) -> tuple[str, Credentials]:
     """
     parts = urllib.parse.urlsplit(url)
     _, _, host = parts.netloc.rpartition("@")
-    named = Credentials(urllib.parse.unquote(parts.username or ""), urllib.parse.unquote(parts.password or ""))
+    named = urllib.parse.unquote(parts.username or ""), urllib.parse.unquote(parts.password or "")
     path = f"{parts.path.rstrip('/')}/" if host else parts.path
     return parts._replace(netloc=host.lower(), path=path).geturl(), named
 
@@ -137,13 +130,11 @@ def explained(what: str, target: Path | None = None) -> Iterator[None]:
 def _explain_request(what: str, error: requests.RequestException) -> PublishError:
     if isinstance(error, requests.HTTPError) and error.response is not None:  # of a page
         return explain_answer(what, error.response)
-    if isinstance(error, requests.Timeout):
-        return PassingError(what, cause="it stayed silent for too long", remedy="wait until it answers")
     if isinstance(error, requests.exceptions.SSLError):
         remedy = "name its certificates in REQUESTS_CA_BUNDLE"
         return PublishError(what, cause="its certificate is not trusted", remedy=remedy)
-    if isinstance(error, (requests.ConnectionError, requests.exceptions.ChunkedEncodingError)):
-        cause = "it cannot be reached, or the connection was cut"
+    if isinstance(error, (requests.Timeout, requests.ConnectionError, requests.exceptions.ChunkedEncodingError)):
+        cause = "it cannot be reached, stays silent, or cuts the connection"
         return PassingError(what, cause=cause, remedy="see that the server runs")
     cause = "its address is none of a web server, or what is there leads nowhere"
     return PublishError(what, cause=cause, remedy="check the address")

@@ -37,12 +37,10 @@ class StaticFolder:
     Attributes:
         folder: The folder.
         tag: Tag of the release; empty for the index of all releases alone.
-        yanked_file: Which wheels were withdrawn.
     """
 
     folder: Path
     tag: str
-    yanked_file: Path
     _digests: dict[tuple[Path, int, int], str] = field(default_factory=dict)  # of path, size and time of change
 
     @property
@@ -155,7 +153,7 @@ class StaticFolder:
             ) from error
 
     def _reasons(self, folder: Path) -> dict[str, str]:
-        return find_reasons(read_yanked(self.yanked_file), read_entries(folder), folder.name)
+        return find_reasons(read_yanked(self.folder / YANKED_FILENAME), read_entries(folder), folder.name)
 
     def _hash(self, path: Path) -> str:
         """Return the sha256 of a file, read again only if it changed."""
@@ -174,5 +172,4 @@ def open_folder(settings: Mapping[str, str], tag: str) -> StaticFolder:
     """
     if Path(tag).name != tag or tag.startswith("."):
         raise UsageError(f"{tag!r} cannot be the name of a folder")
-    folder = Path(settings["site"])
-    return StaticFolder(folder.absolute(), tag, Path(settings.get("yanked-file", folder / YANKED_FILENAME)))
+    return StaticFolder(Path(settings["site"]).absolute(), tag)

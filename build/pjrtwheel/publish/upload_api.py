@@ -13,7 +13,7 @@ import io
 import logging
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -61,9 +61,9 @@ class UploadIndex:
 
     name: str
     address: str
-    reader: Credentials = NOBODY
+    reader: Credentials = field(default=NOBODY, repr=False)
     upload_url: str = ""
-    uploader: Credentials = NOBODY
+    uploader: Credentials = field(default=NOBODY, repr=False)
     section: str = ""
     attestations: bool = False
 
@@ -161,8 +161,8 @@ class UploadIndex:
         args.repository, args.repository_url = self.section, self.upload_url or None  # whatever the environment says
         # A variable that is empty, as an unset secret makes it, is none: twine would take it for an empty password.
         args.username, args.password = args.username or None, args.password or None
-        if self.uploader.username:
-            args.username, args.password = self.uploader.username, self.uploader.password
+        if self.uploader != NOBODY:
+            args.username, args.password = self.uploader
         try:
             settings = Settings.from_argparse(args)
         except KeyError as error:  # twine expects it without looking
@@ -188,7 +188,7 @@ class UploadIndex:
     def _reading(self) -> Iterator[requests.Session]:
         with requests.Session() as session:
             limit_silence(session, SILENCE_S)
-            if self.reader.username:
+            if self.reader != NOBODY:
                 session.auth = SameHost(self.address, self.reader)
             yield session
 

@@ -30,9 +30,9 @@ Command = Callable[..., Any]
 
 
 def open_at(pages: Path | None = None, tag: str = TAG) -> GithubRelease:
-    """Return the place of a release; withdrawals are next to its pages."""
-    given = {"pages": str(pages), "yanked_file": str(pages / "yanked.toml")} if pages else {"yanked_file": os.devnull}
-    place = open_place(DESTINATION, argparse.Namespace(**given), os.environ, tag)
+    """Return the place of a release; the pages are in the repository that says which were withdrawn."""
+    given = argparse.Namespace(pages=pages, root=pages or Path(os.devnull))
+    place = open_place(DESTINATION, given, os.environ, tag)
     assert isinstance(place, GithubRelease)
     return place
 
@@ -186,7 +186,6 @@ def test_an_index_takes_the_place_of_nothing_else(release: ReleaseFolder, tmp_pa
         place.check_uploads(release.commit, credentials=False)
     with pytest.raises(UsageError):
         place.write_index()
-    assert not (tmp_path / "pages/yanked.toml").exists()
 
 
 def exchange(folder: Path, name: str, data: bytes) -> None:
@@ -226,25 +225,24 @@ def test_an_older_release_that_was_altered_is_not_listed(
 
 
 def test_the_index_lists_all_releases_with_their_withdrawals(
-    github: StandIn, command: Command, release: ReleaseFolder, tmp_path: Path
+    github: StandIn, release: ReleaseFolder, tmp_path: Path
 ) -> None:
-    """Drafts and releases of other things are left out; the command `pages` writes the same as publishing does."""
+    """Drafts and releases of other things are left out."""
     pages = tmp_path / "pages"
     send(open_at(pages), release)
     send(open_at(pages, "v1.2.5"), write_pure_release(tmp_path / "v1.2.5", version="1.2.5"), stop_after=6)
     github.write("other", draft=False)
     send(open_at(pages, "v1.2.4"), write_pure_release(tmp_path / "v1.2.4", version="1.2.4"))
-    (pages / "yanked.toml").write_text(f'[[yanked]]\nreason = "crashes"\ndate = "2026-11-22"\nwheel = "{WHEEL}"\n')
+    (pages / "releases").mkdir()
+    (pages / "releases/yanked.toml").write_text(
+        f'[[yanked]]\nreason = "crashes"\ndate = "2026-11-22"\nwheel = "{WHEEL}"\n'
+    )
     open_at(pages).write_index()
     assert open_at(pages).list_files([])[WHEEL].yanked == "crashes"
     assert [(entry["filename"], entry["yanked"]) for entry in read_page(pages)] == [
         (WHEEL, "crashes"),
         ("jaxlib_abacus-1.2.4-py3-none-any.whl", False),
     ]
-    again = tmp_path / "again"
-    printed = command("pages", "github", "--pages", again, "--yanked-file", pages / "yanked.toml")
-    assert printed.status == 0
-    assert read_page(again) == read_page(pages)
 
 
 @pytest.mark.parametrize("arguments", [("github",), ("folder", "--pages", "pages"), ("company", "--pages", "pages")])

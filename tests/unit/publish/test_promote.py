@@ -21,10 +21,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def promote(publish: Callable[..., Any], stage_server: UploadServer) -> Callable[..., Any]:
+def promote(
+    publish: Callable[..., Any], stage_server: UploadServer, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Any]:
     """Return a function: a folder and options → how promoting it from `stage`, which is `stage_server`, ended."""
-    url = f"{stage_server.url}simple/"
-    return lambda folder, *options: publish(folder, "--from", "stage", "--from-index-url", url, *options)
+    monkeypatch.setenv("PJRTWHEEL_STAGE_INDEX_URL", f"{stage_server.url}simple/")
+    return lambda folder, *options: publish(folder, "--from", "stage", *options)
 
 
 @pytest.fixture
@@ -91,22 +93,23 @@ def test_a_stage_that_serves_other_bytes_than_it_says_is_refused(
 
 
 def test_only_a_stage_is_promoted_from(
-    command: Callable[..., Any], server: UploadServer, stage_server: UploadServer, folder: Path
+    promote: Callable[..., Any],
+    server: UploadServer,
+    stage_server: UploadServer,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A destination that people install from is none."""
-    urls = ("--upload-url", f"{server.url}upload/", "--index-url", f"{server.url}simple/")
-    options = ("--from", "company", "--from-index-url", f"{stage_server.url}simple/")
-    printed = command("publish", "stage", folder, *urls, *options)
-    assert (printed.status, server.uploads) == (2, [])
+    monkeypatch.setenv("PJRTWHEEL_PUBLIC_INDEX_URL", f"{stage_server.url}simple/")
+    assert (promote(folder, "--from", "public").status, server.uploads) == (2, [])
 
 
 @pytest.mark.usefixtures("staged")
-def test_an_index_is_not_its_own_stage(command: Callable[..., Any], stage_server: UploadServer, folder: Path) -> None:
+def test_an_index_is_not_its_own_stage(promote: Callable[..., Any], stage_server: UploadServer, folder: Path) -> None:
     """Under two names it would be promoted to itself, and nothing would have been tested apart."""
     url = f"{stage_server.url}simple/"
     for same in (url, url.rstrip("/"), url.replace("http:", "HTTP:")):
-        printed = command("publish", "company", folder, "--from", "stage", "--from-index-url", url, "--index-url", same)
-        assert printed.status == 2
+        assert promote(folder, "--index-url", same).status == 2
     assert stage_server.downloads == []
 
 
@@ -118,12 +121,13 @@ def test_what_uploads_need_is_asked_for_before_the_stage_is_read(
     stage_server: UploadServer,
     folder: Path,
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     options: tuple[str, ...],
     status: int,
 ) -> None:
     """The stage may hold gigabytes."""
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / ".pypirc").write_text("[distutils]\nindex-servers = mine\n[mine]\nusername = me\n", "utf-8")
-    stage = ("--from", "stage", "--from-index-url", f"{stage_server.url}simple/")
-    printed = command("publish", "company", folder, *stage, "--index-url", f"{server.url}simple/", *options)
+    monkeypatch.setenv("PJRTWHEEL_STAGE_INDEX_URL", f"{stage_server.url}simple/")
+    printed = command("publish", "company", folder, "--from", "stage", "--index-url", f"{server.url}simple/", *options)
     assert (printed.status, stage_server.downloads) == (status, [])

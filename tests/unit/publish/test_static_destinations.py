@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The commands `publish` and `yank` with a folder and a stand-in for GitHub, interrupted and resumed."""
+"""The commands `publish` and `pages` with a folder and a stand-in for GitHub, interrupted and resumed."""
 
 import argparse
 import json
@@ -94,15 +94,21 @@ def stopping(upload: Callable[..., None], after: int) -> Callable[..., None]:
 
 
 def test_a_release_is_withdrawn(
-    command: Callable[..., Any], destination: str, release: ReleaseFolder, tmp_path: Path
+    command: Callable[..., Any],
+    destination: str,
+    release: ReleaseFolder,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """An entry in the file, and `pages` writes the index that says why."""
     option, _ = SITE[destination]
-    site, decisions = tmp_path / "site", tmp_path / "decisions.toml"
+    site = tmp_path / "site"
+    decisions = site / "yanked.toml"
+    monkeypatch.setattr("pjrtwheel.publish.places.YANKED_FILE", decisions)  # of GitHub Releases
     assert command("publish", destination, str(release.path), option, str(site)).status == 0
     assert [entry["yanked"] for entry in read_entries(site)] == [False]
     decisions.write_text(f'[[yanked]]\ntag = "{TAG}"\nreason = "loses digits"\ndate = "2026-11-22"\n', "utf-8")
-    done = command("pages", destination, "--yanked-file", str(decisions), option, str(site))
+    done = command("pages", destination, option, str(site))
     assert (done.status, done.err) == (0, "")
     assert [entry["yanked"] for entry in read_entries(site)] == ["loses digits"]
 

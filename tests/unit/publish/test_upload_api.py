@@ -9,7 +9,7 @@ import requests
 
 from pjrtwheel.errors import PublishError
 from pjrtwheel.publish.destinations import PublishedFile
-from pjrtwheel.publish.servers import Credentials, SameHost, save_answer
+from pjrtwheel.publish.servers import SameHost, save_answer
 from pjrtwheel.publish.upload_api import UploadIndex
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 from release_folders import WHEELS, write_release_folder
@@ -23,7 +23,7 @@ def test_an_attestation_goes_with_its_wheel(
     """Where the destination takes any, and where one lies next to the wheel."""
     release = write_release_folder(tmp_path / "release")
     (release.path / f"{WHEELS[0]}{ATTESTATION_SUFFIX}").write_text('{"version": 1}')
-    uploader = Credentials(USERNAME, PASSWORD)
+    uploader = (USERNAME, PASSWORD)
     urls = (f"{server.url}simple/", f"{server.url}upload/")
     place = UploadIndex("company", urls[0], upload_url=urls[1], uploader=uploader, attestations=takes)
     for name in WHEELS[:2]:
@@ -35,7 +35,7 @@ def test_a_file_that_changed_meanwhile_is_not_sent(server: UploadServer, tmp_pat
     """Between the check of the folder and the upload hours may pass, and an index forgets nothing."""
     release = write_release_folder(tmp_path / "release")
     urls = (f"{server.url}simple/", f"{server.url}upload/")
-    place = UploadIndex("company", urls[0], upload_url=urls[1], uploader=Credentials(USERNAME, PASSWORD))
+    place = UploadIndex("company", urls[0], upload_url=urls[1], uploader=(USERNAME, PASSWORD))
     (release.path / WHEELS[0]).unlink()
     (release.path / WHEELS[0]).write_bytes((release.path / WHEELS[1]).read_bytes())
     with pytest.raises(PublishError, match="changed"):
@@ -72,7 +72,7 @@ def test_an_empty_variable_is_no_password(
 )
 def test_credentials_go_to_one_host_and_never_in_clear_text(url: str, *, signed: bool) -> None:
     """An index may link to files elsewhere, and to its own without encryption."""
-    request = requests.Request("GET", url, auth=SameHost("https://example.org/simple/", Credentials("me", "secret")))
+    request = requests.Request("GET", url, auth=SameHost("https://example.org/simple/", ("me", "secret")))
     assert ("Authorization" in request.prepare().headers) is signed
 
 
