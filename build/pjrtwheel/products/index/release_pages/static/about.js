@@ -120,17 +120,18 @@ const startTheme = (button) => {
   name();
 };
 
-// One proof at a time, under its map, instead of a list of all.
+// One proof at a time, under its map, instead of lists of all.
 const startMaps = (links) => {
+  const cards = document.querySelectorAll(".evidence > details");
   const open = (link, move) => {
     const inner = document.getElementById(link.hash.slice(1));
     const card = inner.closest("details");
-    for (const other of card.parentElement.children) { other.hidden = other !== card; other.open = other === card; }
+    for (const other of cards) { other.hidden = other !== card; other.open = other === card; }
     for (const other of links) other.removeAttribute("aria-current");
     link.setAttribute("aria-current", "true");
     if (move) { card.scrollIntoView({ block: "nearest" }); inner.focus({ preventScroll: true }); }
   };
-  for (const panel of document.querySelectorAll(".evidence")) for (const card of panel.children) card.hidden = true;
+  for (const card of cards) card.hidden = true;
   for (const link of links) {
     link.addEventListener("click", (event) => { event.preventDefault(); history.replaceState(null, "", link.hash); open(link, true); });
   }
