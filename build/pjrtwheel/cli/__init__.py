@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         description=f"commands:\n{commands}",
         epilog="--debug shows the traceback of an error",
     )
-    parser.add_argument("--root", type=Path, help=argparse.SUPPRESS)  # that of ./noxw, wherever it is called
+    parser.add_argument("--root", type=require_text, help=argparse.SUPPRESS)  # that of ./noxw, wherever it is called
     parser.add_argument("command", metavar="COMMAND")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
     chosen = parser.parse_all(argv)
@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         importlib.import_module("pjrtwheel.bundle").enter_bundle(os.environ)
     command = make_parser(chosen.command)
     if chosen.root:
-        command.set_defaults(root=chosen.root)
+        command.set_defaults(root=chosen.root)  # text, so that it is read like the option
     arguments = command.parse_all(chosen.arguments)
     status: int = find_function("execute", chosen.command)(arguments)
     return status
@@ -57,15 +57,18 @@ def make_parser(command: str) -> CommandParser:
 
 def find_function(name: str, command: str) -> Callable[[Any], Any]:
     """Import the module of a subcommand, and return its `configure_parser` or `execute`."""
-    module = importlib.import_module(f"pjrtwheel.cli.{SHARED.get(command, command)}")
-    function: Callable[[Any], Any] = getattr(module, f"{name}_{command}" if command in SHARED else name)
+    shared = next((module for module, commands in SHARED.items() if command in commands), "")
+    module = importlib.import_module(f"pjrtwheel.cli.{shared or command}")
+    function: Callable[[Any], Any] = getattr(module, f"{name}_{command}" if shared else name)
     return function
 
 
-def check_repository(root: Path) -> None:
-    """Raise a `UsageError` unless a folder is this repository."""
+def _require_repository(text: str) -> Path:
+    """Return the path of this repository; raise a `UsageError` for that of any other folder."""
+    root = Path(require_text(text))
     if not (root / "releases").is_dir() or not (root / "plugins").is_dir():
         raise UsageError(f"not the repository: {root}", remedy="give it with --root, or change into it")
+    return root
 
 
 def check_files(paths: Sequence[Path], what: str, pattern: str) -> None:
@@ -87,7 +90,11 @@ def check_wheels(wheels: Sequence[Path]) -> None:
 def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
     """Declare options that several subcommands have, by name; without a release `load_release` takes the newest."""
     options: dict[str, dict[str, Any]] = {
-        "--root": {"type": Path, "default": Path.cwd(), "help": "root of the repository (default: here)"},
+        "--root": {
+            "type": _require_repository,
+            "default": str(Path.cwd()),
+            "help": "root of the repository (default: here)",
+        },
         "--release": {
             "type": require_text,
             "metavar": "VERSION",

@@ -13,7 +13,7 @@ from pjrtwheel.attest.release_folder import as_damaged_release, open_release
 from pjrtwheel.attest.reproduce import reproduce
 from pjrtwheel.attest.signature import load_public_key, load_signer
 from pjrtwheel.attest.verify import verify_release
-from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.cli import add_options
 from pjrtwheel.console import print_text
 from pjrtwheel.errors import ReproduceError, count, fit
 from pjrtwheel.fetch.cache import cache_root
@@ -35,7 +35,6 @@ def configure_parser_attest(parser: argparse.ArgumentParser) -> None:
 
 def execute_attest(args: argparse.Namespace) -> int:
     """Write the folder and say what is in it."""
-    check_repository(args.root)
     dist = args.dist or args.root / "dist"
     signer = load_signer(args.key) if args.key else None
     output = args.output or dist / args.tag
@@ -55,7 +54,6 @@ def configure_parser_verify_release(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key", type=Path, metavar="FILE", help="public key (PEM) that must have signed it")
     parser.add_argument("--tag", type=require_text, help="the tag that it must be of")
     parser.add_argument("--documents-only", action="store_true", help="leave the wheels out, which may be gigabytes")
-    add_options(parser, "--root")
 
 
 def execute_verify_release(args: argparse.Namespace) -> int:
@@ -87,7 +85,6 @@ def configure_parser_reproduce(parser: argparse.ArgumentParser) -> None:
 
 def execute_reproduce(args: argparse.Namespace) -> int:
     """Build again, and say of every wheel whether it is the same."""
-    check_repository(args.root)
     with (
         open_release(args.release, cache_root(os.environ), tag=args.tag or "") as release,
         TemporaryDirectory(prefix="reproduced-") as scratch,

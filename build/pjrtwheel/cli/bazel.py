@@ -7,7 +7,7 @@ import os
 import sys
 
 from pjrtwheel.bazel.workspace import ask_servers_to_end, find_workspaces, prepare_workspace, remove_workspace
-from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.cli import add_options
 from pjrtwheel.environment.venv import scratch_place
 from pjrtwheel.errors import count
 from pjrtwheel.fetch.cache import cache_root
@@ -22,7 +22,6 @@ def configure_parser_clean(parser: argparse.ArgumentParser) -> None:
 
 def execute_clean(args: argparse.Namespace) -> int:
     """Remove the outputs, and say how much space became free; environments of proofs that were killed go as well."""
-    check_repository(args.root)
     cache = cache_root(os.environ)
     own = prepare_workspace(args.root, cache)
     removals = [
@@ -41,7 +40,6 @@ def configure_parser_shutdown(parser: argparse.ArgumentParser) -> None:
 
 def execute_shutdown(args: argparse.Namespace) -> int:
     """Ask each server to end."""
-    check_repository(args.root)
     for server in ask_servers_to_end(prepare_workspace(args.root, cache_root(os.environ)).outputs):
         print(f"ended Bazel server {server}", file=sys.stderr)
     return 0

@@ -34,28 +34,15 @@ COMMANDS = {
     "verify_release": "verify a release as those who receive it: checksums, documents, signature, wheels",
 }
 
-# Small commands that are about one thing share a module. Its functions end in the name of the command.
+# Module → its commands, where several are about one thing: its functions end in the name of the command.
 SHARED = {
-    "attest": "attest",
-    "auto": "products",
-    "bump": "pin",
-    "clean": "bazel",
-    "conformance": "prove",
-    "facts": "products",
-    "inspect": "wheels",
-    "matrix": "workflows",
-    "merge": "dist",
-    "pages": "publish",
-    "pin": "pin",
-    "probe": "prove",
-    "publish": "publish",
-    "repair": "wheels",
-    "reproduce": "attest",
-    "select": "products",
-    "shutdown": "bazel",
-    "smoke": "prove",
-    "table": "dist",
-    "tag": "workflows",
-    "verify": "wheels",
-    "verify_release": "attest",
+    "attest": ("attest", "reproduce", "verify_release"),
+    "bazel": ("clean", "shutdown"),
+    "dist": ("merge", "table"),
+    "pin": ("bump", "pin"),
+    "products": ("auto", "facts", "index", "select"),
+    "prove": ("conformance", "probe", "smoke"),
+    "publish": ("pages", "publish", "release_check"),
+    "wheels": ("inspect", "repair", "verify"),
+    "workflows": ("matrix", "tag"),
 }

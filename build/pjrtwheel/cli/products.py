@@ -1,19 +1,25 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`facts`, `auto` and `select`: what is made of finished wheels for those who choose among them."""
+"""`facts`, `auto`, `select` and `index`: what is made of finished wheels for those who choose among them."""
 
 import argparse
 import os
 import sys
+from pathlib import Path
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.bump import write_facts
-from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.cli import add_options
 from pjrtwheel.console import print_text
+from pjrtwheel.errors import count
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import display_path, require_folder
 from pjrtwheel.products.auto import build_auto
+from pjrtwheel.products.index import write_index
+from pjrtwheel.products.index.projects import find_unlisted
+from pjrtwheel.products.index.release_pages import MAIN_PAGE
 from pjrtwheel.products.pure_python import build_selector
+from pjrtwheel.publish.yanked import YANKED_FILE, find_reasons, read_yanked
 from pjrtwheel.record.entries import read_entries, require_record
 from pjrtwheel.release.known import load_release
 
@@ -25,7 +31,6 @@ def configure_parser_facts(parser: argparse.ArgumentParser) -> None:
 
 def execute_facts(args: argparse.Namespace) -> int:
     """Write the file; a library that was not built here is read from the wheel that is pinned."""
-    check_repository(args.root)
     if args.dist:
         require_folder(args.dist, "give a folder of wheels as a build leaves it, such as dist/")
     release, entries = load_release(args.root, args.release), read_entries(args.dist or args.root / "dist")
@@ -40,7 +45,6 @@ def configure_parser_auto(parser: argparse.ArgumentParser) -> None:
 
 def execute_auto(args: argparse.Namespace) -> int:
     """Build the wheels and say what each is for."""
-    check_repository(args.root)
     if args.dist:
         require_record(args.dist)
     release = load_release(args.root, args.release)
@@ -58,7 +62,32 @@ def configure_parser_select(parser: argparse.ArgumentParser) -> None:
 
 def execute_select(args: argparse.Namespace) -> int:
     """Build the wheel and say where it is."""
-    check_repository(args.root)
     path = build_selector(args.root, args.dist or args.root / "dist").path.absolute()
     print(display_path(path) if sys.stdout.isatty() else path)  # a shell's substitution does not expand ~
+    return 0
+
+
+def configure_parser_index(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.epilog = "An index of several releases is what `publish folder` writes."
+    # Not the shared option: an index is made of any folder of wheels, with or without the repository.
+    parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
+    add_options(parser, "--dist")
+    parser.add_argument("--output", type=Path, metavar="DIR", help="root of the index (default: simple in --dist)")
+
+
+def execute_index(args: argparse.Namespace) -> int:
+    """Write the index and say what is in it."""
+    dist = args.dist or args.root / "dist"
+    output = args.output or dist / "simple"
+    decisions = read_yanked(args.root / YANKED_FILE)
+    projects = write_index(dist, output, find_reasons(decisions, read_entries(dist)) if decisions else {})
+    for project in projects:
+        print_text(f"{project.name}: {count(len(project.files), 'file')}, {', '.join(project.versions)}")
+    for name in find_unlisted(dist, projects):
+        print(f"warning: {name} is not in the index, for release.json does not list it", file=sys.stderr)
+    # jax and what it needs come from another index, so this one must not take the place of all others.
+    folder = display_path(output.absolute())
+    print_text(f"{folder}: serve it, and give pip its address with --extra-index-url, or uv with --index")
+    print_text(f"{folder}/{MAIN_PAGE}: how to install, what was proven, sizes and hashes, for people")
     return 0

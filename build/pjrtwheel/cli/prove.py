@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend, find_backend, load_backends, pick_backend
-from pjrtwheel.cli import add_options, check_files, check_repository, check_wheels
+from pjrtwheel.cli import add_options, check_files, check_wheels
 from pjrtwheel.conformance.clients import HOW_TO_GET, find_python, find_test_files, run_clients
 from pjrtwheel.conformance.comparison import format_report, listed_backends, load_expected
 from pjrtwheel.dist_folder import add_proofs
@@ -61,7 +61,6 @@ def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:
 
 def execute_smoke(args: argparse.Namespace) -> int:
     """Run every program on every Python that is here, and say what each showed."""
-    check_repository(args.root)
     if bool(args.backend) == bool(args.wheels):
         raise UsageError("smoke takes either wheels or --backend NAME", remedy="--backend finds the wheels in --dist")
     if not args.backend and (given := [name for name in _DEVICE_OPTIONS if getattr(args, name)]):
@@ -189,7 +188,6 @@ def configure_parser_probe(parser: argparse.ArgumentParser) -> None:
 
 def execute_probe(args: argparse.Namespace) -> int:
     """Run the checks on each file, say what they showed, and fail when a check failed or a library did not open."""
-    check_repository(args.root)
     check_files(args.files, "libraries", "*.so")
     backends = tuple(load_backends(args.root).values())
     results = {str(file): probe_file(file, backends, device=args.device) for file in args.files}
@@ -215,7 +213,6 @@ def configure_parser_conformance(parser: argparse.ArgumentParser) -> None:
 
 def execute_conformance(args: argparse.Namespace) -> int:
     """Run the files, print the comparison, and fail when a difference is not in the list of expected ones."""
-    check_repository(args.root)
     backend = choose_backend(load_backends(args.root), listed_backends(args.root), args.backend)
     expected = load_expected(args.root, backend.name)
     test_files = find_test_files(args.tests, args.files)

@@ -1,21 +1,24 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`publish` and `pages`: a release at a destination, and the static index of all releases."""
+"""`release_check`, `publish` and `pages`: a release before and at a destination, and the index of all releases."""
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 from pjrtwheel.attest.release_folder import as_damaged_release, read_release_folder
 from pjrtwheel.attest.verify import verify_release
-from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.cli import add_options
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import staging_folder
+from pjrtwheel.program import require_text
 from pjrtwheel.publish.destinations import find_destination
 from pjrtwheel.publish.places import OF_STATIC, add_place_options, open_place
 from pjrtwheel.publish.publication import Publication, publish_release
 from pjrtwheel.publish.yanked import YANKED_FILE, YANKED_FILENAME
+from pjrtwheel.release_check.check import check_release, describe_statuses, format_problems, status_of
 from pjrtwheel.sets.tags import tag_of_wheels
 from pjrtwheel.wheel.names import parse_name
 
@@ -50,7 +53,6 @@ def configure_parser_publish(parser: argparse.ArgumentParser) -> None:
 
 def execute_publish(args: argparse.Namespace) -> int:
     """Print the plan and, unless that is all, follow it."""
-    check_repository(args.root)
     release = read_release_folder(args.folder)
     with as_damaged_release():
         tag = tag_of_wheels(map(parse_name, release.wheels))
@@ -85,7 +87,6 @@ def configure_parser_pages(parser: argparse.ArgumentParser) -> None:
 
 def execute_pages(args: argparse.Namespace) -> int:
     """Write the index, and say of what."""
-    check_repository(args.root)
     destination = find_destination(args.root, args.destination)
     if destination.is_shared:
         raise UsageError(f"{args.destination} makes its own index", remedy="withdraw wheels on its own pages")
@@ -93,3 +94,25 @@ def execute_pages(args: argparse.Namespace) -> int:
     place.write_index()
     print(f"the index of all releases of {place.address} is written")
     return 0
+
+
+def configure_parser_release_check(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = f"exit status (below 10: it could not be checked):\n{describe_statuses()}"
+    parser.add_argument("--tag", type=require_text, required=True, help="such as v0.12.0.1+split.1, or select-v0.1.0")
+    place = "also hold it to what a destination takes, by its name"
+    parser.add_argument("--to", type=require_text, metavar="DESTINATION", help=place)
+    add_options(parser, "--root", "--dist")
+
+
+def execute_release_check(args: argparse.Namespace) -> int:
+    """Print one line if all is well, and otherwise every problem; return the status of their kind."""
+    root = args.root.resolve()
+    destination = find_destination(root, args.to) if args.to else None
+    outcome = check_release(root, args.tag, args.dist or root / "dist", destination)
+    for line in format_problems(outcome.problems):
+        print(line, file=sys.stderr)
+    if not outcome.problems:
+        print(outcome.summary)
+    return status_of(outcome.problems)

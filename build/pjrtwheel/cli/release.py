@@ -11,7 +11,7 @@ from pathlib import Path
 
 from pjrtwheel.backend import check_files, load_backends
 from pjrtwheel.build import check_writable
-from pjrtwheel.cli import add_options, check_repository, find_function, make_parser
+from pjrtwheel.cli import add_options, find_function, make_parser
 from pjrtwheel.console import print_text
 from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.fetch.cache import cache_root
@@ -51,7 +51,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 def execute(args: argparse.Namespace) -> int:
     """Print the plan and, unless that is all, follow it step by step; the first that fails ends it."""
-    check_repository(args.root)
     root = args.root.resolve()
     dist = (args.dist or (root if os.access(root, os.W_OK) else Path.cwd()) / "dist").resolve()
     plan = _make_plan(root, args.version, dist)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.backend import find_backend, load_backends
-from pjrtwheel.cli import add_options, check_repository
+from pjrtwheel.cli import add_options
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import ProofError
 from pjrtwheel.fetch.cache import cache_root
@@ -50,7 +50,6 @@ def execute(args: argparse.Namespace) -> int:
     Each that was tried has a line, and each reason for which others were skipped. Nothing is tried at a stage that
     lacks a backend that was asked for, or a wheel that the release file of its set promises.
     """
-    check_repository(args.root)
     known = load_backends(args.root)
     backends = [find_backend(args.root, name) for name in args.backend] or list(known.values())
     with open_stage(args.index) as stage:

@@ -11,7 +11,7 @@ from pathlib import Path
 from rich.console import Console
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.cli import add_options, check_repository, check_wheels
+from pjrtwheel.cli import add_options, check_wheels
 from pjrtwheel.console import open_console
 from pjrtwheel.errors import PjrtWheelError, UsageError
 from pjrtwheel.program import print_error
@@ -97,7 +97,6 @@ def configure_parser_verify(parser: argparse.ArgumentParser) -> None:
 
 def execute_verify(args: argparse.Namespace) -> int:
     """Check the wheels; problems leave as a `VerifyError`."""
-    check_repository(args.root)
     check_wheels(args.wheels)
     verify_paths(args.wheels, tuple(load_backends(args.root).values()))
     for wheel in args.wheels:
