@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What making a whole release will do, known before anything is started: builds, and what is absent."""
+"""What making a whole release will do, known before anything is started: builds, what is absent, and the commands."""
 
 import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,11 +12,14 @@ from pjrtwheel.errors import count
 from pjrtwheel.files import display_path
 from pjrtwheel.platforms import PLATFORMS, Platform
 from pjrtwheel.record.entries import read_entries
-from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
 from pjrtwheel.release.model import Release
-from pjrtwheel.sets.promised import promised_bindings, promised_plugin
+from pjrtwheel.sets.promised import promised_set
 
+# The steps after the builds.
 PRODUCTS = ("jaxlib-select", "jaxlib-auto", "index")
+_WRAPPER = textwrap.TextWrapper(
+    80, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,67 +46,23 @@ class PlannedBuild:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ReleasePlan:
-    """Everything that making a release does.
+def plan_builds(release: Release, backends: Sequence[Backend], *, dist: Path, host: Platform) -> Iterator[PlannedBuild]:
+    """Yield a build for each platform, that of this machine, `host`, first.
 
-    Attributes:
-        release: The release.
-        dist: The folder that all goes to.
-        builds: One for each platform, that of this machine first.
-        absent: Backend and platforms of a wheel that the release does not have → why.
+    Raises:
+        FetchError: An input of a pinned library is not pinned.
     """
-
-    release: Release
-    dist: Path
-    builds: tuple[PlannedBuild, ...]
-    absent: Mapping[str, str]
-
-    def lines(self, width: int = 80) -> Iterator[str]:
-        """Yield the plan for people, no line wider than the terminal where words allow it."""
-        wheels = sum(len(build.wheels) for build in self.builds)
-        yield f"release {self.release.version}: {count(wheels, 'wheel')} of the set {self.release.set_version}"
-        yield f"  into {display_path(self.dist)}"
-        sections = (
-            ("to build", [str(build) for build in self.builds] + [f"{', '.join(PRODUCTS)}"]),
-            ("absent", [f"{what}: {cause}" for what, cause in self.absent.items()]),
-        )
-        for title, texts in sections:
-            yield from [title] if texts else []
-            for text in texts:
-                yield from textwrap.wrap(
-                    text,
-                    width,
-                    initial_indent="  ",
-                    subsequent_indent="    ",
-                    break_long_words=False,
-                    break_on_hyphens=False,
-                )
-
-
-def plan_release(release: Release, backends: Sequence[Backend], *, dist: Path, host: Platform) -> ReleasePlan:
-    """Return what making a release does, on a machine with the platform `host`, of all backends there are."""
-    known = {backend.name: backend for backend in backends}
-    pairs = list_prebuilt(release, backends, host)
-    names = dict.fromkeys((*(platform for _, platform in pairs), *list_bindings_alone(release, pairs)))
-    platforms = sorted(names, key=lambda name: (name != host.name, list(PLATFORMS).index(name)))
+    promised = promised_set(release, backends, host)
     there = {name for name in read_entries(dist) if (dist / name).is_file()} if dist.is_dir() else set()
-    chosen = {name: [known[backend] for backend, platform in pairs if platform == name] for name in platforms}
-    return ReleasePlan(
-        release=release,
-        dist=dist,
-        builds=tuple(_plan_build(release, name, chosen[name], there) for name in platforms),
-        absent=dict(_list_absent(release, backends)),
-    )
+    for platform in dict.fromkeys((host, *PLATFORMS.values())):
+        names = [name for name in promised if name.platform == platform]
+        projects, wheels = {name.distribution for name in names}, tuple(name.filename for name in names)
+        if wheels:
+            own = tuple(backend.name for backend in backends if backend.distribution in projects)
+            yield PlannedBuild(platform.name, own, wheels, len(there.intersection(wheels)))
 
 
-def _plan_build(release: Release, platform: str, backends: Sequence[Backend], there: set[str]) -> PlannedBuild:
-    plugins = [promised_plugin(backend, platform, release.set_version) for backend in backends]
-    wheels = tuple(name.filename for name in (*promised_bindings(release, platform), *plugins))
-    return PlannedBuild(platform, tuple(backend.name for backend in backends), wheels, len(there & {*wheels}))
-
-
-def _list_absent(release: Release, backends: Sequence[Backend]) -> Iterator[tuple[str, str]]:
+def list_absent(release: Release, backends: Sequence[Backend]) -> Iterator[tuple[str, str]]:
     """Yield the wheels that a release does not have, though the backend has a tag for the platform, and why."""
     for backend in backends:
         causes: dict[str, list[str]] = {}
@@ -113,3 +72,26 @@ def _list_absent(release: Release, backends: Sequence[Backend]) -> Iterator[tupl
                 causes.setdefault(missing.cause if missing else "nobody has pinned it", []).append(platform)
         for cause, platforms in causes.items():
             yield f"{backend.name} for {', '.join(platforms)}", cause
+
+
+def describe_plan(
+    release: Release, backends: Sequence[Backend], builds: Sequence[PlannedBuild], dist: Path
+) -> Iterator[str]:
+    """Yield the plan for people, no line wider than 80 columns where words allow it."""
+    wheels = sum(len(build.wheels) for build in builds)
+    yield f"release {release.version}: {count(wheels, 'wheel')} of the set {release.set_version}"
+    yield f"  into {display_path(dist)}"
+    absent = [f"{what}: {cause}" for what, cause in list_absent(release, backends)]
+    for title, texts in (("to build", [*map(str, builds), ", ".join(PRODUCTS)]), ("absent", absent)):
+        yield from [title] if texts else []
+        yield from (line for text in texts for line in _WRAPPER.wrap(text))
+
+
+def list_steps(release: Release, builds: Sequence[PlannedBuild], *, smoke_tests: bool) -> dict[str, list[str]]:
+    """Return, for each step of making a release, the words of its command: wheels first, then what is made of them."""
+    version, proofs = ["--release", release.version], [] if smoke_tests else ["--no-smoke"]
+    steps = {}
+    for build in builds:
+        which = "--all" if build.backends else "--bindings-only"
+        steps[build.platform] = ["build", which, *version, "--platform", build.platform, *proofs]
+    return steps | dict(zip(PRODUCTS, (["select"], ["auto", *version], ["index"]), strict=True))

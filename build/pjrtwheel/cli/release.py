@@ -4,9 +4,9 @@
 
 import argparse
 import os
+import shlex
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import check_files, load_backends
@@ -19,25 +19,8 @@ from pjrtwheel.files import display_path
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import require_text
 from pjrtwheel.release.known import load_release
-from pjrtwheel.release_plan import ReleasePlan, plan_release
+from pjrtwheel.release_plan import describe_plan, list_steps, plan_builds
 from pjrtwheel.sets.tags import tag_of
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedCommand:
-    """One command of the tooling.
-
-    Attributes:
-        session: The session that runs it alone.
-        what: What it makes, such as `linux_x86_64`.
-        command: Name of the subcommand.
-        arguments: Its arguments, but for those that all steps have.
-    """
-
-    session: str
-    what: str
-    command: str
-    arguments: tuple[str, ...] = ()
 
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
@@ -53,69 +36,53 @@ def execute(args: argparse.Namespace) -> int:
     """Print the plan and, unless that is all, follow it step by step; the first that fails ends it."""
     root = args.root.resolve()
     dist = (args.dist or (root if os.access(root, os.W_OK) else Path.cwd()) / "dist").resolve()
-    plan = _make_plan(root, args.version, dist)
-    print_text("\n".join(plan.lines()))
-    if args.dry_run:
-        print("nothing was built: this is a dry run")
-        return 0
-    run_steps(list_steps(plan, smoke_tests=not args.no_smoke), root, dist)
-    print(f"next: ./noxw release_check --tag {tag_of(plan.release)} --dist {display_path(dist)}")
-    return 0
-
-
-def _make_plan(root: Path, version: str, dist: Path) -> ReleasePlan:
-    release, backends = load_release(root, version), tuple(load_backends(root).values())
+    release, backends = load_release(root, args.version), tuple(load_backends(root).values())
     for backend in backends:
         check_files(backend)
     for folder in (dist, cache_root(os.environ)):
         check_writable(folder)
-    return plan_release(release, backends, dist=dist, host=host_platform())
+    builds = tuple(plan_builds(release, backends, dist=dist, host=host_platform()))
+    print_text("\n".join(describe_plan(release, backends, builds, dist)))
+    if args.dry_run:
+        print("nothing was built: this is a dry run")
+        return 0
+    run_steps(list_steps(release, builds, smoke_tests=not args.no_smoke), root, dist)
+    print(f"next: ./noxw release_check --tag {tag_of(release)} --dist {display_path(dist)}")
+    return 0
 
 
-def list_steps(plan: ReleasePlan, *, smoke_tests: bool) -> Iterator[PlannedCommand]:
-    """Yield the commands that make a release: wheels, then what is made of them, and the index of all."""
-    version = ("--release", plan.release.version)
-    proofs = () if smoke_tests else ("--no-smoke",)
-    for build in plan.builds:
-        session, which = ("build_all", "--all") if build.backends else ("build_jaxlib", "--bindings-only")
-        options = (*version, "--platform", build.platform, *proofs)
-        yield PlannedCommand(session, build.platform, "build", (which, *options))
-    yield PlannedCommand("select", "jaxlib-select", "select")
-    yield PlannedCommand("auto", "jaxlib-auto", "auto", version)
-    yield PlannedCommand("index", "index", "index")
-
-
-def run_steps(steps: Iterator[PlannedCommand] | Sequence[PlannedCommand], root: Path, dist: Path) -> None:
-    """Run the steps one after the other.
+def run_steps(steps: Mapping[str, Sequence[str]], root: Path, dist: Path) -> None:
+    """Run commands one after the other; each is under the name of what it makes.
 
     Raises:
         PjrtWheelError: One failed, with its own exit status; the message says what is done and how to go on.
     """
-    planned = list(steps)
-    done: list[PlannedCommand] = []
-    for number, step in enumerate(planned, 1):
-        print(f"step {number} of {len(planned)}: {step.what} (./noxw {step.session})", flush=True)
+    for number, (name, words) in enumerate(steps.items(), 1):
+        step = f"step {number} of {len(steps)}: {name}"
+        print(f"{step} ({shlex.join(['./noxw', *words])})", flush=True)
         start = time.monotonic()
         try:
-            _run(step, root, dist)
+            _run(words, root, dist)
         except PjrtWheelError as error:
-            raise _explain(error, step, [entry.what for entry in done], len(planned)) from error
-        print(f"step {number} of {len(planned)}: {step.what} is done, {time.monotonic() - start:.0f} s", flush=True)
-        done.append(step)
+            raise _explain(error, name, list(steps)) from error
+        print(f"{step} is done, {time.monotonic() - start:.0f} s", flush=True)
     print(f"all of it is in {display_path(dist)}")
 
 
-def _run(step: PlannedCommand, root: Path, dist: Path) -> None:
-    parsed = make_parser(step.command).parse_all([*step.arguments, "--root", str(root), "--dist", str(dist)])
-    find_function("execute", step.command)(parsed)
+def _run(words: Sequence[str], root: Path, dist: Path) -> None:
+    command, *arguments = words
+    parsed = make_parser(command).parse_all([*arguments, "--root", str(root), "--dist", str(dist)])
+    find_function("execute", command)(parsed)
 
 
-def _explain(error: PjrtWheelError, step: PlannedCommand, done: Sequence[str], total: int) -> PjrtWheelError:
+def _explain(error: PjrtWheelError, step: str, steps: Sequence[str]) -> PjrtWheelError:
     """Return the error of a step that also says what is done, and how to go on."""
+    done = steps[: steps.index(step)]
     finished = f"done: {', '.join(done)}" if done else "nothing is done"
-    resume = f"{finished} ({len(done)} of {total}); to go on, run the same command again, which finds that in the cache"
+    again = "to go on, run the same command again, which finds that in the cache"
+    resume = f"{finished} ({len(done)} of {len(steps)}); {again}"
     explained = PjrtWheelError(
-        f"{step.what}: {error.what}",
+        f"{step}: {error.what}",
         cause=error.cause,
         remedy=error.remedy or resume,
         note="; ".join(filter(None, (error.note, resume if error.remedy else ""))),
