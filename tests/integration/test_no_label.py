@@ -18,7 +18,7 @@ from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.pin import render_release
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.products.facts import format_facts, make_facts, read_old
+from pjrtwheel.products.facts import code_of_record, format_facts, make_facts, read_old
 from pjrtwheel.products.index import write_index
 from pjrtwheel.prove.smoke import run_program
 from pjrtwheel.record.entries import read_entries
@@ -83,7 +83,7 @@ def test_the_selector_asks_for_the_plain_version(python: Path, owners: Release, 
     """With facts that were written for such a release; its doctor has nothing to say against the installation."""
     shutil.copytree(root / "selector", tmp_path / "selector", ignore=shutil.ignore_patterns("__pycache__"))
     path = tmp_path / "selector/jaxlib_select/facts" / f"{owners.version}.json"
-    facts = make_facts(load_backends(root).values(), owners, [], read_old(path))
+    facts = make_facts(load_backends(root).values(), owners, code_of_record(read_old(path), owners))
     path.write_text(format_facts(facts), "utf-8")
     said = {}
     for command in ("resolve", "doctor"):

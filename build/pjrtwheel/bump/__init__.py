@@ -9,8 +9,7 @@ there, because what is done stays.
 import contextlib
 import os
 import sys
-import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -23,31 +22,19 @@ from pjrtwheel.build import build
 from pjrtwheel.bump.report import Decision, compare_plugins, compare_releases, decide, decide_failure
 from pjrtwheel.dist_folder.printing import describe_level
 from pjrtwheel.docs.generated import RELEASES, render_generated
-from pjrtwheel.elf import read_image
 from pjrtwheel.errors import PinError, PjrtWheelError, count
-from pjrtwheel.fetch import WheelCache, download_wheel, unpack_wheel
 from pjrtwheel.fetch.index import require_index
 from pjrtwheel.fetch.listing import list_wheels, read_settings
 from pjrtwheel.files import write_atomically
-from pjrtwheel.gpucode.reader import needed_tools, read_gpu_code
 from pjrtwheel.pin import pin_release
 from pjrtwheel.pin.choose import find_named, offered_versions
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.products.facts import (
-    KnownCode,
-    code_of_library,
-    code_of_set,
-    facts_path,
-    format_facts,
-    make_facts,
-    read_old,
-)
+from pjrtwheel.products.facts import write_facts
 from pjrtwheel.program import print_error
-from pjrtwheel.record.entries import Entry, read_entries
+from pjrtwheel.record.entries import read_entries
 from pjrtwheel.release.known import list_releases, load_release
-from pjrtwheel.release.model import Pin, Release
+from pjrtwheel.release.model import Release
 from pjrtwheel.sets import BINDINGS
-from pjrtwheel.verify.inspection import FindTool, make_finder
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,45 +200,6 @@ def _build_wheels(request: BumpRequest, release: Release, backend: Backend | Non
         for entry in entries
         if entry.distribution == distribution and entry.version == release.set_version
     )
-
-
-def write_facts(
-    root: Path, cache: Path, release: Release, backends: Mapping[str, Backend], entries: Iterable[Entry]
-) -> str:
-    """Write the selector's facts of a release, and say from how many wheels GPU code was read.
-
-    It comes from the records of the wheels. Of a platform that was not built here, the pinned library is read, which
-    is downloaded for that.
-
-    Raises:
-        PjrtWheelError: A library cannot be downloaded or read; nothing is written then.
-    """
-    path = facts_path(root, release.version)
-    old = read_old(path)
-    known = code_of_set(backends.values(), entries, release)
-    recorded = {(entry.name, platform) for entry in (old.backends if old else ()) for platform in entry.tags}
-    recorded |= {(entry.backend, entry.platform) for entry in known}
-    with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
-        find_tool = make_finder(root, Path(scratch))
-        for backend in backends.values():
-            for platform in release.platforms(backend.name) if backend.prebuilt.bundled else ():
-                if (backend.name, platform) not in recorded:
-                    pin = release.pin(f"plugin.{backend.name}.{platform}")
-                    known.append(_read_pinned(backend, platform, pin, cache, find_tool))
-    write_atomically(path, format_facts(make_facts(backends.values(), release, known, old)))
-    return f"{path.relative_to(root)}, from {count(len(known), 'wheel')}"
-
-
-def _read_pinned(backend: Backend, platform: str, pin: Pin, cache: Path, find_tool: FindTool) -> KnownCode:
-    """Read the GPU code of a library that the package index has."""
-    wheel = WheelCache(cache, download_wheel).fetch(pin)
-    with tempfile.TemporaryDirectory(prefix="library-") as scratch:
-        unpack_wheel(wheel, Path(scratch), [backend.prebuilt.member])
-        library = Path(scratch) / backend.prebuilt.member
-        with library.open("rb") as file:
-            names = needed_tools(read_image(file, wheel.name))
-        tools = {name: tool for name in names if (tool := find_tool(name))}
-        return code_of_library(backend.name, platform, library, read_gpu_code(library, tools, where=wheel.name).names())
 
 
 def write_tables(root: Path) -> str:

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.bump import write_facts
 from pjrtwheel.cli import add_options
 from pjrtwheel.console import print_text
 from pjrtwheel.errors import count
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import display_path, require_folder
 from pjrtwheel.products.auto import build_auto
+from pjrtwheel.products.facts import write_facts
 from pjrtwheel.products.index import write_index
 from pjrtwheel.products.index.projects import find_unlisted
 from pjrtwheel.products.index.release_pages import MAIN_PAGE

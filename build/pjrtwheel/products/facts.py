@@ -9,7 +9,8 @@ were read from, for platforms that the release still pins.
 """
 
 import json
-from collections.abc import Collection, Iterable, Iterator, Mapping
+import tempfile
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,11 +22,17 @@ from jaxlib_select.errors import FactsError
 from jaxlib_select.facts import SCHEMA, Facts, Select, Source, read_facts
 from jaxlib_select.machine.model import format_version
 from pjrtwheel.backend import Backend
-from pjrtwheel.errors import UsageError
-from pjrtwheel.files import hash_file
+from pjrtwheel.elf import read_image
+from pjrtwheel.errors import UsageError, count
+from pjrtwheel.fetch import WheelCache, download_wheel, unpack_wheel
+from pjrtwheel.files import hash_file, write_atomically
+from pjrtwheel.gpucode.reader import needed_tools, read_gpu_code
 from pjrtwheel.products.pure_python import requires_python
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.release.model import Release
+from pjrtwheel.verify.inspection import FindTool, make_finder
+
+Place = tuple[str, str]  # names of a backend and of a platform
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,17 +40,13 @@ class KnownCode:
     """GPU code that was read from a wheel or a library.
 
     Attributes:
-        backend: Name of the backend.
-        platform: Name of the platform.
         code: Names of the targets, sorted as the reader gives them.
-        source: The file.
+        source: The file; nothing where a library was recorded to have no code.
         toolkit: Version of the toolkit that made it; empty where the library was not asked.
     """
 
-    backend: str
-    platform: str
     code: tuple[str, ...]
-    source: Source
+    source: Source | None
     toolkit: str = ""
 
 
@@ -100,55 +103,87 @@ def choose_toolkit(backend: Backend, stated: Collection[str]) -> str:
     return max(known, key=Version, default="")
 
 
-def code_of_set(backends: Iterable[Backend], entries: Iterable[Entry], release: Release) -> list[KnownCode]:
+def code_of_set(backends: Iterable[Backend], entries: Iterable[Entry], release: Release) -> dict[Place, KnownCode]:
     """Take the GPU code from the entries of `dist/release.json`, as far as they are of this very set.
 
     A library that somebody built needs no pin. A wheel with an upstream library that is pinned no more is left over.
     """
     listed = [entry for entry in entries if entry.version == release.set_version]
-    return [
-        KnownCode(
-            backend.name, platform, entry.gpu_code, Source(entry.filename, entry.sha256), toolkit_of(backend, entry)
+    return {
+        (backend.name, platform): KnownCode(
+            entry.gpu_code, Source(entry.filename, entry.sha256), toolkit_of(backend, entry)
         )
         for backend in backends
-        for platform, entry in find_wheels(backend, listed)
-        if _key(backend.name, platform) in release.pins or entry.provider != "prebuilt"
-    ]
+        for platform, tag in backend.tags.items()
+        for entry in listed
+        if entry.distribution == backend.distribution
+        and any(given.endswith(f"-{tag}") for given in entry.tags)
+        and (_key(backend.name, platform) in release.pins or entry.provider != "prebuilt")
+    }
 
 
-def find_wheels(backend: Backend, entries: Collection[Entry]) -> Iterator[tuple[str, Entry]]:
-    """Yield the wheels of a backend, each with its platform."""
-    for platform, tag in backend.tags.items():
-        for entry in entries:
-            if entry.distribution == backend.distribution and any(given.endswith(f"-{tag}") for given in entry.tags):
-                yield platform, entry
+def code_of_record(old: Facts | None, release: Release) -> dict[Place, KnownCode]:
+    """Take the GPU code that was recorded before of the libraries that the release still pins."""
+    return {
+        (backend.name, platform): KnownCode(
+            backend.code.get(platform, ()),
+            backend.sources.get(platform),
+            format_version(backend.select.toolkit if backend.select else None) or "",
+        )
+        for backend in (old.backends if old else ())
+        for platform in backend.tags
+        if _key(backend.name, platform) in release.pins
+    }
 
 
-def code_of_library(backend: str, platform: str, library: Path, code: Iterable[str]) -> KnownCode:
-    """Describe the GPU code of a library that was read now."""
-    return KnownCode(backend, platform, tuple(code), Source(library.name, hash_file(library)))
+def make_facts(backends: Iterable[Backend], release: Release, known: Mapping[Place, KnownCode]) -> Facts:
+    """Put together all that is known about a release, with the code of each library that our wheels carry.
 
-
-def make_facts(
-    backends: Iterable[Backend], release: Release, known: Iterable[KnownCode], old: Facts | None = None
-) -> Facts:
-    """Put together all that is known about a release; of two codes for one place the one that is known now counts.
-
-    A platform is one for which a library is pinned, or known now.
+    A platform is one for which a library is pinned, or known.
 
     Raises:
-        UsageError: Nothing is known about a library of the release, or a table `[select]` is malformed.
+        UsageError: A table `[select]` is malformed, or no library was asked for its toolkit.
     """
-    before = {backend.name: backend for backend in (old.backends if old else ())}
-    kept = (entry for entry in _code_in(before.values()) if _key(entry.backend, entry.platform) in release.pins)
-    by_place = {(entry.backend, entry.platform): entry for entry in [*kept, *known]}
     listed = sorted(backends, key=lambda backend: backend.name)
-    return Facts(
-        release.version,
-        tuple(_backend_facts(backend, release, by_place, before.get(backend.name)) for backend in listed),
-        requires_python(listed),
-        SCHEMA,
-    )
+    facts = tuple(_backend_facts(backend, release, known) for backend in listed)
+    return Facts(release.version, facts, requires_python(listed), SCHEMA)
+
+
+def write_facts(
+    root: Path, cache: Path, release: Release, backends: Mapping[str, Backend], entries: Iterable[Entry]
+) -> str:
+    """Write the selector's facts of a release, and say from how many wheels GPU code was read.
+
+    It comes from the records of the wheels, and else from what was recorded before. Of a platform that is in neither,
+    the pinned library is read, which is downloaded for that.
+
+    Raises:
+        PjrtWheelError: A library cannot be downloaded or read; nothing is written then.
+    """
+    path = facts_path(root, release.version)
+    fresh = code_of_set(backends.values(), entries, release)
+    recorded = code_of_record(read_old(path), release)
+    with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
+        find_tool = make_finder(root, Path(scratch))
+        for backend in backends.values():
+            for platform in release.platforms(backend.name) if backend.prebuilt.bundled else ():
+                if (backend.name, platform) not in {*fresh, *recorded}:
+                    wheel = WheelCache(cache, download_wheel).fetch(release.pin(_key(backend.name, platform)))
+                    fresh[backend.name, platform] = _read_library(wheel, backend.prebuilt.member, find_tool)
+    write_atomically(path, format_facts(make_facts(backends.values(), release, recorded | fresh)))
+    return f"{path.relative_to(root)}, from {count(len(fresh), 'wheel')}"
+
+
+def _read_library(wheel: Path, member: str, find_tool: FindTool) -> KnownCode:
+    """Read the GPU code of a library in an upstream wheel."""
+    with tempfile.TemporaryDirectory(prefix="library-") as scratch:
+        unpack_wheel(wheel, Path(scratch), [member])
+        library = Path(scratch) / member
+        with library.open("rb") as file:
+            names = needed_tools(read_image(file, wheel.name))
+        tools = {name: tool for name in names if (tool := find_tool(name))}
+        code = read_gpu_code(library, tools, where=wheel.name).names()
+        return KnownCode(tuple(code), Source(library.name, hash_file(library)))
 
 
 def facts_path(root: Path, version: str) -> Path:
@@ -190,22 +225,10 @@ def _key(backend: str, platform: str) -> str:
     return f"plugin.{backend}.{platform}"
 
 
-def _code_in(backends: Iterable[selector.Backend]) -> Iterator[KnownCode]:
-    """Yield the code that was recorded before."""
-    for backend in backends:
-        toolkit = format_version(backend.select.toolkit if backend.select else None) or ""
-        for platform, code in backend.code.items():
-            yield KnownCode(backend.name, platform, code, backend.sources[platform], toolkit)
-
-
-def _backend_facts(
-    backend: Backend, release: Release, known: Mapping[tuple[str, str], KnownCode], before: selector.Backend | None
-) -> selector.Backend:
-    built = {platform: known[backend.name, platform] for platform in backend.tags if (backend.name, platform) in known}
-    there = {name for name in backend.tags if _key(backend.name, name) in release.pins or name in built}
+def _backend_facts(backend: Backend, release: Release, known: Mapping[Place, KnownCode]) -> selector.Backend:
+    built = {name: known[backend.name, name] for name in backend.tags if (backend.name, name) in known}
+    there = {name for name in backend.tags if name in built or _key(backend.name, name) in release.pins}
     absent = {name: release.find_absent(_key(backend.name, name)) for name in backend.tags if name not in there}
-    _check_known(backend, there, built, before.tags if before else {})
-    coded = {platform: entry for platform, entry in built.items() if entry.code}
     return selector.Backend(
         name=backend.name,
         distribution=backend.distribution,
@@ -214,21 +237,8 @@ def _backend_facts(
         package=backend.package,
         tags={platform: tag for platform, tag in backend.tags.items() if platform in there},
         variants={name: tuple(extras) for name, extras in backend.jaxlib_extras.items()},
-        code={platform: entry.code for platform, entry in coded.items()},
-        sources={platform: entry.source for platform, entry in coded.items()},
+        code={platform: entry.code for platform, entry in built.items() if entry.code},
+        sources={platform: entry.source for platform, entry in built.items() if entry.code and entry.source},
         select=read_select(backend, choose_toolkit(backend, [entry.toolkit for entry in built.values()])),
         absent={name: entry.cause for name, entry in absent.items() if entry},
     )
-
-
-def _check_known(
-    backend: Backend, there: Iterable[str], built: Mapping[str, KnownCode], recorded: Collection[str]
-) -> None:
-    """Refuse half a record: it would send the machines of a platform to the CPU."""
-    coded = any(entry.code for entry in built.values())
-    missing = sorted(name for name in there if name not in built and (coded or name not in recorded))
-    if missing and backend.prebuilt.bundled:
-        raise UsageError(
-            f"nothing is known about the library of {backend.name} for {', '.join(missing)}",
-            remedy=f"build it first: ./noxw build_{backend.name} --platform {missing[0]}",
-        )

@@ -7,7 +7,7 @@ down to `X0_real`, and `X0_virtual`. So `80_real` is taken by 8.0 and by every l
 Tegra chip runs no code but that made for exactly it.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from jaxlib_select.facts import Select
@@ -17,7 +17,7 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.gpucode import NvidiaTarget
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.products.facts import choose_toolkit, find_wheels, read_select, toolkit_of
+from pjrtwheel.products.facts import KnownCode, choose_toolkit, code_of_set, read_select
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.release.model import Release
 
@@ -68,33 +68,38 @@ class Group:
     requires: tuple[str, ...] = ()
 
 
-def make_variants(backends: Iterable[Backend], entries: Iterable[Entry], release: Release) -> list[Variant]:
+def make_variants(backends: Collection[Backend], entries: Iterable[Entry], release: Release) -> list[Variant]:
     """Return the wheels for what was built: a variant whose package is missing would make installers fail.
 
     Raises:
         UsageError: There is no wheel for the CPU, which the plain wheel asks for wherever the release has one.
     """
-    listed = [entry for entry in entries if entry.version == release.set_version]
-    tables = [(backend, _read_select(backend, listed)) for backend in backends]
-    known = [(backend, select) for backend, select in tables if select is not None]
-    plain = _cpu_requires([backend for backend, select in known if select.vendor == "cpu"], listed, release)
-    variants = [variant for pair in known for variant in _of_backend(*pair, listed, release.set_version)]
-    return [Variant("", _ANY, plain), Variant(NULL, _ANY, plain), *sorted(variants, key=lambda item: item.label)]
+    known = code_of_set(backends, entries, release)
+    cpus, plain, variants = list[Backend](), [f"jaxlib=={release.set_version}"], list[Variant]()
+    for backend in backends:
+        built = {name: known[backend.name, name] for name in backend.tags if (backend.name, name) in known}
+        select = read_select(backend, choose_toolkit(backend, [entry.toolkit for entry in built.values()]))
+        if select and select.vendor == "cpu":
+            cpus.append(backend)
+            plain += (_cpu_requirement(backend, platform, release) for platform in built)
+        elif select:
+            variants += _of_backend(backend, select, built, release.set_version)
+    keys = [f"plugin.{backend.name}.{platform}" for backend in cpus for platform in backend.tags]
+    if len(plain) == 1 and not all(map(release.find_absent, keys)):
+        what = f"no wheel of {release.version} for the CPU was built"
+        raise UsageError(what, remedy=f"build it first: ./noxw build_cpu --release {release.version}")
+    requires = tuple(plain)
+    return [Variant("", _ANY, requires), Variant(NULL, _ANY, requires), *sorted(variants, key=lambda item: item.label)]
 
 
-def _read_select(backend: Backend, entries: Iterable[Entry]) -> Select | None:
-    stated = [toolkit_of(backend, entry) for entry in entries if entry.distribution == backend.distribution]
-    return read_select(backend, choose_toolkit(backend, stated))
-
-
-def _of_backend(backend: Backend, select: Select, entries: list[Entry], version: str) -> Iterator[Variant]:
+def _of_backend(backend: Backend, select: Select, built: Mapping[str, KnownCode], version: str) -> Iterator[Variant]:
     find_groups = {"nvidia": nvidia_groups, "google": _tpu_groups}.get(select.vendor)
     if find_groups is None:
         return
     extras = ",".join(backend.jaxlib_extras.get(backend.name, ()))
     package = f"{backend.distribution}{f'[{extras}]' if extras else ''}=={version}"
-    for platform, entry in find_wheels(backend, entries):
-        for group in find_groups(select, entry.gpu_code, PLATFORMS[platform].architecture):
+    for platform, entry in built.items():
+        for group in find_groups(select, entry.code, PLATFORMS[platform].architecture):
             label = "_".join(filter(None, [backend.name, group.suffix])) + _PLATFORM_SUFFIX[platform]
             yield Variant(label, backend.tags[platform], (package, *group.requires), group.properties)
 
@@ -104,19 +109,10 @@ def _tpu_groups(_select: Select, _code: Iterable[str], _architecture: str) -> li
     return [Group("", ("tpu::present::true",))]
 
 
-def _cpu_requires(backends: list[Backend], entries: list[Entry], release: Release) -> tuple[str, ...]:
-    """Return what the plain wheel asks for: elsewhere than where we have a wheel, `jaxlib` has an XLA for the CPU."""
-    needs = [
-        f'{backend.distribution}=={release.set_version}; sys_platform == "linux" '
-        f'and platform_machine == "{PLATFORMS[platform].architecture}"'
-        for backend in backends
-        for platform, _ in find_wheels(backend, entries)
-    ]
-    absent = all(release.find_absent(f"plugin.{backend.name}.{name}") for backend in backends for name in backend.tags)
-    if not needs and not absent:
-        what = f"no wheel of {release.version} for the CPU was built"
-        raise UsageError(what, remedy=f"build it first: ./noxw build_cpu --release {release.version}")
-    return (f"jaxlib=={release.set_version}", *needs)
+def _cpu_requirement(backend: Backend, platform: str, release: Release) -> str:
+    """Return what the plain wheel asks for where we have a wheel: elsewhere `jaxlib` has an XLA for the CPU."""
+    here = f'sys_platform == "linux" and platform_machine == "{PLATFORMS[platform].architecture}"'
+    return f"{backend.distribution}=={release.set_version}; {here}"
 
 
 def nvidia_groups(select: Select, code: Iterable[str], architecture: str) -> list[Group]:

@@ -19,6 +19,7 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.products.facts import (
     KnownCode,
     choose_toolkit,
+    code_of_record,
     code_of_set,
     find_unknown,
     format_facts,
@@ -54,8 +55,9 @@ RELEASE = Release(
     build=1,
 )
 EMPTY = dataclasses.replace(RELEASE, pins={})
-X86 = KnownCode("abacus", "linux_x86_64", ("bead_5",), Source("a.whl", "00"))
-ARM = KnownCode("abacus", "linux_aarch64", ("bead_6",), Source("b.whl", "11"))
+X86, ARM = ("abacus", "linux_x86_64"), ("abacus", "linux_aarch64")
+CODE = KnownCode(("bead_5",), Source("a.whl", "00"))
+BOTH = {X86: CODE, ARM: KnownCode(("bead_6",), Source("b.whl", "11"))}
 
 
 def entry(
@@ -75,20 +77,20 @@ def test_code_is_taken_from_the_wheels_of_the_set() -> None:
         entry("manylinux_2_27_x86_64", distribution="jaxlib"),
         entry("win_amd64"),
     ]
-    assert code_of_set([BACKEND], entries, RELEASE) == [X86]
+    assert code_of_set([BACKEND], entries, RELEASE) == {X86: CODE}
 
 
-@pytest.mark.parametrize(("provider", "found"), [("prebuilt", []), ("source", [X86]), ("file-00ff", [X86])])
-def test_a_wheel_without_a_pin_counts_if_somebody_built_its_library(provider: str, found: list[KnownCode]) -> None:
+@pytest.mark.parametrize(("provider", "counts"), [("prebuilt", False), ("source", True), ("file-00ff", True)])
+def test_a_wheel_without_a_pin_counts_if_somebody_built_its_library(provider: str, *, counts: bool) -> None:
     """One with upstream's library is left over from before the pin went away."""
     wheel = dataclasses.replace(entry("manylinux_2_27_x86_64"), provider=provider)
-    assert code_of_set([BACKEND], [wheel], EMPTY) == found
-    assert code_of_set([BACKEND], [wheel], RELEASE) == [X86]
+    assert code_of_set([BACKEND], [wheel], EMPTY) == ({X86: CODE} if counts else {})
+    assert code_of_set([BACKEND], [wheel], RELEASE) == {X86: CODE}
 
 
 def test_everything_known_about_a_backend_is_written() -> None:
     """What selection needs, and from which file the code was read; empty keys are left out of `select`."""
-    facts = json.loads(format_facts(make_facts([BACKEND], RELEASE, [X86, ARM])))
+    facts = json.loads(format_facts(make_facts([BACKEND], RELEASE, BOTH)))
     assert (facts["schema"], facts["release"], facts["requires_python"]) == (1, "1", ">=3.12")
     assert facts["backends"] == [
         {
@@ -109,55 +111,39 @@ def test_everything_known_about_a_backend_is_written() -> None:
     ]
 
 
-def test_what_is_not_built_now_stays_as_recorded() -> None:
-    """What is known now goes before what was recorded for the same place; the text is the same each time."""
-    old, now = make_facts([BACKEND], RELEASE, [X86, ARM]), dataclasses.replace(X86, code=("bead_7",))
-    new = make_facts([BACKEND], RELEASE, [now], old)
-    assert new.backends[0].code == {"linux_x86_64": ("bead_7",), "linux_aarch64": ("bead_6",)}
-    assert format_facts(make_facts([BACKEND], RELEASE, [], old)) == format_facts(old)
-
-
-@pytest.mark.parametrize("known", [[], [X86]], ids=["nothing", "half"])
-def test_a_library_of_which_nothing_is_known_is_refused(known: list[KnownCode]) -> None:
-    """Half a record would send machines of the other platform to the CPU; a library of upstream's own needs none."""
-    with pytest.raises(UsageError, match="abacus for linux_aarch64"):
-        make_facts([BACKEND], RELEASE, known)
-    unbundled = dataclasses.replace(BACKEND, prebuilt=dataclasses.replace(BACKEND.prebuilt, bundled=False))
-    (facts,) = make_facts([unbundled], RELEASE, []).backends
-    assert (facts.tags, facts.code) == (BACKEND.tags, {})
+def test_what_was_recorded_can_be_written_again() -> None:
+    """The text is the same each time."""
+    old = make_facts([BACKEND], RELEASE, BOTH)
+    assert code_of_record(old, RELEASE) == BOTH
+    assert code_of_record(None, RELEASE) == {}
 
 
 def test_a_platform_without_a_wheel_is_not_named() -> None:
     """The release has no library for it, unless somebody built one from source."""
     release = dataclasses.replace(RELEASE, pins={"plugin.abacus.linux_x86_64": PIN})
-    (facts,) = make_facts([BACKEND], release, [X86]).backends
+    (facts,) = make_facts([BACKEND], release, {X86: CODE}).backends
     assert facts.tags == {"linux_x86_64": "manylinux_2_27_x86_64"}
-    built = make_facts([BACKEND], release, [X86, ARM])
+    built = make_facts([BACKEND], release, BOTH)
     assert built.backends[0].tags == BACKEND.tags
-    assert make_facts([BACKEND], release, [], built) == make_facts([BACKEND], release, [X86])
+    assert code_of_record(built, release) == {X86: CODE}
 
 
 def test_what_a_release_lacks_is_written_with_the_cause() -> None:
     """For each platform that the backend has elsewhere; who built it from source nevertheless does not lack it."""
     causes = {"linux_x86_64": "no abacus-pjrt 1", "linux_aarch64": "no file for aarch64"}
     absent = tuple(Absent(f"plugin.abacus.{platform}", "p", "1", cause) for platform, cause in causes.items())
-    for known, there in (([], causes.keys()), ([X86], {"linux_aarch64"})):
+    for known, there in (({}, causes.keys()), ({X86: CODE}, {"linux_aarch64"})):
         (facts,) = make_facts([BACKEND], dataclasses.replace(EMPTY, absent=absent), known).backends
         assert set(facts.tags) == causes.keys() - there
         assert facts.absent == {platform: causes[platform] for platform in there}
 
 
-@pytest.mark.parametrize("known", [X86, dataclasses.replace(X86, code=())], ids=["with code", "without code"])
-def test_what_an_override_gave_goes_with_it(known: KnownCode) -> None:
-    """Also after it was recorded; once the override is back, the recorded code would have to be read again."""
-    with_override = dataclasses.replace(RELEASE, pins={PIN.key: PIN})
-    without = dataclasses.replace(EMPTY, absent=(Absent(PIN.key, "abacus-pjrt", "1", "no abacus-pjrt 1"),))
-    old = make_facts([BACKEND], with_override, [known])
-    assert list(old.backends[0].tags) == ["linux_x86_64"]
-    new = make_facts([BACKEND], without, [], old)
-    assert new == make_facts([BACKEND], without, [])
-    with pytest.raises(UsageError, match="abacus for linux_x86_64"):
-        make_facts([BACKEND], with_override, [], new)
+def test_what_an_override_gave_goes_with_it() -> None:
+    """Also after it was recorded, with or without code."""
+    for known in (CODE, KnownCode((), None)):
+        old = make_facts([BACKEND], RELEASE, {X86: known})
+        assert code_of_record(old, RELEASE)[X86] == known
+        assert code_of_record(old, EMPTY) == {}
 
 
 def test_the_toolkit_is_the_one_that_the_library_states() -> None:
@@ -170,14 +156,15 @@ def test_the_toolkit_is_the_one_that_the_library_states() -> None:
     assert (choose_toolkit(backend, []), choose_toolkit(BACKEND, [""])) == ("", "")
     listed = dataclasses.replace(entry("manylinux_2_27_x86_64"), other_proofs=(stated.proof,))
     known = code_of_set([backend], [listed], RELEASE)
-    assert known == [dataclasses.replace(X86, toolkit="13.1")]
-    old = make_facts([backend], RELEASE, [*known, ARM])
+    assert known == {X86: dataclasses.replace(CODE, toolkit="13.1")}
+    old = make_facts([backend], RELEASE, BOTH | known)
     assert old.backends[0].select == Select("merchant", 0, driver=(1, 0), toolkit=(13, 1))
-    assert make_facts([backend], RELEASE, [], old) == old
-    assert make_facts([backend], RELEASE, [X86], old) == old  # as that for aarch64 was recorded with it
+    recorded = code_of_record(old, RELEASE)
+    assert make_facts([backend], RELEASE, recorded) == old
+    assert make_facts([backend], RELEASE, recorded | {X86: CODE}) == old  # as that for aarch64 was recorded with it
     assert read_select(dataclasses.replace(BACKEND, select=None), "13.1") is None
     with pytest.raises(UsageError, match="bead_version"):
-        make_facts([backend], RELEASE, [X86, ARM])
+        make_facts([backend], RELEASE, BOTH)
 
 
 def test_a_toolkit_that_is_no_number_of_cuda_is_refused() -> None:
@@ -195,13 +182,13 @@ def test_a_table_that_the_selector_cannot_read_is_refused(old: str, new: str, ca
     assert old in ABACUS
     backend = parse_backend(ABACUS.replace(old, new), Path("plugins/abacus/backend.toml"))
     with pytest.raises(UsageError, match=r"plugins/abacus/backend\.toml") as caught:
-        make_facts([backend], RELEASE, [X86, ARM])
+        make_facts([backend], RELEASE, BOTH)
     assert cause in caught.value.cause
 
 
 def test_damaged_facts_are_refused(tmp_path: Path) -> None:
     """They may mean something else by the same keys, or hold what is recorded nowhere else."""
-    document = {**json.loads(format_facts(make_facts([BACKEND], RELEASE, [X86, ARM]))), "schema": 2}
+    document = {**json.loads(format_facts(make_facts([BACKEND], RELEASE, BOTH))), "schema": 2}
     for text in (json.dumps(document), "{"):
         (tmp_path / "facts.json").write_text(text, "utf-8")
         with pytest.raises(UsageError, match=r"facts\.json"):
@@ -217,9 +204,9 @@ def test_the_shipped_facts_are_those_of_the_repository(release: str, root: Path)
     path = root / f"selector/jaxlib_select/facts/{release}.json"
     old = read_old(path)
     assert old is not None
-    listed = {backend.name for backend in old.backends}
+    known, listed = load_release(root, release), {backend.name for backend in old.backends}
     backends = [backend for backend in load_backends(root).values() if backend.name in listed]
-    assert format_facts(make_facts(backends, load_release(root, release), [], old)) == path.read_text()
+    assert format_facts(make_facts(backends, known, code_of_record(old, known))) == path.read_text()
 
 
 def test_backends_that_nobody_wrote_facts_about_are_found(root: Path, tmp_path: Path) -> None:
@@ -238,7 +225,7 @@ def test_the_selector_reads_what_the_build_writes(root: Path, tmp_path: Path) ->
         toolkit = format_version(backend.select.toolkit) if backend.select else None
         assert bool(toolkit) is bool(backends[backend.name].toolkit_attribute)
         assert backend.select == read_select(backends[backend.name], toolkit or "")
-    path, facts = tmp_path / "1.json", make_facts([BACKEND], RELEASE, [X86, ARM])
+    path, facts = tmp_path / "1.json", make_facts([BACKEND], RELEASE, BOTH)
     path.write_text(format_facts(facts), "utf-8")
     assert read_facts(path) == facts
     assert known_releases(tmp_path) == ("1",)
