@@ -95,7 +95,7 @@ def render_picture(measures: Iterable[Measure], backends: Iterable[Backend]) -> 
     bundled = {BINDINGS, *(name for name, backend in known.items() if backend.prebuilt.bundled)}
     foreign = {name for name, backend in known.items() if backend.is_cpu}
     rows = [
-        (pair.upstream.files if pair.upstream and pair.name not in foreign else (), pair.ours.files)
+        (() if pair.name in foreign else pair.upstream, pair.ours)
         for pair in pair_up(measures, known.values())
         if pair.ours and pair.name in bundled
     ]

@@ -50,40 +50,35 @@ class _Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Wheels:
-    """Wheels that belong together.
+class Pair:
+    """Upstream's wheels for a backend, or the bindings, and ours, for all Pythons; nothing where there are none.
 
     Attributes:
-        files: Those of all Pythons.
-        own: Those of one environment.
+        name: Name of the backend, or of the bindings.
+        upstream: Upstream's.
+        ours: Ours.
+        needs_upstream: Whether ours require upstream's instead of replacing them: their sizes have both.
     """
 
-    files: tuple[Measure, ...]
-    own: tuple[Measure, ...]
-
-    @property
-    def release(self) -> int:
-        """Bytes of all of them."""
-        return sum(row.size for row in self.files)
-
-    @property
-    def download(self) -> int:
-        """Bytes that one environment downloads."""
-        return sum(row.size for row in self.own)
-
-    @property
-    def installed(self) -> int:
-        """Bytes that these take there."""
-        return sum(row.installed_size for row in self.own)
-
-
-@dataclass(frozen=True, slots=True)
-class Pair:
-    """Upstream's wheels for a backend, or the bindings, and ours; nothing where there are none."""
-
     name: str
-    upstream: Wheels | None
-    ours: Wheels | None
+    upstream: tuple[Measure, ...]
+    ours: tuple[Measure, ...]
+    needs_upstream: bool = False
+
+    @property
+    def sizes(self) -> dict[str, tuple[int | None, int | None]]:
+        """Kind of size → upstream's and ours in bytes: what one environment downloads and keeps, and all files."""
+        theirs, ours = _sum_up(self.upstream), _sum_up(self.ours)
+        if self.needs_upstream:
+            ours = {kind: size + theirs.get(kind, 0) for kind, size in ours.items()}
+        return {kind: (theirs.get(kind), ours.get(kind)) for kind in ("download", "installed", "release")}
+
+
+def _sum_up(rows: tuple[Measure, ...]) -> dict[str, int]:
+    """Return the sizes of wheels by their kind; nothing where there are no wheels."""
+    own = [row for row in rows if _is_installed(row)]
+    sums = {"download": sum(row.size for row in own), "installed": sum(row.installed_size for row in own)}
+    return {**sums, "release": sum(row.size for row in rows)} if rows else {}
 
 
 def write_measures(root: Path, paths: Iterable[Path]) -> None:
@@ -121,20 +116,15 @@ def _measure(wheel: Path) -> Measure:
 def pair_up(measures: Iterable[Measure], backends: Iterable[Backend]) -> Iterator[Pair]:
     """Yield upstream's wheels and ours for the bindings and for each backend that has any."""
     rows = sorted((row for row in measures if row.tag.endswith(_ARCHITECTURE)), key=lambda r: (r.distribution, r.wheel))
-    groups = [(BINDINGS, {BINDINGS}, BINDINGS)]
+    groups = [(BINDINGS, {BINDINGS}, BINDINGS, False)]
     for backend in backends:
         projects = {backend.prebuilt.project} | ({backend.kernels.project} if backend.kernels else set())
-        groups.append((backend.name, projects, backend.distribution))
-    for name, projects, ours in groups:
-        theirs = _put_together(row for row in rows if row.distribution in projects and not row.locked)
-        mine = _put_together(row for row in rows if row.distribution == ours and row.locked)
+        groups.append((backend.name, projects, backend.distribution, not backend.prebuilt.bundled))
+    for name, projects, ours, needs_upstream in groups:
+        theirs = tuple(row for row in rows if row.distribution in projects and not row.locked)
+        mine = tuple(row for row in rows if row.distribution == ours and row.locked)
         if theirs or mine:
-            yield Pair(name, theirs, mine)
-
-
-def _put_together(rows: Iterable[Measure]) -> Wheels | None:
-    files = tuple(rows)
-    return Wheels(files, tuple(filter(_is_installed, files))) if files else None
+            yield Pair(name, theirs, mine, needs_upstream)
 
 
 def _is_installed(row: Measure) -> bool:

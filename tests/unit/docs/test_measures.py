@@ -20,10 +20,10 @@ def test_upstream_is_compared_with_ours(root: Path) -> None:
     newer = replace(row, tag=tag.replace("cp312", "cp314"))
     foreign = replace(row, tag=tag.replace("x86_64", "aarch64"))
     (pair,) = pair_up([row, newer, foreign, replace(row, locked=True, size=1)], [])
-    assert pair.upstream is not None
-    assert pair.ours is not None
-    assert (pair.name, pair.upstream.release, pair.upstream.download, pair.upstream.installed) == ("jaxlib", 4, 2, 5)
-    assert (pair.ours.release, pair.ours.files) == (1, pair.ours.own)
+    assert (pair.name, pair.upstream, len(pair.ours)) == ("jaxlib", (row, newer), 1)
+    assert pair.sizes == {"download": (2, 1), "installed": (5, 5), "release": (4, 1)}
+    assert replace(pair, needs_upstream=True).sizes["release"] == (4, 5)
+    assert replace(pair, upstream=(), needs_upstream=True).sizes["release"] == (None, 1)
 
 
 def test_wheels_are_measured(tmp_path: Path, make_wheel: Callable[..., Path]) -> None:

@@ -6,8 +6,8 @@ They are plain files next to the pages for installers, with one style sheet and 
 nothing else, and say everything without a script. Jinja2 escapes whatever comes from a release.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -90,37 +90,13 @@ def _pages_of(templates: jinja2.Environment, release: ListedRelease) -> Iterator
             yield wheel.page, page.render(page="wheel", wheel=wheel, release=release)
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Upstream's wheels and ours for one package.
-
-    Attributes:
-        pair: All that was measured of both.
-        needs_upstream: Whether ours requires upstream's wheels instead of replacing them: its sizes have both.
-        sizes: Kind of size → upstream's and ours in bytes, or nothing.
-    """
-
-    pair: Pair
-    needs_upstream: bool
-    sizes: Mapping[str, tuple[int | None, int | None]]
-
-
-def compare_sizes(root: Path) -> list[Comparison]:
+def compare_sizes(root: Path) -> tuple[Pair, ...]:
     """Return upstream's wheels and ours side by side, as `docs/wheels.json` has them; nothing where there is no file.
 
     Raises:
         UsageError: The file is malformed.
     """
-    backends = load_backends(root)
-    found = []
-    for pair in pair_up(read_measures(root), list(backends.values())) if (root / DATA).is_file() else ():
-        on_top = pair.name in backends and not backends[pair.name].prebuilt.bundled
-        sizes = {}
-        for kind in ("download", "installed", "release"):
-            theirs, ours = (getattr(total, kind) if total else None for total in (pair.upstream, pair.ours))
-            sizes[kind] = theirs, ours + theirs if on_top and ours and theirs else ours
-        found.append(Comparison(pair, on_top, sizes))
-    return found
+    return tuple(pair_up(read_measures(root), load_backends(root).values())) if (root / DATA).is_file() else ()
 
 
 def _largest_wheels(release: ListedRelease) -> list[Wheel]:
