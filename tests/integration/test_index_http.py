@@ -17,7 +17,7 @@ from package_index import NotingHandler, run_installer
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_venv, find_uv
 from pjrtwheel.products.index import write_index, write_pages
-from pjrtwheel.products.index.projects import WheelFolder, list_projects, read_release
+from pjrtwheel.products.index.projects import list_projects, read_release
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -104,7 +104,7 @@ def test_installers_follow_absolute_links_and_read_withdrawals(
     entries = [list_wheel(folder / name) for name in names]
     (folder / "release.json").write_text(json.dumps({"schema": 2, "wheels": entries}))
     with serve(tmp_path / "files", NotingHandler) as files, serve(tmp_path / "simple", choosing) as address:
-        listed = read_release(WheelFolder(folder, f"{files}{quote(folder.name)}"), {names[1]: "crashes"})
+        listed = read_release(folder, {names[1]: "crashes"}, url=f"{files}{quote(folder.name)}")
         write_pages(list_projects(listed, "the index"), tmp_path / "simple")
         for file in listed:
             (folder / f"{file.name}.metadata").write_bytes(file.metadata)

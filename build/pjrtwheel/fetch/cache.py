@@ -31,11 +31,6 @@ def cache_root(environ: Mapping[str, str], home: Path | None = None) -> Path:
     return Path(base).absolute() / "pjrtwheel"
 
 
-def wheel_path(cache: Path, pin: Pin) -> Path:
-    """Return the place of a pinned wheel in a cache, whether or not it is there."""
-    return cache / "wheels" / pin.sha256 / pin.filename
-
-
 def _check_wheel(path: Path, pin: Pin) -> None:
     """Compare a file with its pin, size first because that is cheap, and distinguishes truncation from replacement.
 
@@ -106,7 +101,7 @@ class WheelCache:
 
     def path(self, pin: Pin) -> Path:
         """Return the place of the wheel, whether or not it is there."""
-        return wheel_path(self.root, pin)
+        return self.root / "wheels" / pin.sha256 / pin.filename
 
     def fetch(self, pin: Pin) -> Path:
         """Return the path of the pinned wheel, downloading it unless a good copy is at hand.

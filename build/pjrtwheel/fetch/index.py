@@ -47,17 +47,6 @@ def tag_options(filename: str) -> tuple[str, ...]:
     return tuple(options)
 
 
-def _download_command(pin: Pin, requirements: Path, directory: Path, python: str = sys.executable) -> tuple[str, ...]:
-    """Return the pip command for one pin, whose requirement is in a file: pip takes hashes from files only."""
-    # -I is left out on purpose: it would make pip ignore the user's PIP_* variables.
-    return (
-        *(python, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--require-hashes"),
-        *("--disable-pip-version-check", "--no-input", "--no-cache-dir", "--ignore-requires-python"),
-        *("--progress-bar", "off", "--dest", str(directory), "--requirement", str(requirements)),
-        *tag_options(pin.filename),
-    )
-
-
 def explain_output(what: str, output: str) -> FetchError:
     """Turn what pip said into one error with its probable cause, whatever it was to download or install."""
     if "No module named pip" in output:
@@ -99,11 +88,18 @@ def download_wheel(pin: Pin, directory: Path, *, index: str = "", url: str = "")
     Raises:
         FetchError: pip failed, or brought a file of another name.
     """
-    requirements = directory / "requirements.txt"
+    requirements = directory / "requirements.txt"  # pip takes hashes from files only
     wanted = f"{pin.project} @ {url}" if url else f"{pin.project}=={pin.version}"
     requirements.write_text(f"{wanted} --hash=sha256:{pin.sha256}\n", "utf-8")
-    options = (f"--index-url={index}",) if index else ()
-    status, output = run_pip((*_download_command(pin, requirements, directory), *options), directory)
+    # -I is left out on purpose: it would make pip ignore the user's PIP_* variables.
+    command = (
+        *(sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--require-hashes"),
+        *("--disable-pip-version-check", "--no-input", "--no-cache-dir", "--ignore-requires-python"),
+        *("--progress-bar", "off", "--dest", str(directory), "--requirement", str(requirements)),
+        *tag_options(pin.filename),
+        *((f"--index-url={index}",) if index else ()),
+    )
+    status, output = run_pip(command, directory)
     if status != 0:
         raise explain_output(f"cannot download {pin.filename}, pinned as {pin.key}", output)
     found = directory / pin.filename

@@ -24,12 +24,6 @@ class Chosen:
     absent: tuple[Absent, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    file: IndexFile
-    name: WheelName
-
-
 def choose_files(wanted: WantedFiles, files: Iterable[IndexFile], pythons: Sequence[str] = ()) -> Chosen:
     """Choose the files of one project.
 
@@ -39,17 +33,18 @@ def choose_files(wanted: WantedFiles, files: Iterable[IndexFile], pythons: Seque
         pythons: Pythons that a file is looked for, by ABI tag, in addition to those that any platform has one for.
     """
     offered = list(_readable(files))
-    versions = {entry.name.version for entry in offered}
+    versions = {name.version for name, _ in offered}
     version = find_version(wanted.version, versions)
-    matching = [entry for entry in offered if entry.name.version == version]
-    found = {_abi(entry) for entry in matching if _platform(entry) in wanted.platforms}
+    # By platform and ABI; a file that is for all Pythons has the ABI `none`.
+    matching = [(_place(name), name, file) for name, file in offered if name.version == version]
+    found = {abi for (platform, abi), _, _ in matching if platform in wanted.platforms}
     tags = sorted({*pythons, *found} - {"none"}) if wanted.per_python else [wanted.python]
     pins, absent = [], []
     for platform, tag in itertools.product(wanted.platforms, tags):
         key = wanted.key.format(python=tag, platform=platform)
-        fitting = [entry for entry in matching if _fits(entry, tag, platform)]
+        fitting = [(name, file) for place, name, file in matching if place == (platform, tag or "none")]
         if fitting:
-            file = max(fitting, key=lambda entry: (entry.name.build_order, entry.file.filename)).file
+            _, file = max(fitting, key=lambda entry: (entry[0].build_order, entry[1].filename))
             pins.append(Pin(key, wanted.project, version, file.filename, file.sha256, file.size))
         else:
             place = f"{tag} on {platform}" if tag else platform
@@ -77,7 +72,7 @@ def find_version(wanted: str, offered: Iterable[str]) -> str:
 
 def offered_versions(files: Iterable[IndexFile]) -> tuple[str, ...]:
     """Return the versions of a project that the index offers, the newest last; withdrawn files are passed over."""
-    return tuple(sorted({entry.name.version for entry in _readable(files)}, key=Version))
+    return tuple(sorted({name.version for name, _ in _readable(files)}, key=Version))
 
 
 def find_named(version: str, offered: Sequence[str]) -> str:
@@ -100,13 +95,13 @@ def find_named(version: str, offered: Sequence[str]) -> str:
     return found
 
 
-def _readable(files: Iterable[IndexFile]) -> Iterator[_Candidate]:
+def _readable(files: Iterable[IndexFile]) -> Iterator[tuple[WheelName, IndexFile]]:
     """Yield the files whose names can be read; an index may hold old ones under any name."""
     for file in files:
         with contextlib.suppress(WheelError, InvalidVersion):
             name = parse_name(file.filename)
             if not file.yanked and not _only_musl(name):
-                yield _Candidate(file, name)
+                yield name, file
 
 
 def _only_musl(name: WheelName) -> bool:
@@ -115,17 +110,9 @@ def _only_musl(name: WheelName) -> bool:
     return all(platform.startswith("musllinux") for platform in platforms)
 
 
-def _platform(entry: _Candidate) -> str:
-    return entry.name.platform.name if entry.name.platform else ""
-
-
-def _abi(entry: _Candidate) -> str:
-    return entry.name.tags[0].abi
-
-
-def _fits(entry: _Candidate, tag: str, platform: str) -> bool:
-    """Whether a file is for a platform and a Python; without a Python, whether it is for all of them."""
-    return _platform(entry) == platform and _abi(entry) == (tag or "none")
+def _place(name: WheelName) -> tuple[str, str]:
+    """Return the platform and the ABI that a wheel is for."""
+    return name.platform.name if name.platform else "", name.tags[0].abi
 
 
 def _explain_version(wanted: WantedFiles, offered: set[str]) -> str:

@@ -22,7 +22,10 @@ from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.metadata import find_other_name, read_field
 from pjrtwheel.wheel.names import parse_name
 
+Extras = dict[str, dict[str, tuple[str, ...]]]  # backend → extra → what it requires
+
 _MOST_BYTES = 2**20  # of a text file in a wheel
+_ORDER = ("==", "~=", "===", ">=", ">", "<", "<=", "!=")  # of bounds
 # JAX's build writes it into the version.py of every wheel.
 _COMMIT = re.compile(r"^_git_hash: str = '([0-9a-f]{40})'$", re.MULTILINE)
 
@@ -123,9 +126,6 @@ def _bound(table: UpstreamExtra, entry: Requirement) -> str:
     return name + ",".join(map(str, bounds))
 
 
-_ORDER = ("==", "~=", "===", ">=", ">", "<", "<=", "!=")
-
-
 def _is_of_extra(requirement: Requirement, extra: str) -> bool:
     """Whether a requirement is one of an extra's, on Linux."""
     if requirement.marker is None:
@@ -143,39 +143,29 @@ def _read_text(archive: zipfile.ZipFile, pattern: str) -> str:
     return ""
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseMetadata:
-    """What upstream's wheels say of themselves, as `Release` has it."""
-
-    commits: dict[str, str]
-    extras: dict[str, dict[str, tuple[str, ...]]]
-
-
 def gather_metadata(
     chosen: Chosen,
     old: Release | None,
     jax: UpstreamWheel | None,
     backends: Collection[Backend],
     read: Callable[[Pin], UpstreamWheel],
-) -> ReleaseMetadata:
-    """Return what upstream's wheels say; of those that were pinned before, what they said then."""
+) -> tuple[dict[str, str], Extras]:
+    """Return commits and extras as upstream's wheels have them; of those that were pinned before, as they had them."""
     fresh = [pin for pin in chosen.pins if old is None or old.pins.get(pin.key) != pin]
     first = _first_of_each(fresh, _projects_of_jax(backends))
     wheels = {project: read(pin) for project, pin in first.items()} | ({"jax": jax} if jax else {})
-    kept = _keep_metadata(old, chosen) if old else ReleaseMetadata({}, {})
-    return ReleaseMetadata(
-        commits=kept.commits | {name: wheel.commit for name, wheel in wheels.items() if wheel.commit},
-        extras=kept.extras | _find_extras(backends, wheels),
-    )
+    commits, extras = _keep_metadata(old, chosen) if old else ({}, {})
+    commits |= {name: wheel.commit for name, wheel in wheels.items() if wheel.commit}
+    return commits, extras | _find_extras(backends, wheels)
 
 
-def _keep_metadata(old: Release, chosen: Chosen) -> ReleaseMetadata:
+def _keep_metadata(old: Release, chosen: Chosen) -> tuple[dict[str, str], Extras]:
     """Return the commits of the projects that are still pinned, and the extras of the backends that have a library."""
     projects = {"jax", *(pin.project for pin in chosen.pins)}
     backends = {pin.key.split(".")[1] for pin in chosen.pins if pin.key.startswith("plugin.")}
-    return ReleaseMetadata(
-        commits={project: commit for project, commit in old.commits.items() if project in projects},
-        extras={backend: extras for backend, extras in old.extras.items() if backend in backends},
+    return (
+        {project: commit for project, commit in old.commits.items() if project in projects},
+        {backend: extras for backend, extras in old.extras.items() if backend in backends},
     )
 
 
@@ -195,11 +185,9 @@ def _projects_of_jax(backends: Iterable[Backend]) -> tuple[str, ...]:
     return ("jaxlib", *libraries, *kernels)
 
 
-def _find_extras(
-    backends: Iterable[Backend], wheels: Mapping[str, UpstreamWheel]
-) -> dict[str, dict[str, tuple[str, ...]]]:
+def _find_extras(backends: Iterable[Backend], wheels: Mapping[str, UpstreamWheel]) -> Extras:
     """Return, by backend, what those extras require that follow upstream's; none of a backend that is absent."""
-    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    found: Extras = {}
     for backend in backends:
         for extra, table in backend.extras.items():
             if isinstance(table, UpstreamExtra) and (upstream := Requirement(table.upstream)).name in wheels:

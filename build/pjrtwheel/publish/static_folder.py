@@ -21,7 +21,7 @@ from urllib.parse import quote
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.files import copy_atomically, hash_file, locked
 from pjrtwheel.products.index import write_pages
-from pjrtwheel.products.index.projects import IndexedFile, Project, WheelFolder, list_projects, read_release
+from pjrtwheel.products.index.projects import IndexedFile, Project, list_projects, read_release
 from pjrtwheel.publish.destinations import PublishedFile
 from pjrtwheel.publish.servers import explained
 from pjrtwheel.publish.yanked import YANKED_FILENAME, find_reasons, read_yanked
@@ -142,9 +142,9 @@ class StaticFolder:
         return list_projects(files, f"the index of {self.folder}")
 
     def _read_release(self, folder: Path) -> tuple[IndexedFile, ...]:
-        source = WheelFolder(folder, f"../../{FILES}/{quote(folder.name, safe='')}")
+        url = f"../../{FILES}/{quote(folder.name, safe='')}"
         try:
-            return read_release(source, self._reasons(folder))
+            return read_release(folder, self._reasons(folder), url=url)
         except (UsageError, WheelError) as error:
             raise PublishError(
                 error.what,

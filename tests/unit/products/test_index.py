@@ -18,7 +18,7 @@ from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products import index
 from pjrtwheel.products.index import write_index
-from pjrtwheel.products.index.projects import WheelFolder, list_projects, read_release
+from pjrtwheel.products.index.projects import list_projects, read_release
 from release_entries import entry_of
 from small_wheels import build_wheel
 
@@ -211,12 +211,12 @@ def make_release(folder: Path, name: str) -> Path:
 def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
     """Installers could not tell which one they get."""
     first, second = (make_release(tmp_path / tag, NAME) for tag in ("a", "b"))
-    same = [*read_release(WheelFolder(first)), *read_release(WheelFolder(second))]
+    same = [*read_release(first), *read_release(second)]
     assert len(list_projects(same, "both")[0].files) == 1  # the same bytes are no harm
     build_wheel(second, {"jaxlib_abacus-1.0.dist-info/METADATA": METADATA, "x.py": b""}, name=NAME)
     write_release(second, list_entry(second / NAME))
     with pytest.raises(WheelError, match=NAME):
-        list_projects([*read_release(WheelFolder(first)), *read_release(WheelFolder(second))], "both")
+        list_projects([*read_release(first), *read_release(second)], "both")
 
 
 def test_withdrawn_wheels_have_the_reason(tmp_path: Path) -> None:

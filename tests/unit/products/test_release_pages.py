@@ -28,7 +28,6 @@ from pjrtwheel.products.index.projects import (
     IndexedFile,
     Project,
     WheelContents,
-    WheelFolder,
     list_projects,
     read_release,
 )
@@ -57,7 +56,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def projects(index: Path) -> tuple[Project, ...]:
     """Return its projects."""
-    return list_projects(read_release(WheelFolder(index.parent)), "the index")
+    return list_projects(read_release(index.parent), "the index")
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from pjrtwheel.errors import FetchError, PjrtWheelError, WheelError
 from pjrtwheel.fetch.unpack import unpack_wheel
 from pjrtwheel.files import hash_file
 from pjrtwheel.pin.upstream import read_upstream
-from pjrtwheel.products.index.projects import WheelFolder, read_release
+from pjrtwheel.products.index.projects import read_release
 from pjrtwheel.prove.devices import detect_devices
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock
@@ -40,7 +40,7 @@ def record(wheel: Path) -> None:
 
 def index(wheel: Path) -> None:
     """Read the wheel for a package index of its folder."""
-    read_release(WheelFolder(wheel.parent))
+    read_release(wheel.parent)
 
 
 def detect(wheel: Path) -> None:

@@ -21,7 +21,7 @@ from typing import Any
 from pjrtwheel import files
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import link_or_copy
-from pjrtwheel.products.index.projects import IndexedFile, Project, WheelFolder, list_projects, read_release
+from pjrtwheel.products.index.projects import IndexedFile, Project, list_projects, read_release
 from pjrtwheel.products.index.release_pages import open_templates, render_pages
 from pjrtwheel.record.entries import require_record
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX
@@ -48,7 +48,7 @@ def write_index(dist: Path, output: Path, yanked: Mapping[str, str] | None = Non
     """
     require_record(dist)
     with _replacing(output) as index, files.locked(dist):  # or a build could replace a wheel before its link is made
-        release = read_release(WheelFolder(dist), yanked)
+        release = read_release(dist, yanked)
         projects = list_projects(release, f"an index of {dist}")
         _link_files(release, dist, index)
         _write_pages(projects, index)

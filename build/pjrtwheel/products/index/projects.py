@@ -84,20 +84,6 @@ class IndexedFile:
 
 
 @dataclass(frozen=True, slots=True)
-class WheelFolder:
-    """A folder of wheels with `release.json`, and where installers find these.
-
-    Attributes:
-        folder: The folder.
-        url: Address of the folder that the files are in, which may be relative to the page of a project; empty if they
-            are put next to the pages.
-    """
-
-    folder: Path
-    url: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Project:
     """One project of an index: its normalized name, its wheels from the oldest version, and the lists of variants."""
 
@@ -110,23 +96,25 @@ class Project:
         return tuple(dict.fromkeys(file.entry.version for file in self.files if file.entry))
 
 
-def read_release(source: WheelFolder, yanked: Mapping[str, str] | None = None) -> tuple[IndexedFile, ...]:
-    """Return what a folder offers; `yanked` has the reason for each wheel that was withdrawn, by file name.
+def read_release(folder: Path, yanked: Mapping[str, str] | None = None, *, url: str = "") -> tuple[IndexedFile, ...]:
+    """Return what a folder of wheels with `release.json` offers.
+
+    Args:
+        folder: The folder.
+        yanked: The reason for each wheel that was withdrawn, by file name.
+        url: Address of the folder that installers find the files in, which may be relative to the page of a project;
+            empty if the files are put next to the pages.
 
     Raises:
         UsageError: There is no `release.json`.
         WheelError: It is damaged, or a wheel is missing, damaged or not the one that it describes.
     """
-    reasons = yanked or {}
-    entries = _read_listed(source.folder)
-    wheels = [_read_wheel(source, entry, reasons.get(entry.filename)) for entry in entries]
-    lists = [path for name in name_lists(entries) if (path := source.folder / name).is_file()]
+    reasons, entries = yanked or {}, _read_listed(folder)
+    wheels = [_read_wheel(folder, entry, reasons.get(entry.filename), url) for entry in entries]
+    lists = [path for name in name_lists(entries) if (path := folder / name).is_file()]
     return (
         *wheels,
-        *(
-            IndexedFile(path.name, hash_file(path), path.stat().st_size, url=join_url(source.url, path.name))
-            for path in lists
-        ),
+        *(IndexedFile(path.name, hash_file(path), path.stat().st_size, url=join_url(url, path.name)) for path in lists),
     )
 
 
@@ -186,9 +174,9 @@ def _is_plain(entry: Entry) -> bool:
     return Path(name).name == name and name.startswith(f"{stem}-") and name.endswith(".whl") and bool(entry.tags)
 
 
-def _read_wheel(source: WheelFolder, entry: Entry, yanked: str | None) -> IndexedFile:
+def _read_wheel(folder: Path, entry: Entry, yanked: str | None, url: str) -> IndexedFile:
     """Read a wheel's metadata, after its bytes have been compared with its entry."""
-    path = source.folder / entry.filename
+    path = folder / entry.filename
     if not path.is_file():
         raise WheelError(f"{path} is not there, though {RELEASE_FILENAME} lists it", remedy=_BUILD_AGAIN)
     if (digest := hash_file(path)) != entry.sha256:
@@ -200,7 +188,7 @@ def _read_wheel(source: WheelFolder, entry: Entry, yanked: str | None) -> Indexe
         path.stat().st_size,
         read_requires_python(metadata),
         metadata,
-        join_url(source.url, path.name),
+        join_url(url, path.name),
         yanked,
         provenance=path.with_name(f"{path.name}{PROVENANCE_SUFFIX}").is_file(),
         entry=entry,

@@ -7,7 +7,6 @@ nothing else, and say everything without a script. Jinja2 escapes whatever comes
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -55,7 +54,7 @@ def open_templates() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    templates.filters |= {"url": quote, "python": name_python, "asdict": asdict}
+    templates.filters |= {"url": quote, "python": name_python}
     return templates
 
 

@@ -33,6 +33,7 @@ from pjrtwheel.sets import BINDINGS
 from pjrtwheel.tables import TableError, read_toml
 
 Machine = Mapping[str, Any]
+Row = dict[str, Any]  # as JSON has it
 
 _FILENAME = "picker.toml"  # here, and in the directory of a backend
 INDEX = "INDEX"  # stands for the address of the index, which only a browser knows
@@ -121,57 +122,6 @@ class Offer:
     accelerators: tuple[Accelerator, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """What the selector says of one machine.
-
-    Attributes:
-        accelerator: What the machine has, or the package that is asked for.
-        named: Whether it is a package, asked for by its name.
-        question: What else decides, such as `NVIDIA driver`; empty where nothing does.
-        choice: The answer to that, such as `580 or newer`.
-        backend: Name of the backend that is chosen.
-        reason: Why.
-        notes: What the user should know, one sentence each without its period.
-        others: The backends that are not chosen although there is something to say about them, and why.
-    """
-
-    accelerator: str
-    named: bool
-    question: str
-    choice: str
-    backend: str
-    reason: str
-    notes: tuple[str, ...]
-    others: tuple[tuple[str, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Package:
-    """What is installed, and for which machines.
-
-    Attributes:
-        title: The requirement.
-        commands: Installer and environment, such as `uv new` → the commands, for any Python.
-        checks: Environment → the command that says whether it works.
-        answers: The machines that get it.
-    """
-
-    title: str
-    commands: Mapping[str, str]
-    checks: Mapping[str, str]
-    answers: list[Answer]
-
-
-@dataclass(frozen=True, slots=True)
-class SystemTable:
-    """One system of a release: its Pythons, and the packages for what may be in it."""
-
-    label: str
-    pythons: tuple[str, ...]
-    packages: tuple[Package, ...]
-
-
 def read_offer() -> Offer:
     """Read `picker.toml`, and what the backends of this repository offer: those that its selector knows."""
     text = files(__package__).joinpath(_FILENAME).read_text("utf-8")
@@ -210,8 +160,18 @@ def _check_machine(label: str, machine: Machine) -> None:
         raise TableError(f"the machine of {label!r} has unknown keys: {', '.join(unknown)}")
 
 
-def make_table(offer: Offer, release: ListedRelease) -> list[SystemTable]:
-    """Return what the selector decides for everything on offer; nothing if it does not know this set of the release."""
+def make_table(offer: Offer, release: ListedRelease) -> list[Row]:
+    """Return what the selector decides for everything on offer; nothing if it does not know this set of the release.
+
+    A row for each system has `label`, its `pythons`, and `packages`. Each of these has the requirement as `title`,
+    `commands` (`uv new` and the like → for any Python), `checks` (environment → the command that says whether it
+    works), and as `answers` the machines that get it:
+
+    - `accelerator`: what the machine has, or a package, where `named` says that it is asked for by its name;
+    - `question` and `choice`: what else decides, such as `NVIDIA driver`, and the answer to that, or empty;
+    - `backend` and `reason`: which one is chosen, and why; `others`: those that are not, and why;
+    - `notes`: what the user should know, one sentence each without its period.
+    """
     return [_table_of(offer, release, system) for system in offer.systems] if _is_known(release) else []
 
 
@@ -222,34 +182,33 @@ def _is_known(release: ListedRelease) -> bool:
     return all(backend.version == release.version for backend in load_facts(release.jax).backends if backend.tags)
 
 
-def _table_of(offer: Offer, release: ListedRelease, system: System) -> SystemTable:
+def _table_of(offer: Offer, release: ListedRelease, system: System) -> Row:
     """Decide for a system; machines that get the same commands are together, in the order of the first of each."""
     shell, rivals = offer.shells[system.shell], find_rivals(release)
-    packages: dict[str, Package] = {}
+    packages: dict[str, Row] = {}
     for accelerator, choice, decision in _decide(offer, release, system):
         commands = {
             f"{installer} {environment}": fill_commands(listed, environment, shell, decision, rivals)
             for installer, listed in offer.commands.items()
             for environment in ENVIRONMENTS
         }
-        package = Package(decision.requirements[-1], commands, _checks(release, shell, decision), [])
-        answers = packages.setdefault("\n".join(commands.values()), package).answers
+        checks = _checks(release, shell, decision)
+        package: Row = {"title": decision.requirements[-1], "commands": commands, "checks": checks, "answers": []}
         chosen = next(candidate for candidate in decision.candidates if candidate.chosen)
         others = [candidate for candidate in decision.candidates if not (candidate.chosen or candidate.absent)]
-        answers.append(
-            Answer(
-                accelerator.label,
-                named=accelerator not in offer.accelerators,
-                question=accelerator.question,
-                choice=choice.label,
-                backend=chosen.backend,
-                reason=chosen.reason,
-                notes=(*_missing(release, system, decision), *decision.warnings),
-                others=tuple((candidate.backend, candidate.reason) for candidate in others),
-            )
-        )
-    pythons = tuple(map(name_python, release.pythons_of(system.platform)))
-    return SystemTable(system.label, pythons, tuple(packages.values()))
+        answer = {
+            "accelerator": accelerator.label,
+            "named": accelerator not in offer.accelerators,
+            "question": accelerator.question,
+            "choice": choice.label,
+            "backend": chosen.backend,
+            "reason": chosen.reason,
+            "notes": [*_missing(release, system, decision), *decision.warnings],
+            "others": [(candidate.backend, candidate.reason) for candidate in others],
+        }
+        packages.setdefault("\n".join(commands.values()), package)["answers"].append(answer)
+    pythons = [name_python(python) for python in release.pythons_of(system.platform)]
+    return {"label": system.label, "pythons": pythons, "packages": list(packages.values())}
 
 
 def _decide(offer: Offer, release: ListedRelease, system: System) -> Iterator[tuple[Accelerator, Choice, Decision]]:
