@@ -132,6 +132,7 @@ def test_backend_or_bindings_must_be_chosen(arguments: list[str]) -> None:
         command.execute(parser.parse_args(arguments))
 
 
+BazelReturns = Callable[[Mapping[str, Sequence[str]]], None]
 RELEASE = release_under_test()
 UPSTREAM = [parse_name(RELEASE.pin(f"bindings.{abi}.linux_x86_64").filename) for abi in RELEASE.pythons("linux_x86_64")]
 PROMISED = (
@@ -148,7 +149,7 @@ def request_cpu(root: Path) -> BuildRequest:
 
 
 @pytest.fixture
-def bazel_returns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[Mapping[str, Sequence[str]]], None]:
+def bazel_returns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> BazelReturns:
     """Return a function: label of a target → file names of wheels; Bazel, replaced, then says that it built these."""
 
     def write_wheel(name: str) -> str:
@@ -181,6 +182,18 @@ def bazel_returns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[
     monkeypatch.setattr(invoke, "check_results", lambda *_: None)  # there are no inputs to hold empty files to
     monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path / "cache"))
     return install
+
+
+@pytest.fixture
+def build_cpu(root: Path, tmp_path: Path, bazel_returns: BazelReturns) -> Callable[..., int]:
+    """Return a function that builds the CPU's wheels into `dist`, and gives the exit status."""
+
+    def build(*options: str, wheels: Sequence[str] = PROMISED) -> int:
+        bazel_returns({"//plugins/cpu:wheel": wheels[-1:], "//jaxlib:wheels": wheels[:-1]})
+        where = ["--root", str(root), "--dist", str(tmp_path / "dist"), "--platform", "linux_x86_64"]
+        return cli.main(["build", "cpu", "--release", RELEASE.version, *where, *options])
+
+    return build
 
 
 def test_wheels_that_release_backend_and_platform_promise(request_cpu: BuildRequest) -> None:
@@ -238,27 +251,18 @@ def test_a_wheel_that_nobody_asked_for_is_refused(request_cpu: BuildRequest) -> 
 
 
 def test_a_build_that_returns_too_little_publishes_nothing(
-    root: Path,
-    bazel_returns: Callable[[Mapping[str, Sequence[str]]], None],
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    build_cpu: Callable[..., int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An action whose result is empty is no error to Bazel, and one wheel of the set would be missing."""
-    bazel_returns({"//plugins/cpu:wheel": PROMISED[-1:], "//jaxlib:wheels": [PROMISED[0], *PROMISED[2:-1]]})
-    arguments = ["--root", str(root), "--dist", str(tmp_path / "dist"), "--platform", "linux_x86_64", "--no-smoke"]
-    assert cli.main(["build", "cpu", "--release", RELEASE.version, *arguments]) == BazelError.exit_code
+    assert build_cpu("--no-smoke", wheels=[PROMISED[0], *PROMISED[2:]]) == BazelError.exit_code
     assert f"missing: {PROMISED[1]}" in capsys.readouterr().err
     assert not (tmp_path / "dist").exists()
 
 
 def test_a_build_reads_every_table_once(
-    root: Path,
-    bazel_returns: Callable[[Mapping[str, Sequence[str]]], None],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    root: Path, build_cpu: Callable[..., int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was read at the start is handed on; a table that is edited meanwhile cannot make two halves of a build."""
-    bazel_returns({"//plugins/cpu:wheel": PROMISED[-1:], "//jaxlib:wheels": PROMISED[:-1]})
     for name in ("verify_wheels", "prove", "explain_level", "add_wheels"):
         monkeypatch.setattr(steps, name, lambda *_, **__: ())
     backends = [f"plugins/{name}/backend.toml" for name in load_backends(root)]
@@ -271,14 +275,13 @@ def test_a_build_reads_every_table_once(
         return read_text(path, *arguments, **options)
 
     monkeypatch.setattr(Path, "read_text", count_reads)
-    arguments = ["--root", str(root), "--dist", str(tmp_path / "dist"), "--platform", "linux_x86_64"]
-    assert cli.main(["build", "cpu", "--release", RELEASE.version, *arguments]) == 0
+    assert build_cpu() == 0
     assert reads == {f"releases/{RELEASE.version}.toml": 1, "pyproject.toml": 1, **dict.fromkeys(backends, 1)}
 
 
 def test_all_backends_of_a_release_are_built_at_once(
     root: Path,
-    bazel_returns: Callable[[Mapping[str, Sequence[str]]], None],
+    bazel_returns: BazelReturns,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -323,13 +326,9 @@ def test_all_backends_of_a_release_are_built_at_once(
 
 
 def test_wheels_are_from_the_commit_that_the_build_began_at(
-    root: Path,
-    bazel_returns: Callable[[Mapping[str, Sequence[str]]], None],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    build_cpu: Callable[..., int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whatever is committed while it builds, and while programs run."""
-    bazel_returns({"//plugins/cpu:wheel": PROMISED[-1:], "//jaxlib:wheels": PROMISED[:-1]})
     origins = [Origin("1" * 40, dirty=False, version="1", date=""), Origin("2" * 40, dirty=False, version="1", date="")]
     monkeypatch.setattr(steps, "find_origin", lambda *_: origins.pop(0))
     for name in ("verify_wheels", "explain_level"):
@@ -342,8 +341,7 @@ def test_wheels_are_from_the_commit_that_the_build_began_at(
 
     monkeypatch.setattr(steps, "prove", lambda *_, origin, **__: seen.append(origin))
     monkeypatch.setattr(steps, "add_wheels", add)
-    arguments = ["--root", str(root), "--dist", str(tmp_path / "dist"), "--platform", "linux_x86_64"]
-    assert cli.main(["build", "cpu", "--release", RELEASE.version, *arguments]) == 0
+    assert build_cpu() == 0
     assert [origin.commit for origin in seen] == ["1" * 40] * 2
 
 

@@ -9,7 +9,7 @@ there, because what is done stays.
 import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -94,25 +94,6 @@ def previous_release(version: str, known: Iterable[str]) -> str:
     return max(older, key=Version, default="")
 
 
-@dataclass(frozen=True, slots=True)
-class BumpRequest:
-    """What to do for a release.
-
-    Attributes:
-        root: The repository.
-        dist: Folder of the wheels.
-        cache: Where downloads and evidence are kept.
-        backends: Names of the backends to build; empty for all that the release has for this machine.
-        build: Whether to build at all.
-    """
-
-    root: Path
-    dist: Path
-    cache: Path
-    backends: tuple[str, ...] = ()
-    build: bool = True
-
-
 @dataclass(slots=True)
 class _Report:
     """What was done so far, what is to be decided, and the exit status: that of the first step that failed."""
@@ -138,28 +119,40 @@ class _Report:
         return True
 
 
-def bump(request: BumpRequest, found: NextRelease) -> tuple[str, int]:
+def bump(
+    root: Path, found: NextRelease, *, dist: Path, cache: Path, names: Sequence[str] = (), building: bool = True
+) -> tuple[str, int]:
     """Pin a release, build and prove what is there, and return the report, in Markdown, with the exit status.
+
+    Args:
+        root: The repository.
+        found: The release, and the one before it.
+        dist: Folder of the wheels.
+        cache: Where downloads and evidence are kept.
+        names: Names of the backends to build; none for all that the release has for this machine.
+        building: Whether to build at all.
 
     Raises:
         PjrtWheelError: A backend is not known.
     """
-    backends = load_backends(request.root)
-    chosen = [pick_backend(backends, name) for name in request.backends] or list(backends.values())
+    backends = load_backends(root)
+    chosen = [pick_backend(backends, name) for name in names]
     report, lines = _Report(backends), list[str]()
-    if report.run("pin", partial(_pin, request, found.version)):
-        release = load_release(request.root, found.version)
-        if request.build:
-            _build(request, release, chosen, report)
-        entries = tuple(read_entries(request.dist).values())
-        report.run("selector's facts", partial(write_facts, request.root, request.cache, release, backends, entries))
-        report.run("documents", partial(write_tables, request.root))
+    if report.run("pin", partial(_pin, root, found.version, cache)):
+        release = load_release(root, found.version)
+        if building:
+            for name, picked in _list_builds(release, chosen or list(backends.values()), report, alone=not chosen):
+                request = BuildRequest(root=root, release=release, backends=picked, platform=host_platform())
+                report.run(name, partial(_build_wheels, request, tuple(backends.values()), dist, cache))
+        entries = tuple(read_entries(dist).values())
+        report.run("selector's facts", partial(write_facts, root, cache, release, backends, entries))
+        report.run("documents", partial(write_tables, root))
         if found.before:
-            before = load_release(request.root, found.before)
+            before = load_release(root, found.before)
 
             def compare() -> str:
-                lines.extend(compare_releases(before, release, backends, request.root))
-                lines.extend(compare_plugins(before, release, backends, entries, request.dist, request.root))
+                lines.extend(compare_releases(before, release, backends, root))
+                lines.extend(compare_plugins(before, release, backends, entries, dist, root))
                 return "below"
 
             report.run("comparison", compare)
@@ -169,36 +162,37 @@ def bump(request: BumpRequest, found: NextRelease) -> tuple[str, int]:
     return "\n".join([title, *asked, "", "## Steps", "", *report.done, *lines, ""]), report.status
 
 
-def _pin(request: BumpRequest, version: str) -> str:
+def _pin(root: Path, version: str, cache: Path) -> str:
     """Pin the release; of one that is pinned already, what is missing."""
-    release = pin_release(request.root, version, request.cache)
-    return f"{release.path.relative_to(request.root)}, {count(len(release.pins), 'file')}"
+    release = pin_release(root, version, cache)
+    return f"{release.path.relative_to(root)}, {count(len(release.pins), 'file')}"
 
 
-def _build(request: BumpRequest, release: Release, chosen: list[Backend], report: _Report) -> None:
-    """Build each backend by itself: what the others gave stays when one fails. Without any, build jaxlib alone."""
+def _list_builds(
+    release: Release, chosen: Sequence[Backend], report: _Report, *, alone: bool
+) -> Iterator[tuple[str, tuple[Backend, ...]]]:
+    """Yield a build for each backend: what the others gave stays when one fails. Without any, `jaxlib` is built alone.
+
+    What cannot be built here is written into the report.
+    """
     here = host_platform().name
-    there = [backend for backend in chosen if here in release.platforms(backend.name)]
     for backend in chosen:
-        if backend in there:
-            report.run(f"build {backend.name}", partial(_build_wheels, request, release, backend))
+        if here in release.platforms(backend.name):
+            yield f"build {backend.name}", (backend,)
+            alone = False
         else:
             report.done.append(f"- build {backend.name}: nothing to build, the release has no library for {here}")
-    if not there and not request.backends:
-        report.run("build jaxlib", partial(_build_wheels, request, release, None))
+    if alone:
+        yield "build jaxlib", ()
 
 
-def _build_wheels(request: BumpRequest, release: Release, backend: Backend | None) -> str:
+def _build_wheels(request: BuildRequest, backends: Sequence[Backend], dist: Path, cache: Path) -> str:
     """Build and prove what the index has of a backend for this machine, and say what was proven."""
-    chosen = (backend,) if backend else ()
-    wanted = BuildRequest(root=request.root, release=release, backends=chosen, platform=host_platform())
-    backends = tuple(load_backends(request.root).values())
-    entries = build(wanted, backends, dist=request.dist, cache=request.cache)
-    distribution = backend.distribution if backend else BINDINGS
+    names = {backend.distribution for backend in request.backends} or {BINDINGS}
     return "; ".join(
         f"{entry.filename}, {describe_level(entry)}"
-        for entry in entries
-        if entry.distribution == distribution and entry.version == release.set_version
+        for entry in build(request, backends, dist=dist, cache=cache)
+        if entry.distribution in names and entry.version == request.release.set_version
     )
 
 

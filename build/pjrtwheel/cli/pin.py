@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from pjrtwheel.bump import BumpRequest, NextRelease, bump, find_next
+from pjrtwheel.bump import NextRelease, bump, find_next
 from pjrtwheel.cli import add_options
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
@@ -63,15 +63,9 @@ def execute_bump(args: argparse.Namespace) -> int:
     if not found.version or args.dry_run:
         print(json.dumps(dataclasses.asdict(found)) if args.json else _describe(found))
         return 0
-    request = BumpRequest(
-        root=root,
-        dist=(args.dist or root / "dist").resolve(),
-        cache=cache_root(os.environ),
-        backends=tuple(args.backend),
-        build=not args.no_build,
-    )
     print(_describe(found), file=sys.stderr)
-    text, status = bump(request, found)
+    dist, cache = (args.dist or root / "dist").resolve(), cache_root(os.environ)
+    text, status = bump(root, found, dist=dist, cache=cache, names=args.backend, building=not args.no_build)
     if args.report:
         write_atomically(args.report, text)
     print(text, end="")

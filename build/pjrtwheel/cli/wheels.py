@@ -5,10 +5,7 @@
 import argparse
 import json
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
-
-from rich.console import Console
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import add_options, check_wheels
@@ -17,7 +14,7 @@ from pjrtwheel.errors import PjrtWheelError, UsageError
 from pjrtwheel.program import print_error
 from pjrtwheel.verify import verify_paths
 from pjrtwheel.verify.compare import compare_inspections
-from pjrtwheel.verify.inspection import Inspection, inspect_wheel, make_finder
+from pjrtwheel.verify.inspection import inspect_wheel, make_finder
 from pjrtwheel.verify.printer import print_comparison, print_summary, print_wheel
 from pjrtwheel.wheel.assemble import repair_wheel
 
@@ -58,35 +55,20 @@ def execute_inspect(args: argparse.Namespace) -> int:
             except PjrtWheelError as error:
                 print_error(str(error))
                 status = error.exit_code
-    if args.compare:
-        if len(found) == 2:
-            _print_comparison(found, args)
-    elif args.json:
-        print(json.dumps({"schema": SCHEMA, "wheels": [entry.to_json() for entry in found]}, indent=2, sort_keys=True))
-    else:
-        _print_wheels(found, args)
-    return status
-
-
-def _print_comparison(found: Sequence[Inspection], args: argparse.Namespace) -> None:
-    comparison = compare_inspections(*found)
+    if args.compare and len(found) != 2:
+        return status
+    comparison = compare_inspections(*found) if args.compare else None
     if args.json:
-        print(json.dumps(comparison.to_json(), indent=2, sort_keys=True))
-    else:
-        console, width = _make_console()
-        print_comparison(comparison, console, width, whole=args.verbose)
-
-
-def _print_wheels(found: Sequence[Inspection], args: argparse.Namespace) -> None:
-    console, width = _make_console()
-    for entry in found:
-        (print_wheel if args.verbose else print_summary)(entry, console, width)
-
-
-def _make_console() -> tuple[Console, int | None]:
-    """Return where to print, and how wide that is; nothing where it is no terminal."""
+        wheels = {"schema": SCHEMA, "wheels": [inspection.to_json() for inspection in found]}
+        print(json.dumps(comparison.to_json() if comparison else wheels, indent=2, sort_keys=True))
+        return status
     console, terminal = open_console()
-    return console, console.width if terminal.width else None
+    width = console.width if terminal.width else None  # nothing where it is no terminal
+    if comparison:
+        print_comparison(comparison, console, width, whole=args.verbose)
+    for inspection in () if comparison else found:
+        (print_wheel if args.verbose else print_summary)(inspection, console, width)
+    return status
 
 
 def configure_parser_verify(parser: argparse.ArgumentParser) -> None:

@@ -76,7 +76,7 @@ def pin_release(root: Path, version: str, cache: Path, *, build: int | None = No
     jax_pin = None if old else _find_jax(index, version)  # before all else, which matters only if there is one
     backends = load_backends(root)
     series = _pinned_series(old, backends.values()) if old else {}
-    if old and not all(name in series for name in _required(backends.values())):
+    if old and not series.keys() >= {backend.prebuilt.required_by for backend in backends.values()} - {""}:
         jax_pin = _find_jax(index, version)
     version = jax_pin.version if jax_pin else version  # as the index spells it
     old, path = old or _read_old(root, version), root / "releases" / f"{version}.toml"
@@ -145,26 +145,22 @@ def _find_jax(index: _Index, version: str) -> Pin:
     return pin
 
 
-def _required(backends: Iterable[Backend]) -> tuple[str, ...]:
-    """Return the requirements, such as `jax[tpu]`, that name the version of a backend's library."""
-    return tuple(backend.prebuilt.required_by for backend in backends if backend.prebuilt.required_by)
-
-
 def _pinned_series(old: Release, backends: Iterable[Backend]) -> dict[str, str]:
-    """Return, for those requirements, the version that is pinned already."""
-    found = {}
-    for backend in (backend for backend in backends if backend.prebuilt.required_by):
-        for platform in old.platforms(backend.name):
-            found[backend.prebuilt.required_by] = old.pin(f"plugin.{backend.name}.{platform}").version
-    return found
+    """Return, for requirements such as `jax[tpu]` that name a library's version, the one that is pinned already."""
+    return {
+        backend.prebuilt.required_by: old.pin(f"plugin.{backend.name}.{platform}").version
+        for backend in backends
+        if backend.prebuilt.required_by
+        for platform in old.platforms(backend.name)
+    }
 
 
 def _find_series(jax: UpstreamWheel, backends: Iterable[Backend]) -> dict[str, str]:
     """Return, for those requirements, the version that METADATA of `jax` names; it may end in `.*`."""
-    libraries = [backend.prebuilt for backend in backends if backend.prebuilt.required_by]
     return {
         library.required_by: jax.find_version(next(iter(Requirement(library.required_by).extras)), library.project)
-        for library in libraries
+        for library in (backend.prebuilt for backend in backends)
+        if library.required_by
     }
 
 
