@@ -3,7 +3,6 @@
 """`attest`, `verify_release` and `reproduce`: a release as it is published, verified, and built again."""
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -60,7 +59,7 @@ def execute_verify_release(args: argparse.Namespace) -> int:
     """Verify, and say what is certain now."""
     key = load_public_key(args.key) if args.key else None
     options = {"tag": args.tag or "", "documents_only": args.documents_only}
-    with as_damaged_release(), open_release(args.release, cache_root(os.environ), **options) as release:
+    with as_damaged_release(), open_release(args.release, cache_root(), **options) as release:
         statement = verify_release(release, key=key, **options)
     wheels, others = count(len(release.entries), "wheel"), count(len(release.documents), "document")
     whole, alone = "every wheel is as its RECORD and lock say", "the documents alone were verified, and no wheel"
@@ -86,7 +85,7 @@ def configure_parser_reproduce(parser: argparse.ArgumentParser) -> None:
 def execute_reproduce(args: argparse.Namespace) -> int:
     """Build again, and say of every wheel whether it is the same."""
     with (
-        open_release(args.release, cache_root(os.environ), tag=args.tag or "") as release,
+        open_release(args.release, cache_root(), tag=args.tag or "") as release,
         TemporaryDirectory(prefix="reproduced-") as scratch,
     ):
         found = reproduce(release, args.root, args.keep or Path(scratch), args.wheel or ["*"])

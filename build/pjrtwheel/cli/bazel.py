@@ -3,7 +3,6 @@
 """`clean` and `shutdown`: what Bazel keeps, and its servers."""
 
 import argparse
-import os
 import sys
 
 from pjrtwheel.bazel.workspace import ask_servers_to_end, find_workspaces, prepare_workspace, remove_workspace
@@ -22,7 +21,7 @@ def configure_parser_clean(parser: argparse.ArgumentParser) -> None:
 
 def execute_clean(args: argparse.Namespace) -> int:
     """Remove the outputs, and say how much space became free; environments of proofs that were killed go as well."""
-    cache = cache_root(os.environ)
+    cache = cache_root()
     own = prepare_workspace(args.root, cache)
     removals = [
         remove_workspace(entry, cache, orphaned=not (args.all and entry == own)) for entry in find_workspaces(cache)
@@ -40,6 +39,6 @@ def configure_parser_shutdown(parser: argparse.ArgumentParser) -> None:
 
 def execute_shutdown(args: argparse.Namespace) -> int:
     """Ask each server to end."""
-    for server in ask_servers_to_end(prepare_workspace(args.root, cache_root(os.environ)).outputs):
+    for server in ask_servers_to_end(prepare_workspace(args.root, cache_root()).outputs):
         print(f"ended Bazel server {server}", file=sys.stderr)
     return 0

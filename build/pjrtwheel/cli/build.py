@@ -67,7 +67,7 @@ def execute(args: argparse.Namespace) -> int:
     backends = load_backends(root)
     chosen = list({(found := pick_backend(backends, name)).name: found for name in args.backends}.values())
     platform = find_platform(args.platform) if args.platform else host_platform()
-    cache = cache_root(os.environ)
+    cache = cache_root()
     published = _find_set(root, args, platform, cache) if args.set else None
     if published:
         release = load_release(root, published.lock.release)

@@ -3,7 +3,6 @@
 """`bundle`: one folder with all that builds and their proofs need, for machines without a network."""
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -40,7 +39,7 @@ def execute(args: argparse.Namespace) -> int:
     here = [interpreter for interpreter in found.values() if interpreter]
     own = probe(Path(sys.executable))
     tools = here if tags or not own else [own]
-    cache = WheelCache(cache_root(os.environ), download_wheel)
+    cache = WheelCache(cache_root(), download_wheel)
     has_bazel = fill_bundle(root, folder, cache, builds=builds, tool_pythons=tools, proof_pythons=here)
     for build in builds:
         print(f"{folder}: {build.release.version} {build.backends[0].name} {build.platform.name}")

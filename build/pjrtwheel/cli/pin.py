@@ -5,7 +5,6 @@
 import argparse
 import dataclasses
 import json
-import os
 import sys
 from pathlib import Path
 
@@ -28,7 +27,7 @@ def configure_parser_pin(parser: argparse.ArgumentParser) -> None:
 def execute_pin(args: argparse.Namespace) -> int:
     """Pin the release and list what was pinned."""
     print(f"asking the package index for release {args.version} ...", file=sys.stderr)
-    release = pin_release(args.root, args.version, cache_root(os.environ), build=args.build)
+    release = pin_release(args.root, args.version, cache_root(), build=args.build)
     for pin in release.pins.values():
         print(f"{pin.key:<32} {pin.sha256[:12]} {pin.size:>12,} {pin.filename}")
     for entry in release.absent:
@@ -64,7 +63,7 @@ def execute_bump(args: argparse.Namespace) -> int:
         print(json.dumps(dataclasses.asdict(found)) if args.json else _describe(found))
         return 0
     print(_describe(found), file=sys.stderr)
-    dist, cache = (args.dist or root / "dist").resolve(), cache_root(os.environ)
+    dist, cache = (args.dist or root / "dist").resolve(), cache_root()
     text, status = bump(root, found, dist=dist, cache=cache, names=args.backend, building=not args.no_build)
     if args.report:
         write_atomically(args.report, text)

@@ -3,7 +3,6 @@
 """`facts`, `auto`, `select` and `index`: what is made of finished wheels for those who choose among them."""
 
 import argparse
-import os
 import sys
 from pathlib import Path
 
@@ -34,7 +33,7 @@ def execute_facts(args: argparse.Namespace) -> int:
     if args.dist:
         require_folder(args.dist, "give a folder of wheels as a build leaves it, such as dist/")
     release, entries = load_release(args.root, args.release), read_entries(args.dist or args.root / "dist")
-    print(write_facts(args.root, cache_root(os.environ), release, load_backends(args.root), entries.values()))
+    print(write_facts(args.root, cache_root(), release, load_backends(args.root), entries.values()))
     return 0
 
 

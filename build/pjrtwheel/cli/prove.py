@@ -100,13 +100,13 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
     release = load_release(args.root, args.release or (names[0].release if names else None))
     inputs = load_inputs(args.root, release, backend)
     for tag, interpreter in find_interpreters(release.pythons(platform)).items():
-        yield prove_python(tag, interpreter, args.wheels, inputs, cache=cache_root(os.environ)).python
+        yield prove_python(tag, interpreter, args.wheels, inputs, cache=cache_root()).python
 
 
 def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
     """Prove a backend's wheels on this machine's accelerator, and record what all Pythons showed."""
     backend, platform = find_backend(args.root, args.backend), host_platform()
-    dist, cache = args.dist or args.root / "dist", cache_root(os.environ)
+    dist, cache = args.dist or args.root / "dist", cache_root()
     finished = find_set(args.root, dist, backend, platform, cache, release=args.release, where=args.set)
     release = finished.release
     signer = find_signer(args.root, args.signed_off_by) if args.proofs else ""
@@ -228,7 +228,7 @@ def execute_conformance(args: argparse.Namespace) -> int:
 
 def _install(args: argparse.Namespace, backend: Backend, scratch: Path) -> Path:
     """Make an environment with the wheels of a set, and return its Python."""
-    dist, cache = args.dist or args.root / "dist", cache_root(os.environ)
+    dist, cache = args.dist or args.root / "dist", cache_root()
     found = find_set(args.root, dist, backend, host_platform(), cache, release=args.release, where=args.set)
     interpreter = find_python(found.release)
     requirements = [f"jax=={found.release.version}", *requirement_group(args.root, "conformance")]

@@ -63,7 +63,7 @@ def execute_publish(args: argparse.Namespace) -> int:
             cause=f"nobody could build it again from {statement.commit[:12]}",
             remedy="commit them, build it again, and make it with attest",
         )
-    with staging_folder(cache_root(os.environ) / "publish") as scratch:
+    with staging_folder(cache_root() / "publish") as scratch:
 
         def at(name: str, *, stage: bool = False) -> Publication:
             destination = find_destination(args.root, name)

@@ -39,7 +39,7 @@ def execute(args: argparse.Namespace) -> int:
     release, backends = load_release(root, args.version), tuple(load_backends(root).values())
     for backend in backends:
         check_files(backend)
-    for folder in (dist, cache_root(os.environ)):
+    for folder in (dist, cache_root()):
         check_writable(folder)
     builds = tuple(plan_builds(release, backends, dist=dist, host=host_platform()))
     print_text("\n".join(describe_plan(release, backends, builds, dist)))

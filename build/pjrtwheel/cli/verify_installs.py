@@ -3,7 +3,6 @@
 """`verify_installs`: install a release from a stage as users do, and start JAX."""
 
 import argparse
-import os
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +59,7 @@ def execute(args: argparse.Namespace) -> int:
         promised = list_promised(args.root, staged.version, backends, host_platform().name)
         chosen = pythons if args.python else ()
         check_staged(staged, [name for name in promised if not chosen or any(map(name.fits, chosen))], asked)
-        where = {"vendor_wheels": args.vendor_wheels, "cache": cache_root(os.environ)}
+        where = {"vendor_wheels": args.vendor_wheels, "cache": cache_root()}
         results = []
         for result in try_all(combinations, known, stage, staged, find_interpreters(pythons), **where):
             results.append(result)

@@ -7,7 +7,6 @@ Prints one JSON object about what is now in DIR. Errors go to stderr, without a 
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -58,7 +57,7 @@ def execute(arguments: argparse.Namespace, cache: WheelCache) -> dict[str, objec
 @program
 def main(argv: Sequence[str] | None = None) -> int:
     """Fetch, print what there is now, and return the exit status."""
-    result = execute(parse(argv), WheelCache(cache_root(os.environ), download_wheel))
+    result = execute(parse(argv), WheelCache(cache_root(), download_wheel))
     print(json.dumps(result, sort_keys=True))
     return 0
 

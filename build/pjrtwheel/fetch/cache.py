@@ -20,7 +20,7 @@ from pjrtwheel.release.model import Pin
 _CACHE_VARIABLE = "PJRTWHEEL_CACHE"
 
 
-def cache_root(environ: Mapping[str, str], home: Path | None = None) -> Path:
+def cache_root(environ: Mapping[str, str] = os.environ, home: Path | None = None) -> Path:
     """Return the directory that everything downloaded is kept in.
 
     `PJRTWHEEL_CACHE` wins, then `XDG_CACHE_HOME` (XDG base directories), then `home`, that of the user when absent.

@@ -6,7 +6,6 @@ The wheels are kept in the cache, so that the second installation on a machine n
 """
 
 import hashlib
-import os
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -91,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--requirements", type=Path, required=True, help="requirements with hashes")
     parser.add_argument("--output", type=Path, required=True, help="directory to install into")
     arguments = parser.parse_all(argv)
-    install_tools(arguments.requirements, arguments.output, cache_root(os.environ))
+    install_tools(arguments.requirements, arguments.output, cache_root())
     return 0
 
 
