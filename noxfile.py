@@ -202,7 +202,7 @@ def _update_locks(session: nox.Session) -> None:
     compiling = ("uv", "pip", "compile", "--universal", "--python-version=3.11", "--generate-hashes")
     written: list[str] = []
     for group, name in LOCKS.items():
-        options = ["--no-annotate", "--quiet", f"--group={group}", f"--output-file={name}"]
+        options = ["--no-annotate", "--no-strip-extras", "--quiet", f"--group={group}", f"--output-file={name}"]
         constraints = [f"--constraints={lock}" for lock in written]
         _run(session, "build", *compiling, *options, *constraints, UV_CUSTOM_COMPILE_COMMAND="./noxw update locks")
         written.append(name)
