@@ -137,9 +137,12 @@ def test_hashed_requirements_are_the_projects(root: Path, noxw: ModuleType) -> N
     locks |= {group: root / path for group, path in noxw.LOCKS.items()}
     locks |= {"assemble": root / "build" / "requirements.txt"}
     for group, lock in locks.items():
-        locked = {line.split(" ")[0] for line in lock.read_text("utf-8").splitlines()}
-        pinned = map(Requirement, resolve_dependency_groups(groups, group))
-        assert {f"{canonicalize_name(pin.name)}{pin.specifier}" for pin in pinned} - locked == set(), group
+        lines = re.findall(r"^([\w.-]+)(?:\[(.*)\])?(==\S+)", lock.read_text("utf-8"), re.M)
+        locked = {name: (set(filter(None, extras.split(","))), specifier) for name, extras, specifier in lines}
+        for pin in map(Requirement, resolve_dependency_groups(groups, group)):
+            extras, specifier = locked[canonicalize_name(pin.name)]
+            assert specifier == str(pin.specifier), group
+            assert pin.extras <= extras, group  # or pip looks for the newest version that has them, without a hash
 
 
 def test_python_that_cannot_be_used_is_an_error_with_a_remedy(root: Path, tmp_path: Path) -> None:
