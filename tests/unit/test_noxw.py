@@ -137,7 +137,7 @@ def test_hashed_requirements_are_the_projects(root: Path, noxw: ModuleType) -> N
     locks |= {group: root / path for group, path in noxw.LOCKS.items()}
     locks |= {"assemble": root / "build" / "requirements.txt"}
     for group, lock in locks.items():
-        lines = re.findall(r"^([\w.-]+)(?:\[(.*)\])?(==\S+)", lock.read_text("utf-8"), re.M)
+        lines = re.findall(r"^([\w.-]+)(?:\[(.*)\])?(==\S+)", lock.read_text("utf-8"), re.MULTILINE)
         locked = {name: (set(filter(None, extras.split(","))), specifier) for name, extras, specifier in lines}
         for pin in map(Requirement, resolve_dependency_groups(groups, group)):
             extras, specifier = locked[canonicalize_name(pin.name)]
