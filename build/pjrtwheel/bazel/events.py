@@ -19,8 +19,7 @@ from urllib.parse import unquote, urlsplit
 from pjrtwheel.errors import BazelError, PjrtWheelError
 from pjrtwheel.progress import Step
 
-# Bazel's own bookkeeping, run in every build.
-_BOOKKEEPING = frozenset({"BazelWorkspaceStatusAction"})
+_BOOKKEEPING = "BazelWorkspaceStatusAction"  # Bazel's own, run in every build
 # The form of `format_error` in build/rules/private/host_python.bzl.
 _MARKED = re.compile(r"pjrtwheel error (\d+)\n(.*?)\nend of error", re.DOTALL)
 _NOISE = re.compile(r"src/main/tools/linux-sandbox|^Loading:|^Analyzing:|^\[\d|^INFO:|^WARNING:|^\s*$|^OpenJDK")
@@ -91,10 +90,6 @@ def _expand(sets: dict[str, dict[str, Any]], references: Iterable[dict[str, Any]
         yield from _expand(sets, found.get("fileSets", []))
 
 
-def _is_action(event: dict[str, Any]) -> bool:
-    return "action" in event and event["action"].get("type") not in _BOOKKEEPING
-
-
 def parse_events(lines: Iterable[str], text: str, hide: Callable[[str], str] = str) -> BuildLog:
     """Turn the lines of a build event file, and what Bazel printed, into a `BuildLog` without what is to be hidden.
 
@@ -117,7 +112,8 @@ def parse_events(lines: Iterable[str], text: str, hide: Callable[[str], str] = s
         for event in events
         if "completed" in event
     }
-    return BuildLog(outputs, tuple(_parse_action(event, hide) for event in events if _is_action(event)), hide(text))
+    ran = (_parse_action(event, hide) for event in events if "action" in event)
+    return BuildLog(outputs, tuple(action for action in ran if action.mnemonic != _BOOKKEEPING), hide(text))
 
 
 def _make_error(exit_code: int, lines: list[str]) -> PjrtWheelError:
