@@ -128,11 +128,8 @@ def source_flags(backend: Backend, platform: str, extra: Sequence[str]) -> tuple
 
 def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the options of `bazel build` that follow from the request, the version and the environment."""
-    flags = [f"--//build:platform={request.platform.name}", f"--//build:provider={request.provider}"]
-    if bazel.version >= (7, 0, 0):
-        flags.insert(0, "--config=workspace7")
-    if bazel.version >= (8, 0, 0):
-        flags.insert(1, "--config=workspace8")
+    flags = [f"--config=workspace{major}" for major in (7, 8) if bazel.version[0] >= major]
+    flags += [f"--//build:platform={request.platform.name}", f"--//build:provider={request.provider}"]
     if epoch := environ.get("SOURCE_DATE_EPOCH"):
         flags.append(f"--//build:source_date_epoch={epoch}")
     if request.assemble_options:
@@ -150,9 +147,6 @@ def build_environment(request: BuildRequest, bazel: Bazel, environ: Mapping[str,
     """Return the environment for Bazel; repository rules see it, actions do not.
 
     The interpreter is the one behind any virtual environment, so that two environments mean the same to Bazel.
-
-    Raises:
-        UsageError: The library does not exist.
     """
     base = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
     python = environ.get("PJRTWHEEL_PYTHON") or base
@@ -169,9 +163,7 @@ def build_environment(request: BuildRequest, bazel: Bazel, environ: Mapping[str,
         "PJRTWHEEL_LIBRARY": "",
         "PJRTWHEEL_LIBRARY_SHA256": "",
     }
-    if request.provider == "file":
-        if request.library is None or not request.library.is_file():
-            raise UsageError(f"no such library: {str(request.library or '')!r}", remedy="give its path with --xla PATH")
+    if request.library:
         path = request.library.resolve()
         variables |= {"PJRTWHEEL_LIBRARY": str(path), "PJRTWHEEL_LIBRARY_SHA256": hash_file(path)}
     return {**environ, **bazel.environment, **variables}

@@ -16,7 +16,7 @@ from pjrtwheel.bazel.invoke import BuildRequest, build_environment, output_direc
 from pjrtwheel.bazel.locate import Bazel
 from pjrtwheel.bazel.remote import Remote
 from pjrtwheel.bazel.workspace import Workspace
-from pjrtwheel.errors import BazelError, UsageError
+from pjrtwheel.errors import BazelError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.progress import Step
 from release_under_test import release_under_test
@@ -51,8 +51,6 @@ def test_environment_names_the_library_and_its_digest(root: Path, tmp_path: Path
     assert (environ["PJRTWHEEL_LIBRARY"], environ["PJRTWHEEL_LIBRARY_SHA256"]) == (str(library), empty)
     assert (environ["PJRTWHEEL_PYTHON"], environ["USE_BAZEL_VERSION"]) == ("/p", "7.7.1")
     assert build_environment(request_of(root), OLD, {})["PJRTWHEEL_LIBRARY"] == ""
-    with pytest.raises(UsageError):
-        build_environment(request_of(root, "file", tmp_path / "none.so"), OLD, {})
 
 
 def test_environment_shows_that_the_interpreter_was_upgraded(root: Path, tmp_path: Path) -> None:
