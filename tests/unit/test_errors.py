@@ -2,28 +2,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors keep their three lines apart and have exit codes of their own."""
 
+import pytest
+
 from pjrtwheel import errors
 from pjrtwheel.errors import PjrtWheelError, UsageError
 
 
-def test_message_has_one_line_per_given_part() -> None:
-    """Parts that were not given leave no empty line."""
-    assert str(UsageError("unknown backend: 'gpu'", remedy="known backends: cpu")) == (
-        "unknown backend: 'gpu'\nknown backends: cpu"
-    )
-
-
-def test_parts_can_be_read_one_by_one() -> None:
-    """Callers can look at what, cause and remedy without taking the message apart."""
-    error = UsageError("what", cause="cause", remedy="remedy")
-    assert (error.what, error.cause, error.remedy, str(error)) == ("what", "cause", "remedy", "what\ncause\nremedy")
-
-
-def test_a_note_leaves_the_last_line_to_the_command() -> None:
-    """Not every shell takes a comment behind one."""
-    error = UsageError("what", cause="cause", remedy="make it", note="in its folder")
-    assert (error.note, str(error)) == ("in its folder", "what\ncause; in its folder\nmake it")
-    assert str(UsageError("what", remedy="make it", note="in its folder")) == "what\nin its folder\nmake it"
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ({"remedy": "make it"}, "what\nmake it"),
+        ({"cause": "cause", "remedy": "make it"}, "what\ncause\nmake it"),
+        ({"cause": "cause", "remedy": "make it", "note": "in its folder"}, "what\ncause; in its folder\nmake it"),
+        ({"remedy": "make it", "note": "in its folder"}, "what\nin its folder\nmake it"),
+    ],
+)
+def test_a_message_has_one_line_per_given_part(parts: dict[str, str], text: str) -> None:
+    """A note leaves the last line to the command; callers can look at each part by itself."""
+    error = UsageError("what", **parts)
+    assert str(error) == text
+    assert {name: getattr(error, name) for name in parts} == parts
 
 
 def test_exit_codes_are_distinct() -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.progress import BarProgress, LogProgress, Progress, open_progress
+from pjrtwheel.progress import LogProgress, Progress
 
 PROGRAM = """
 import sys, time
@@ -89,31 +89,6 @@ def test_how_a_step_ends(way: str) -> None:
     except ValueError:
         assert way == "raises"
     assert stream.getvalue() == f"{'ok' if way == 'passes' else 'failed'} verify 1 of 2: 3 s\n"
-
-
-class Screen(io.StringIO):
-    """A stream that is a terminal."""
-
-    encoding = "utf-8"
-
-    def isatty(self) -> bool:
-        """Return what terminals do."""
-        return True
-
-
-@pytest.mark.parametrize(
-    ("stream", "term", "kind"),
-    [
-        (Screen(), "xterm", BarProgress),
-        (Screen(), "dumb", LogProgress),
-        (Screen(), "", LogProgress),
-        (io.StringIO(), "xterm", LogProgress),
-    ],
-    ids=["terminal", "dumb", "unset", "log"],
-)
-def test_the_kind_follows_from_the_output(stream: io.StringIO, term: str, kind: type[Progress]) -> None:
-    """Only where lines can be changed in place they are."""
-    assert type(open_progress(stream, {"TERM": term})) is kind
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])

@@ -9,7 +9,8 @@ from types import ModuleType
 import pytest
 
 from jaxlib_select.cli import terminal as selector
-from pjrtwheel.progress import BarProgress, open_progress
+from pjrtwheel.progress import BarProgress, LogProgress, open_progress
+from terminal_output import Output
 
 Shown = tuple[int, bool, bool]
 
@@ -17,28 +18,11 @@ WIDTH = 72
 LINES_ONLY = (0, False, False)
 
 
-class Output(io.StringIO):
-    """A stream with an encoding, which is a terminal or none."""
-
-    def __init__(self, encoding: str | None, *, terminal: bool) -> None:
-        """Be one."""
-        super().__init__()
-        self._encoding, self._terminal = encoding, terminal
-
-    @property
-    def encoding(self) -> str | None:  # type: ignore[override]
-        """Its encoding."""
-        return self._encoding
-
-    def isatty(self) -> bool:
-        """Return whether it is a terminal."""
-        return self._terminal
-
-
 def ask_tooling(stream: io.StringIO, environ: dict[str, str]) -> tuple[int, bool]:
     """Return width and colour that the progress of a build gives an output; Rich chooses signs by the encoding."""
     progress = open_progress(stream, environ)
     if not isinstance(progress, BarProgress):
+        assert type(progress) is LogProgress
         return 0, False
     console = progress._console
     assert console.is_terminal

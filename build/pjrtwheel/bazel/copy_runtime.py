@@ -87,15 +87,8 @@ def _libraries(files: Iterable[Path]) -> dict[str, Path]:
 
 
 def _list_libraries(file: Path) -> str:
-    try:
-        environ = {**os.environ, "LC_ALL": "C"}  # it is read below
-        done = subprocess.run(["ldd", str(file)], env=environ, capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise BazelError(
-            f"cannot run ldd: {error.strerror}",
-            cause="it says which libraries the interpreter of the build needs",
-            remedy="install it (on Debian: apt-get install libc-bin)",
-        ) from error
+    environ = {**os.environ, "LC_ALL": "C"}  # it is read below
+    done = subprocess.run(["ldd", str(file)], env=environ, capture_output=True, text=True, check=False)
     problem = next((line.strip() for line in done.stdout.splitlines() if "not found" in line), "")
     if not problem and done.returncode and _STATIC not in done.stdout + done.stderr:
         problem = done.stderr.strip() or f"ldd ended with {done.returncode}"

@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -19,8 +19,7 @@ from urllib.parse import unquote, urlsplit
 from pjrtwheel.errors import BazelError, PjrtWheelError
 from pjrtwheel.progress import Step
 
-# Bazel's own bookkeeping, run in every build.
-_BOOKKEEPING = frozenset({"BazelWorkspaceStatusAction"})
+_BOOKKEEPING = "BazelWorkspaceStatusAction"  # Bazel's own, run in every build
 # The form of `format_error` in build/rules/private/host_python.bzl.
 _MARKED = re.compile(r"pjrtwheel error (\d+)\n(.*?)\nend of error", re.DOTALL)
 _NOISE = re.compile(r"src/main/tools/linux-sandbox|^Loading:|^Analyzing:|^\[\d|^INFO:|^WARNING:|^\s*$|^OpenJDK")
@@ -55,11 +54,6 @@ class BuildLog:
     actions: tuple[Action, ...]
     text: str
 
-    def rewrite(self, change: Callable[[str], str]) -> BuildLog:
-        """Return the log with what Bazel and the actions printed changed, as by hiding credentials."""
-        actions = tuple(replace(action, stderr=change(action.stderr)) for action in self.actions)
-        return replace(self, actions=actions, text=change(self.text))
-
 
 def path_of(uri: str) -> Path | None:
     """Return the path of a `file:` URI, None for any other."""
@@ -74,7 +68,7 @@ def _read_text(file: dict[str, Any]) -> str:
     return ""
 
 
-def _parse_action(event: dict[str, Any]) -> Action:
+def _parse_action(event: dict[str, Any], hide: Callable[[str], str]) -> Action:
     identity, action = event["id"]["actionCompleted"], event["action"]
     success = action.get("success", False)
     return Action(
@@ -83,7 +77,7 @@ def _parse_action(event: dict[str, Any]) -> Action:
         output=identity.get("primaryOutput", ""),
         success=success,
         exit_code=action.get("exitCode", 0),
-        stderr="" if success else _read_text(action.get("stderr", {})),
+        stderr="" if success else hide(_read_text(action.get("stderr", {}))),
     )
 
 
@@ -96,12 +90,11 @@ def _expand(sets: dict[str, dict[str, Any]], references: Iterable[dict[str, Any]
         yield from _expand(sets, found.get("fileSets", []))
 
 
-def _is_action(event: dict[str, Any]) -> bool:
-    return "action" in event and event["action"].get("type") not in _BOOKKEEPING
+def parse_events(lines: Iterable[str], text: str, hide: Callable[[str], str] = str) -> BuildLog:
+    """Turn the lines of a build event file, and what Bazel printed, into a `BuildLog` without what is to be hidden.
 
-
-def parse_events(lines: Iterable[str]) -> BuildLog:
-    """Turn the lines of a build event file into a `BuildLog`; a half-written last line is left out."""
+    A half-written last line is left out.
+    """
     events = []
     for line in lines:
         try:
@@ -119,17 +112,8 @@ def parse_events(lines: Iterable[str]) -> BuildLog:
         for event in events
         if "completed" in event
     }
-    progress = (event["progress"].get("stderr", "") for event in events if "progress" in event)
-    return BuildLog(outputs, tuple(_parse_action(event) for event in events if _is_action(event)), "".join(progress))
-
-
-def read_events(path: Path) -> BuildLog:
-    """Read a build event file; an empty log when Bazel did not get as far as to write one."""
-    try:
-        with path.open(encoding="utf-8") as lines:
-            return parse_events(lines)
-    except OSError:
-        return BuildLog({}, (), "")
+    ran = (_parse_action(event, hide) for event in events if "action" in event)
+    return BuildLog(outputs, tuple(action for action in ran if action.mnemonic != _BOOKKEEPING), hide(text))
 
 
 def _make_error(exit_code: int, lines: list[str]) -> PjrtWheelError:
@@ -142,34 +126,34 @@ def _make_error(exit_code: int, lines: list[str]) -> PjrtWheelError:
 
 
 def _tool_status(action: Action, text: str) -> int:
-    """Return the exit status of the program that an action ran; `text` is all that Bazel printed."""
+    """Return the exit status of the program that an action ran."""
     found = _STATUS.search(action.stderr) or _STATUS.search(text)
     return int(found.group(1) or found.group(2)) if found else action.exit_code
 
 
-def _from_actions(log: BuildLog, text: str) -> PjrtWheelError | None:
+def _from_actions(log: BuildLog) -> PjrtWheelError | None:
     for action in log.actions:
         if action.success:
             continue
         lines = [line for line in action.stderr.splitlines() if not _NOISE.search(line)]
         if lines and lines[0].startswith("error: "):
-            return _make_error(_tool_status(action, text), lines)
+            return _make_error(_tool_status(action, log.text), lines)
         return BazelError(
-            f"{action.mnemonic} of {action.label} failed with exit status {_tool_status(action, text)}",
+            f"{action.mnemonic} of {action.label} failed with exit status {_tool_status(action, log.text)}",
             cause="\n".join(lines[-20:]),
         )
     return None
 
 
-def explain_failure(status: int, log: BuildLog, text: str) -> PjrtWheelError:
-    """Return the error that ended a build: Bazel's exit status, its events as far as it came, and all it printed."""
-    if marked := _MARKED.search(text):
+def explain_failure(status: int, log: BuildLog) -> PjrtWheelError:
+    """Return the error that ended a build: Bazel's exit status, and what happened as far as it came."""
+    if marked := _MARKED.search(log.text):
         return _make_error(int(marked.group(1)), marked.group(2).splitlines())
-    if found := _from_actions(log, text):
+    if found := _from_actions(log):
         return found
-    if _DISK_FULL in text:
+    if _DISK_FULL in log.text:
         return BazelError("no space left on the disk that Bazel works on", remedy="free some space there")
-    lines = [line for line in text.splitlines() if not _NOISE.search(line)]
+    lines = [line for line in log.text.splitlines() if not _NOISE.search(line)]
     wanted = [line for line in lines if line.startswith(("ERROR", "FATAL"))] or lines[-5:]
     return BazelError(f"Bazel failed with exit status {status}", cause="\n".join(wanted[:5]))
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.backend import Backend, backend_files
-from pjrtwheel.bazel.events import BuildLog, explain_failure, read_events, report_line
+from pjrtwheel.bazel.events import BuildLog, explain_failure, parse_events, report_line
 from pjrtwheel.bazel.locate import Bazel, check_version, is_overridden, provide_bazel
 from pjrtwheel.bazel.recheck import check_filled, check_results
-from pjrtwheel.bazel.remote import VARIABLE, Remote, find_remote_failure, read_remote, remote_startup_flags
+from pjrtwheel.bazel.remote import VARIABLE, Remote, find_remote_failure, read_remote
 from pjrtwheel.bazel.workspace import WAITS_FOR_BUILD, Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError, UsageError
 from pjrtwheel.fetch.cache import cache_root
@@ -88,15 +88,6 @@ class BuildResult:
     log: BuildLog
 
 
-@dataclass(frozen=True, slots=True)
-class BazelRun:
-    """One run of Bazel: its exit status, what it did as far as it came, and all it printed, without credentials."""
-
-    status: int
-    log: BuildLog
-    text: str
-
-
 def output_base(workspace: Workspace, bazel: Bazel, request: BuildRequest) -> Path:
     """Return Bazel's folder for what it makes.
 
@@ -117,7 +108,7 @@ def startup_flags(
     # Of several files the later ones win. The user's own for all projects is left out: credentials in it would
     # not be hidden.
     options = ("--nohome_rc", f"--output_base={base}", f"--max_idle_secs={_IDLE_SECONDS}")
-    return (*options, *settings, *remote_startup_flags(remote))
+    return (*options, *settings, *([f"--bazelrc={remote.path}"] if remote else []))
 
 
 def source_files(backend: Backend, workspace: Path) -> tuple[Path, ...]:
@@ -137,11 +128,8 @@ def source_flags(backend: Backend, platform: str, extra: Sequence[str]) -> tuple
 
 def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the options of `bazel build` that follow from the request, the version and the environment."""
-    flags = [f"--//build:platform={request.platform.name}", f"--//build:provider={request.provider}"]
-    if bazel.version >= (7, 0, 0):
-        flags.insert(0, "--config=workspace7")
-    if bazel.version >= (8, 0, 0):
-        flags.insert(1, "--config=workspace8")
+    flags = [f"--config=workspace{major}" for major in (7, 8) if bazel.version[0] >= major]
+    flags += [f"--//build:platform={request.platform.name}", f"--//build:provider={request.provider}"]
     if epoch := environ.get("SOURCE_DATE_EPOCH"):
         flags.append(f"--//build:source_date_epoch={epoch}")
     if request.assemble_options:
@@ -159,9 +147,6 @@ def build_environment(request: BuildRequest, bazel: Bazel, environ: Mapping[str,
     """Return the environment for Bazel; repository rules see it, actions do not.
 
     The interpreter is the one behind any virtual environment, so that two environments mean the same to Bazel.
-
-    Raises:
-        UsageError: The library does not exist.
     """
     base = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
     python = environ.get("PJRTWHEEL_PYTHON") or base
@@ -178,9 +163,7 @@ def build_environment(request: BuildRequest, bazel: Bazel, environ: Mapping[str,
         "PJRTWHEEL_LIBRARY": "",
         "PJRTWHEEL_LIBRARY_SHA256": "",
     }
-    if request.provider == "file":
-        if request.library is None or not request.library.is_file():
-            raise UsageError(f"no such library: {str(request.library or '')!r}", remedy="give its path with --xla PATH")
+    if request.library:
         path = request.library.resolve()
         variables |= {"PJRTWHEEL_LIBRARY": str(path), "PJRTWHEEL_LIBRARY_SHA256": hash_file(path)}
     return {**environ, **bazel.environment, **variables}
@@ -255,22 +238,22 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None, progr
     cache, remote = cache_root(environ), read_remote(environ)
     bazel = _find_bazel(request, environ)
     workspace = prepare_workspace(request.root, cache)
-    run = _run(request, bazel, workspace, environ, remote, progress)
-    if remote and run.status != 0 and (problem := find_remote_failure(run.status, run.text)):
+    status, log = _run(request, bazel, workspace, environ, remote, progress)
+    if remote and status != 0 and (problem := find_remote_failure(status, log.text)):
         _go_on_without(request, problem, progress)
         remote = None
-        run = _run(request, bazel, workspace, environ, remote, progress)
-    if run.status != 0:
-        error = explain_failure(run.status, run.log, run.text)
-        if remote and run.status == _BAD_OPTIONS:
+        status, log = _run(request, bazel, workspace, environ, remote, progress)
+    if status != 0:
+        error = explain_failure(status, log)
+        if remote and status == _BAD_OPTIONS:
             remedy = f"the options come from {remote.path}, which {VARIABLE} names, and from {_EXTRA_FLAGS}"
             raise BazelError(error.what, cause=error.cause, remedy=remedy)
         raise error
     base = output_base(workspace, bazel, request)
-    check_filled(run.log.actions, base)
-    directories = output_directories(run.log, request.targets)
+    check_filled(log.actions, base)
+    directories = output_directories(log, request.targets)
     check_results(directories, workspace.directory, base, cache)
-    return BuildResult(directories, run.log)
+    return BuildResult(directories, log)
 
 
 def _go_on_without(request: BuildRequest, problem: str, progress: Progress) -> None:
@@ -291,8 +274,8 @@ def _run(
     environ: Mapping[str, str],
     remote: Remote | None,
     progress: Progress,
-) -> BazelRun:
-    """Run Bazel once, with remote settings or without."""
+) -> tuple[int, BuildLog]:
+    """Run Bazel once, with remote settings or without; return its exit status, and what it did, without credentials."""
     base = output_base(workspace, bazel, request)
     with tempfile.TemporaryDirectory(prefix="pjrtwheel-bazel-") as temporary:
         events = Path(temporary) / "events.json"
@@ -315,6 +298,6 @@ def _run(
                     remote.hide_in_logs(base)
             if status != 0:
                 step.failed = True
-        log = read_events(events)
-    hide = remote.hide if remote else str
-    return BazelRun(status, log.rewrite(hide), hide(text))
+        # There is no file when Bazel did not get as far as to write one.
+        lines = events.read_text("utf-8").split("\n") if events.is_file() else []
+        return status, parse_events(lines, text, remote.hide if remote else str)

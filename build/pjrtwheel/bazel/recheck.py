@@ -16,7 +16,7 @@ from pathlib import Path
 from pjrtwheel.bazel.events import Action
 from pjrtwheel.errors import BazelError, WheelError
 from pjrtwheel.wheel.compress import worker_count
-from pjrtwheel.wheel.recompute import check_against_inputs, identify_check, our_own_code
+from pjrtwheel.wheel.recompute import check_against_inputs, identify_check
 from pjrtwheel.wheel.report import read_built
 
 _ASSEMBLE = "AssembleWheel"
@@ -39,7 +39,6 @@ def check_results(directories: Iterable[Path], workspace: Path, output_base: Pat
     """
     pairs = [(_find_wheel(directory), directory.with_name(directory.name + _MANIFEST)) for directory in directories]
     passed = cache.absolute() / "rechecked"
-    our_own_code()  # before any thread: on Python 3.11 `ast.parse` fails in several at once (CPython issue 106905)
     with (
         _inputs(workspace, output_base) as folder,
         contextlib.chdir(folder),

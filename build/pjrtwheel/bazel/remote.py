@@ -7,7 +7,6 @@ here as well to keep credentials in it from other users, and out of everything t
 """
 
 import itertools
-import os
 import re
 import shlex
 import stat
@@ -147,11 +146,6 @@ def _secrets(name: str, value: str) -> Iterator[str]:
 
 def _pattern(secret: str) -> str:
     return re.escape(secret) if len(secret) >= _SHORT else _WORD.format(re.escape(secret))
-
-
-def remote_startup_flags(remote: Remote | None) -> tuple[str, ...]:
-    """Return the startup options by which Bazel reads the file, after all others."""
-    return (f"--bazelrc={os.fspath(remote.path)}",) if remote else ()
 
 
 def find_remote_failure(status: int, text: str) -> str:

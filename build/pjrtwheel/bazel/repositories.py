@@ -13,9 +13,10 @@ from pjrtwheel.backend import Backend, load_backends, merge_tools
 from pjrtwheel.platforms import PLATFORMS, Platform, host_platform
 from pjrtwheel.program import CommandParser, program
 from pjrtwheel.release.known import load_release
-from pjrtwheel.release.model import Release, XlaSource
+from pjrtwheel.release.model import Release
 from pjrtwheel.sources import import_closure
 
+_XLA = ("commit", "sha256", "verified", "toolchain_commit", "toolchain_sha256")
 # The programs that actions run, by the modules that each begins with.
 _ACTIONS = {"assemble": ("pjrtwheel.__main__", "pjrtwheel.cli.assemble"), "compile": ("pjrtwheel.bazel.compile",)}
 
@@ -28,7 +29,8 @@ def _describe_graph(root: Path, version: str | None, host: Platform) -> dict[str
             "version": release.version,
             "host": host.name,
             "pythons": {name: list(release.pythons(name)) for name in PLATFORMS},
-            "xla": _describe_xla(release.xla),
+            # A WORKSPACE names every key, whether or not XLA is built.
+            "xla": {name: getattr(release.xla, name, "") for name in _XLA},
         },
         "PLATFORMS": {name: _describe_platform(entry) for name, entry in PLATFORMS.items()},
         "FREE_THREADED": FREE_THREADED,
@@ -46,22 +48,10 @@ def _describe_platform(platform: Platform) -> dict[str, Any]:
     }
 
 
-def _describe_xla(xla: XlaSource | None) -> dict[str, object]:
-    """Return what the graph needs to know of XLA; a WORKSPACE names every key, whether or not XLA is built."""
-    return {
-        "commit": xla.commit if xla else "",
-        "sha256": xla.sha256 if xla else "",
-        "verified": bool(xla and xla.verified),
-        "toolchain_commit": xla.toolchain_commit if xla else "",
-        "toolchain_sha256": xla.toolchain_sha256 if xla else "",
-    }
-
-
 def describe_backend(backend: Backend, release: Release) -> dict[str, Any]:
     """Return what the graph needs to know of one backend; the same keys for all, so that no rule has to ask."""
     kernels = backend.kernels
     return {
-        "distribution": backend.distribution,
         "package": backend.package,
         "library": backend.library,
         "platforms": list(backend.tags),

@@ -25,16 +25,15 @@ try:
     emulated = machine_of("/proc/thread-self/exe") != machine_of(sys.executable)
 except OSError:
     emulated = False
+if sys.implementation.name != "cpython" or platform.machine() != sys.argv[1]:
+    sys.exit(1)
+suffix = "t" if sysconfig.get_config_var("Py_GIL_DISABLED") else ""
 print(json.dumps({
-    "implementation": sys.implementation.name,
+    "tag": f"cp{sys.version_info[0]}{sys.version_info[1]}{suffix}",
     "version": platform.python_version(),
-    "major": sys.version_info[0],
-    "minor": sys.version_info[1],
-    "free_threaded": bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
-    "machine": platform.machine(),
-    "executable": sys.executable,
     "prefix": sys.base_prefix,
     "emulated": emulated,
+    "path": sys.executable,
 }))
 """
 _PROBE_SECONDS = 20
@@ -57,15 +56,6 @@ class Interpreter:
     version: str
     prefix: str
     emulated: bool = False
-
-
-def python_tag(major: int, minor: int, *, free_threaded: bool) -> str:
-    """Return the ABI tag of a CPython.
-
-    >>> python_tag(3, 13, free_threaded=True)
-    'cp313t'
-    """
-    return f"cp{major}{minor}{'t' if free_threaded else ''}"
 
 
 def candidate_paths(tag: str, environ: Mapping[str, str], home: Path) -> Iterator[Path]:
@@ -92,16 +82,12 @@ def candidate_paths(tag: str, environ: Mapping[str, str], home: Path) -> Iterato
 def probe(path: Path) -> Interpreter | None:
     """Start a candidate and return what it says of itself; nothing if it fails or is no CPython of this machine."""
     try:
-        result = subprocess.run(
-            [str(path), "-I", "-c", _PROBE], capture_output=True, text=True, timeout=_PROBE_SECONDS, check=True
-        )
+        command = [str(path), "-I", "-c", _PROBE, platform.machine()]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=_PROBE_SECONDS, check=True)
         answer = json.loads(result.stdout)
     except (OSError, subprocess.SubprocessError, ValueError):
         return None
-    if answer["implementation"] != "cpython" or answer["machine"] != platform.machine():
-        return None
-    tag = python_tag(answer["major"], answer["minor"], free_threaded=answer["free_threaded"])
-    return Interpreter(Path(answer["executable"] or path), tag, answer["version"], answer["prefix"], answer["emulated"])
+    return Interpreter(Path(answer.pop("path")), **answer)
 
 
 def find_interpreter(tag: str, candidates: Iterable[Path]) -> Interpreter | None:

@@ -154,12 +154,19 @@ def create_environment(
     interpreter: Interpreter, requirements: Sequence[str], wheels: Sequence[Path], *, target: Path, cache: Path
 ) -> Path:
     """Make an environment with wheels under test and all that they and some requirements need; return its Python."""
-    folders = {wheelhouse(interpreter, requirements, wheels, cache), *(wheel.parent for wheel in wheels)}
     python = create_venv(interpreter, target)
+    install_wheels(python, interpreter, requirements, wheels, cache)
+    return python
+
+
+def install_wheels(
+    python: Path, interpreter: Interpreter, requirements: Sequence[str], wheels: Sequence[Path], cache: Path
+) -> None:
+    """Install wheels under test, and all that they and some requirements need, into an environment of a Python."""
+    folders = {wheelhouse(interpreter, requirements, wheels, cache), *(wheel.parent for wheel in wheels)}
     ours = [parse_name(wheel.name) for wheel in wheels]
     needs = [*requirements, *(name.requirement for name in ours)]
     install(python, needs, folders, fresh=[name.distribution for name in ours])
-    return python
 
 
 def _download(interpreter: Interpreter, requirements: Iterable[str], wheels: Iterable[Path], target: Path) -> None:

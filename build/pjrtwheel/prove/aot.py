@@ -115,13 +115,9 @@ def read_log(folder: Path, death: str) -> Iterator[Compilation]:
     lines = log.read_bytes().splitlines(keepends=True) if log.is_file() else []
     # A process that is killed may leave its last line in the middle.
     entries = [json.loads(line) for line in lines if line.endswith(b"\n")]
-    steps = [entry for entry in entries if "program" in entry]
-    ended = {(entry["topology"], entry["program"]) for entry in steps if "seconds" in entry}
-    for entry in steps:
-        if "seconds" in entry:
-            yield _read_compilation(folder, entry)
-        elif (entry["topology"], entry["program"]) not in ended:
-            yield Compilation(entry["program"], entry["topology"], 0, 0.0, error=death)
+    yield from (_read_compilation(folder, entry) for entry in entries if "seconds" in entry)
+    if entries and "seconds" not in entries[-1]:
+        yield Compilation(entries[-1]["program"], entries[-1]["topology"], 0, 0.0, error=death)
 
 
 def _read_compilation(folder: Path, entry: dict[str, Any]) -> Compilation:

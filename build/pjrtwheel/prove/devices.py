@@ -10,7 +10,7 @@ import json
 import platform
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -62,6 +62,11 @@ class Devices:
         """Whether hardware or driver of this machine is why there are none; a crash or another refusal is not."""
         return not self.count and (self.error in _MACHINE or (not self.tried and self.error in _UNTRIED))
 
+    @property
+    def lacks_vendor_library(self) -> bool:
+        """Whether there is a device, and only the vendor's libraries are missing that come as wheels."""
+        return self.tried and self.error == _NO_VENDOR_LIBRARY
+
 
 def detect_devices(python: Path, wheels: Sequence[Path], backend: Backend) -> Devices | None:
     """Ask the loader in a plugin's wheel, without installing it, whether there is something that JAX could use.
@@ -107,15 +112,6 @@ def parse_answer(output: str, distribution: str) -> Devices:
     # Behind the reason the loader says what that means for JAX.
     own = [line.partition(": ")[2].partition("; JAX ")[0] for line in talk if line.startswith(f"{distribution}: ")]
     return replace(devices, reason=own[0]) if own and not devices.count else devices
-
-
-def ask_completed(ask: Callable[[], Devices], complete: Callable[[], None]) -> Devices:
-    """Ask for devices; where only the vendor's libraries are missing, install these and ask again."""
-    devices = ask()
-    if devices.tried and devices.error == _NO_VENDOR_LIBRARY:
-        complete()
-        return ask()
-    return devices
 
 
 _KEPT = 1_000_000  # characters; an answer lists libraries and kernels

@@ -15,7 +15,6 @@ from collections.abc import Iterator
 import cramjam
 
 from pjrtwheel.errors import ProofError
-from pjrtwheel.gpucode import NvidiaTarget
 
 ELF = b"\x7fELF\x02\x01\x01"  # 64 bits, little-endian, version 1
 _HEADER_SIZE = 64
@@ -27,13 +26,13 @@ _OLD_ACCELERATED, _ACCELERATED = 0x800, 0x8
 # ptxas 13 says in a note how it was called, and no longer marks sm_90a and its like in e_flags.
 _CALLED = re.compile(rb"-arch[ =]sm_(\d+)([af]?)\b")
 
-_PTX = re.compile(rb"^\.target\s+sm_(\d+)(\d)([af]?)\b", re.MULTILINE)
-# Of the head that the client writes: field 9, the executable's ABI; in it 3, a message of any kind: its name and bytes.
-_ABI_FIELD, _ANY_FIELD, _MESSAGE_FIELD = 9, 3, 2
+_PTX = re.compile(rb"^\.target\s+sm_(\d+[af]?)\b", re.MULTILINE)
+# Of messages as protocol buffers write them, each field after its tag and its length. In the head, the client's own
+# words, the message of this name has the chip in its field 2; the executable itself repeats the chip in its field 31.
 _TPU_ABI = b"xla::TpuXlaExecutableAbiVersion"
-_CHIP_FIELD = 2
-# The executable itself repeats the chip in its field 31: tag and length are before it.
-_OWN_CHIP = b"\xfa\x01"
+_ABI_CHIP = b"\x12"
+# Fields of a chip: 1 is its number, 2 the variant.
+_OWN_CHIP = re.compile(rb"\xfa\x01(.)(?=\x08(.)\x12(.))", re.DOTALL)
 
 # A block header for a first chunk of 64 bytes: hash of the header, previous chunk (0), next chunk (64).
 SIGNATURE = bytes.fromhex("83af70d10d884a3f") + bytes(8) + bytes([64]) + bytes(7)
@@ -43,10 +42,6 @@ _CHUNK_HEADER = struct.Struct("<8xQ8xQQ")  # size of the data, kind and number o
 _KINDS = b"smprt"
 _SIMPLE, _TRANSPOSED = ord("r"), ord("t")
 _UNCOMPRESSED, _SNAPPY = 0, ord("s")
-
-# Protocol buffers.
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
-_SIZES = {_FIXED64: 8, _FIXED32: 4}
 
 
 def find_code(executable: bytes) -> tuple[str, ...]:
@@ -69,30 +64,26 @@ def _gpu_code(part: bytes) -> Iterator[str]:
             yield chip
         position = part.find(ELF, position + 1)
     for match in _PTX.finditer(part):
-        yield str(NvidiaTarget("compute", int(match[1]), int(match[2]), match[3].decode()))
+        yield f"compute_{match[1].decode()}"
 
 
 def _tpu_code(head: bytes, body: list[bytes]) -> Iterator[str]:
-    """Yield the chip of a TPU's executable, which the head and the executable itself must agree on."""
-    if _TPU_ABI not in head:
-        return
-    chip = find_field(head, _ABI_FIELD, _ANY_FIELD, _MESSAGE_FIELD, _CHIP_FIELD)
-    if not chip or not any(_OWN_CHIP + bytes([len(chip)]) + chip in part for part in body):
-        raise ProofError("the head of a TPU's executable names no chip, or another one than the executable itself")
-    yield _describe_tpu(chip)
+    """Yield the chip of a TPU's executable, which the head and the executable itself must agree on.
 
-
-def _describe_tpu(chip: bytes) -> str:
-    r"""Return libtpu's own number of a chip and its variant: what is sold as v5e is 4, lite.
-
-    >>> _describe_tpu(b"\x08\x04\x12\x04lite\x1a\x07default")
-    'tpu4-lite'
-    >>> _describe_tpu(b"\x08\x05\x12\x00\x1a\x07default")
-    'tpu5'
+    It is libtpu's own number of a chip and its variant: what is sold as v5e is 4, lite.
     """
-    number, _ = read_varint(chip, 1)
-    variant = find_field(chip, 2).decode()
-    return f"tpu{number}" + (f"-{variant}" if variant else "")
+    _, is_tpu, abi = head.partition(_TPU_ABI)
+    if not is_tpu:
+        return
+    for part in body:
+        for match in _OWN_CHIP.finditer(part):
+            size, number, variant_size = (group[0] for group in match.groups())
+            chip = part[match.end() : match.end() + size]
+            if _ABI_CHIP + match[1] + chip in abi:
+                variant = chip[4 : 4 + variant_size].decode()
+                yield f"tpu{number}-{variant}" if variant else f"tpu{number}"
+                return
+    raise ProofError("the head of a TPU's executable names no chip, or another one than the executable itself")
 
 
 def read_chip(data: bytes, position: int) -> str | None:
@@ -110,7 +101,7 @@ def read_chip(data: bytes, position: int) -> str | None:
     called = _CALLED.search(data, position, end if end >= 0 else len(data))
     if called and int(called[1]) == number:
         suffix = called[2].decode()
-    return str(NvidiaTarget("sm", number // 10, number % 10, suffix))
+    return f"sm_{number}{suffix}"
 
 
 def read_payloads(data: bytes) -> Iterator[bytes]:
@@ -188,34 +179,3 @@ def read_varint(data: bytes, position: int) -> tuple[int, int]:
         if byte < 0x80:
             return value, position
     raise ProofError(f"a number at {position} of the executable does not end")
-
-
-def read_fields(data: bytes) -> Iterator[tuple[int, int | bytes]]:
-    r"""Yield number and value of each field of a message, in their order.
-
-    >>> list(read_fields(b"\x08\x04\x12\x04lite"))
-    [(1, 4), (2, b'lite')]
-
-    Raises:
-        ProofError: The bytes are no message.
-    """
-    position = 0
-    while position < len(data):
-        tag, position = read_varint(data, position)
-        number, kind = tag >> 3, tag & 7
-        if kind == _VARINT:
-            value, position = read_varint(data, position)
-            yield number, value
-            continue
-        size, position = read_varint(data, position) if kind == _BYTES else (_SIZES.get(kind, -1), position)
-        if size < 0 or position + size > len(data):
-            raise ProofError(f"field {number} at {position} of a message reaches beyond its end, or has no known kind")
-        yield number, data[position : position + size]
-        position += size
-
-
-def find_field(data: bytes, *path: int) -> bytes:
-    """Return the bytes at the end of a path of field numbers; nothing where a message on the way lacks the field."""
-    for number in path:
-        data = next((value for found, value in read_fields(data) if found == number and isinstance(value, bytes)), b"")
-    return data

@@ -260,9 +260,7 @@ def describe_machine(
 
 def find_nodes(dev: Path) -> Iterator[tuple[str, bool]]:
     """Yield path and usability of every device node, also of those below subfolders, such as `dri/renderD128`."""
-    for folder, folders, names in os.walk(dev):
-        folders[:] = [name for name in folders if name not in _PASSING]
-        for name in sorted({*names}.difference(_PASSING)):
-            path = Path(folder) / name
-            if path.is_char_device():
-                yield str(path.relative_to(dev)), os.access(path, os.R_OK | os.W_OK)
+    for path in dev.rglob("*"):
+        name = path.relative_to(dev)
+        if path.is_char_device() and not set(name.parts).intersection(_PASSING):
+            yield str(name), os.access(path, os.R_OK | os.W_OK)

@@ -12,7 +12,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.environment.venv import create_environment, create_venv, install, scratch_place, wheelhouse
+from pjrtwheel.environment.venv import create_environment, install_wheels, scratch_place
 from pjrtwheel.files import staging_folder
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult, load_settings, probe_plugin
@@ -21,7 +21,6 @@ from pjrtwheel.prove import aot, smoke
 from pjrtwheel.prove.devices import (
     NOTHING_OPENED,
     Devices,
-    ask_completed,
     choose_level,
     detect_devices,
     find_devices,
@@ -68,15 +67,11 @@ def prove_python(
             python = create_environment(
                 interpreter, inputs.all_requirements, wheels, target=scratch / "venv", cache=cache
             )
-
-        def complete() -> None:
-            requirements = requirements_for(inputs, wheels, vendor=True)
-            folder = wheelhouse(interpreter, requirements, wheels, cache)
-            install(python, requirements, {folder, *(wheel.parent for wheel in wheels)})
-
-        # Bindings alone are asked for no devices.
         backend = inputs.backend
-        devices = ask_completed(lambda: find_devices(python, backend), complete) if backend else Devices(0)
+        devices = find_devices(python, backend) if backend else Devices(0)  # bindings alone have none
+        if backend and devices.lacks_vendor_library:
+            install_wheels(python, interpreter, device_requirements(inputs, wheels), wheels, cache)
+            devices = find_devices(python, backend)
         return gather(interpreter, python, inputs, devices, every_target=every_target, progress=progress)
 
 
@@ -101,9 +96,8 @@ def prove_on_device(
     require_device(detect_devices(interpreter.path, wheels, backend), backend)
     print(f"preparing an environment with Python {interpreter.version} ...", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(prefix="device-") as scratch:
-        python = create_venv(interpreter, Path(scratch) / "venv")
-        needed = requirements_for(inputs, wheels, vendor=True)
-        install(python, needed, {wheelhouse(interpreter, needed, wheels, cache), *(wheel.parent for wheel in wheels)})
+        needed, target = device_requirements(inputs, wheels), Path(scratch) / "venv"
+        python = create_environment(interpreter, needed, wheels, target=target, cache=cache)
         require_installed(python, wheels)
         devices = find_devices(python, backend)
         require_device(devices, backend)
@@ -186,19 +180,16 @@ def _conformance(found: ProbeResult, seconds: float) -> tuple[ProgramResult, ...
     return (ProgramResult("conformance", outcome, Level.LOAD, seconds, found.summary(), ResultKind.CHECK),)
 
 
-def requirements_for(inputs: ProofInputs, wheels: Sequence[Path], *, vendor: bool) -> list[str]:
-    """Return what to install by name; the plugin with the extra that brings the vendor's libraries, if asked for.
+def device_requirements(inputs: ProofInputs, wheels: Sequence[Path]) -> list[str]:
+    """Return what programs on a device need in addition to the wheels: the plugin's extra with the vendor's libraries.
 
-    Without the vendor's libraries as wheels the machine has them.
+    Where there is no such extra, the machine has these libraries.
     """
     backend = inputs.backend
-    extras = next(filter(None, backend.jaxlib_extras.values()), ()) if backend and vendor else ()
-    ours = []
-    for wheel in wheels:
-        name = parse_name(wheel.name)
-        extra = f"[{','.join(extras)}]" if extras and backend and name.distribution == backend.distribution else ""
-        ours.append(f"{name.distribution}{extra}=={name.version}")
-    return [*inputs.requirements, *ours]
+    extras = next(filter(None, backend.jaxlib_extras.values()), ()) if backend else ()
+    names = [parse_name(wheel.name) for wheel in wheels]
+    plugins = [name for name in names if extras and backend and name.distribution == backend.distribution]
+    return [*inputs.requirements, *(f"{name.distribution}[{','.join(extras)}]=={name.version}" for name in plugins)]
 
 
 def fitting(wheels: Sequence[Path], tag: str) -> list[Path]:

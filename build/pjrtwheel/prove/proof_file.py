@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.record.origin import CLOCKS_DIFFER, PRINTABLE, read_moment
+from pjrtwheel.record.origin import PRINTABLE, describe_date_fault
 from pjrtwheel.record.proofs import Proof
 from pjrtwheel.tables import TableError, column, read, read_json, write_json
 
@@ -99,11 +99,8 @@ def _find_faults(proofs: ProofFile, now: datetime) -> Iterator[str]:
         if any(python.failures() for python in proof.pythons):
             yield f"a program failed on {proven.wheel}"
         for date in (proofs.date, proof.origin.date):
-            moment = read_moment(date)
-            if moment is None:
-                yield f"{date!r} is no date"
-            elif moment > now + CLOCKS_DIFFER:
-                yield f"it is dated in the future: {date}"
+            if fault := describe_date_fault(date, now):
+                yield fault
 
 
 def _refusal(path: Path, cause: str) -> ProofError:

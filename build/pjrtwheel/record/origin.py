@@ -15,7 +15,7 @@ from pathlib import Path
 from pjrtwheel.errors import UsageError
 from pjrtwheel.tables import column
 
-CLOCKS_DIFFER = timedelta(minutes=5)  # of two machines, at most
+_CLOCKS_DIFFER = timedelta(minutes=5)  # of two machines, at most
 PRINTABLE = r"[^\x00-\x1f\x7f-\x9f]*\S[^\x00-\x1f\x7f-\x9f]*"
 _FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
@@ -80,12 +80,13 @@ def describe_commit_fault(origin: Origin, commits: Collection[str]) -> str:
     return "" if origin.dirty is False else f"with uncommitted changes at {origin.commit[:12]}"
 
 
-def describe_date_fault(origin: Origin, now: datetime) -> str:
+def describe_date_fault(date: str, now: datetime) -> str:
     """Say why no release counts something because of its date; or nothing."""
-    moment = read_moment(origin.date)
-    if moment is None:
-        return f"has no date, but {origin.date!r}"
-    return f"dated in the future, {origin.date}" if moment > now + CLOCKS_DIFFER else ""
+    try:
+        moment = datetime.strptime(date, _FORMAT).replace(tzinfo=UTC)
+    except ValueError:
+        return f"{date!r} is no date"
+    return f"dated in the future, {date}" if moment > now + _CLOCKS_DIFFER else ""
 
 
 def is_in_history(root: Path, commit: str, of: str) -> bool:
@@ -101,7 +102,7 @@ def counts_for(kept: Origin, here: Origin, root: Path, now: datetime) -> bool:
     if here.commit is None or here.dirty:
         return True
     known = [kept.commit] if kept.commit and is_in_history(root, kept.commit, here.commit) else []
-    return not describe_commit_fault(kept, known) and not describe_date_fault(kept, now)
+    return not describe_commit_fault(kept, known) and not describe_date_fault(kept.date, now)
 
 
 def list_changes(root: Path) -> tuple[str, ...] | None:
@@ -126,18 +127,6 @@ def find_date(environ: Mapping[str, str]) -> str:
     except (ValueError, OverflowError, OSError):
         raise UsageError(f"SOURCE_DATE_EPOCH is {text!r}", remedy="expected seconds since 1970") from None
     return moment.strftime(_FORMAT)
-
-
-def read_moment(text: str) -> datetime | None:
-    """Return the moment that such a date names; nothing for another text.
-
-    >>> read_moment("2026-11-21T09:40:00Z").isoformat(), read_moment("yesterday")
-    ('2026-11-21T09:40:00+00:00', None)
-    """
-    try:
-        return datetime.strptime(text, _FORMAT).replace(tzinfo=UTC)
-    except ValueError:
-        return None
 
 
 def ask_git(root: Path, *arguments: str) -> str | None:

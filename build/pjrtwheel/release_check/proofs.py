@@ -114,7 +114,7 @@ def find_faults(proof: Proof, history: History) -> Iterator[str]:
         yield f"claims {proof.level}, but its programs show {proof.shown_level()}"
     if fault := describe_commit_fault(proof.origin, history.commits):
         yield f"proven {fault}"
-    if fault := describe_date_fault(proof.origin, history.now):
+    if fault := describe_date_fault(proof.origin.date, history.now):
         yield fault
 
 

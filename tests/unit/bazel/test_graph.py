@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.backend import load_backends
 from pjrtwheel.bazel import repositories
-from pjrtwheel.bazel.repositories import describe_backend, list_sources
+from pjrtwheel.bazel.repositories import list_sources
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.release.known import list_releases, load_release
-from pjrtwheel.release.model import Release
 
 ROOT = Path(__file__).resolve().parents[3]
 BACKENDS = load_backends(ROOT)
@@ -62,9 +61,3 @@ def test_graph_is_described_as_json(root: Path, capsys: pytest.CaptureFixture[st
     assert list(answer["BACKENDS"]) == list(BACKENDS)
     assert list(answer["PLATFORMS"]) == list(PLATFORMS)
     assert len(answer["TOOLS"]) == 1  # one, for two backends
-
-
-@pytest.mark.parametrize("backend", BACKENDS.values(), ids=list(BACKENDS))
-def test_every_backend_is_described_with_the_same_keys(release: Release, backend: Backend) -> None:
-    """The rules ask every backend the same questions, so that none of them asks which backend it is."""
-    assert list(describe_backend(backend, release)) == list(describe_backend(BACKENDS["cpu"], release))

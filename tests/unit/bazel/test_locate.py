@@ -20,27 +20,26 @@ def put_program(folder: Path, name: str, script: str) -> Path:
 
 
 def test_first_supported_one_on_the_path_is_taken(tmp_path: Path) -> None:
-    """A program that does not run, or is too new, is passed over."""
+    """A program that does not run, or is too new, is passed over; $BAZEL is the user's last word."""
     put_program(tmp_path, "bazelisk", "exit 1")
     found = put_program(tmp_path, "bazel", "echo bazel 7.7.1")
     assert find_bazel("7.7.1", {"PATH": str(tmp_path)}) == Bazel(str(found), (7, 7, 1), "7.7.1")
-
-
-def test_named_one_wins_over_the_path(tmp_path: Path) -> None:
-    """$BAZEL is the user's last word."""
-    put_program(tmp_path, "bazel", "echo bazel 7.7.1")
     named = put_program(tmp_path, "mine", "echo bazel 6.5.0")
     environ = {"PATH": str(tmp_path), "BAZEL": str(named)}
     assert find_bazel("7.7.1", environ) == Bazel(str(named), (6, 5, 0), "7.7.1")
 
 
-def test_bazelisk_is_not_asked_within_a_bundle(tmp_path: Path) -> None:
-    """It would go to the network; a Bazel, or one that is named, is taken."""
+def test_nothing_goes_to_the_network_within_a_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As bazelisk would, unless it is named, and apt, as root on Debian."""
     named = put_program(tmp_path, "bazelisk", "echo bazel 7.7.1")
     found = put_program(tmp_path, "bazel", "echo bazel 6.5.0")
     environ = {"PATH": str(tmp_path), "PJRTWHEEL_BUNDLE": "/media/disk/bundle"}
     assert find_bazel("7.7.1", environ).command == str(found)
     assert find_bazel("7.7.1", {**environ, "BAZEL": str(named)}).command == str(named)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr(Path, "exists", lambda _: True)
+    assert _may_install({})
+    assert not _may_install({"PJRTWHEEL_BUNDLE": "/media/disk/bundle"})
 
 
 @pytest.mark.parametrize(
@@ -52,11 +51,3 @@ def test_none_that_will_do(tmp_path: Path, named: str, cause: str) -> None:
     with pytest.raises(BazelError) as caught:
         find_bazel("7.7.1", {"PATH": str(tmp_path), "BAZEL": named and str(tmp_path / named)})
     assert cause in caught.value.cause
-
-
-def test_nothing_is_installed_within_a_bundle(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As root on Debian, where apt would ask a network that is not there."""
-    monkeypatch.setattr("os.geteuid", lambda: 0)
-    monkeypatch.setattr(Path, "exists", lambda _: True)
-    assert _may_install({})
-    assert not _may_install({"PJRTWHEEL_BUNDLE": "/media/disk/bundle"})

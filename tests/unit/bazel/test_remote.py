@@ -13,7 +13,6 @@ from pjrtwheel.bazel.remote import (
     find_remote_failure,
     find_secrets,
     read_remote,
-    remote_startup_flags,
 )
 from pjrtwheel.errors import UsageError
 
@@ -44,14 +43,12 @@ def write(path: Path, text: str, mode: int = 0o600) -> Path:
 def test_what_is_read(tmp_path: Path) -> None:
     """Without the variable Bazel gets no further option; a file without credentials may be read by others."""
     assert read_remote({}) is read_remote({"PJRTWHEEL_REMOTE": ""}) is None
-    assert remote_startup_flags(None) == ()
     plain = write(tmp_path / "plain.bazelrc", PLAIN, 0o644)
     assert read_remote({"PJRTWHEEL_REMOTE": str(plain)}) == Remote(plain)
     path = write(tmp_path / "farm.bazelrc", FULL)
     remote = read_remote({"PJRTWHEEL_REMOTE": str(path)})
     secrets = ("Bearer t0ken.of.mine", "s3cr3t-of-mine", "t0ken.of.mine", "pass%21word", "pass!word", "of-tests")
     assert remote == Remote(path, secrets)
-    assert remote_startup_flags(remote) == (f"--bazelrc={path}",)
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o602])

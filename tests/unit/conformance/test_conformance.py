@@ -136,28 +136,27 @@ def test_teardown(broken): pass
     }
 
 
-def test_a_crash_costs_one_case(tmp_path: Path) -> None:
-    """Cases before and after the one that kills the process keep their outcomes."""
-    text = "import os\ndef test_a(): pass\ndef test_b(): os.abort()\ndef test_c(): pass\ndef test_d(): os._exit(3)\n"
-    assert run(tmp_path, text) == {"test_a": "passed", "test_b": "crashed", "test_c": "passed", "test_d": "crashed"}
+CRASH = "import os\ndef test_a(): pass\ndef test_b(): os.abort()\ndef test_c(): pass\ndef test_d(): os._exit(3)\n"
+HANG = "import ctypes, time\ndef test_a(): {}\ndef test_b(): pass\n"
+SLOW = "import time\ndef test_a(): pass\ndef test_b(): time.sleep(60)\n"
 
 
-@pytest.mark.parametrize("wait", ["time.sleep(60)", "ctypes.PyDLL(None).sleep(60)"], ids=["in Python", "with the GIL"])
-def test_a_hang_costs_one_case(tmp_path: Path, wait: str) -> None:
-    """A case beyond its limit is stopped, also in native code that lets no other thread run, and the rest goes on."""
-    text = f"import ctypes, time\ndef test_a(): {wait}\ndef test_b(): pass\n"
-    assert run(tmp_path, text, case_seconds=2) == {"test_a": "crashed", "test_b": "passed"}
-
-
-def test_a_file_that_does_not_end_is_no_success(tmp_path: Path) -> None:
-    """What came to its end is kept, and its process counts as crashed."""
-    text = "import time\ndef test_a(): pass\ndef test_b(): time.sleep(60)\n"
-    assert run(tmp_path, text, file_seconds=5) == {"test_a": "passed", "process": "crashed"}
-
-
-def test_a_file_that_cannot_be_imported_is_a_failed_case(tmp_path: Path) -> None:
-    """It never counts as a file without differences."""
-    assert set(run(tmp_path, "import no_such_module\n").values()) == {"failed"}
+@pytest.mark.parametrize(
+    ("text", "limits", "outcomes"),
+    [
+        (CRASH, (60, 60), {"test_a": "passed", "test_b": "crashed", "test_c": "passed", "test_d": "crashed"}),
+        (HANG.format("time.sleep(60)"), (2, 60), {"test_a": "crashed", "test_b": "passed"}),
+        (HANG.format("ctypes.PyDLL(None).sleep(60)"), (2, 60), {"test_a": "crashed", "test_b": "passed"}),
+        (SLOW, (60, 5), {"test_a": "passed", "process": "crashed"}),
+        ("import no_such_module\n", (60, 60), {"import": "failed"}),
+    ],
+    ids=["crash", "hang in Python", "hang with the GIL", "file that does not end", "file that cannot be imported"],
+)
+def test_what_breaks_costs_one_case(
+    tmp_path: Path, text: str, limits: tuple[float, float], outcomes: dict[str, str]
+) -> None:
+    """Cases before and after it keep their outcomes; a file that breaks never counts as one without differences."""
+    assert run(tmp_path, text, *limits) == outcomes
 
 
 def test_test_files_are_found_by_name(tmp_path: Path) -> None:
@@ -175,12 +174,10 @@ def test_test_files_are_found_by_name(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "difference = 3",
         '[[difference]]\ncase = "a"\noutcome = "failed"',
-        '[[difference]]\ncase = "a"\noutcome = "bad"\nreason = "x"',
         '[[difference]]\ncase = "a"\noutcome = "failed"\nreason = " "',
     ],
-    ids=["type", "no reason", "outcome", "empty reason"],
+    ids=["none", "empty"],
 )
 def test_an_entry_without_a_reason_is_refused(text: str) -> None:
     """Every entry names a case, an outcome and a reason."""

@@ -8,11 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.environment.interpreters import candidate_paths, find_interpreter, probe, python_tag
+from pjrtwheel.environment.interpreters import candidate_paths, find_interpreter, probe
 
-THIS = python_tag(
-    sys.version_info[0], sys.version_info[1], free_threaded=bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
-)
+THIS = f"cp{sys.version_info[0]}{sys.version_info[1]}{'t' if sysconfig.get_config_var('Py_GIL_DISABLED') else ''}"
 
 
 def write_program(path: Path, text: str) -> Path:
@@ -60,6 +58,6 @@ def test_an_emulator_is_noticed(tmp_path: Path) -> None:
     other.write_bytes(header)
     real = write_program(tmp_path / "real", f'exec "{sys.executable}" "$@"')
     lie = tmp_path / "lie.py"
-    lie.write_text(f"import sys; sys.executable = {str(other)!r}; exec(sys.argv[1])")
-    emulated = write_program(tmp_path / "emulated", f'exec "{sys.executable}" -I "{lie}" "$3"')
+    lie.write_text(f"import sys; sys.executable = {str(other)!r}; exec(sys.argv.pop(1))")
+    emulated = write_program(tmp_path / "emulated", f'exec "{sys.executable}" -I "{lie}" "$3" "$4"')
     assert [found.emulated for path in (real, emulated) if (found := probe(path))] == [False, True]

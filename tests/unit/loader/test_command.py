@@ -3,7 +3,6 @@
 """`python -m <package>`: its arguments, its answer on broken installations, and its looks on a terminal."""
 
 import functools
-import io
 import json
 import os
 import re
@@ -18,6 +17,7 @@ import pytest
 
 from pjrtwheel.backend import Backend, load_backends
 from plugin_status import verdict_of
+from terminal_output import Output
 
 ROOT = Path(__file__).resolve().parents[3]
 BACKENDS = load_backends(ROOT)
@@ -325,34 +325,16 @@ LINES = [
 ]
 
 
-class Screen(io.StringIO):
-    """A stream that is a terminal."""
-
-    encoding = "utf-8"
-
-    def isatty(self) -> bool:
-        """Return what terminals do."""
-        return True
-
-
-class PlainScreen(Screen):
-    """A terminal without signs."""
-
-    encoding = "ascii"
-
-
 def test_an_answer_fits_the_terminal(load_module: Loader, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The verdict has a mark, long lines go on below their beginning, and the command to paste is one line."""
+    """The verdict has a mark, long lines go on below their beginning, and the command to paste is one line.
+
+    Other programs get the lines as they are.
+    """
     monkeypatch.setenv("COLUMNS", "80")
     dress = load_module("cuda13", "pjrt.terminal").dress
-    first, *long, last = dress(LINES, Screen(), {"TERM": "xterm", "NO_COLOR": "1"}, fits=False)
+    first, *long, last = dress(LINES, Output(), {"TERM": "xterm", "NO_COLOR": "1"}, fits=False)
     assert (first, last, len(long)) == (f"✗ {LINES[0]}", LINES[2], 2)
     assert (len(long[0]) <= 80, long[1]) == (True, "            programs that convolve")
-    assert dress(LINES, Screen(), {"TERM": "xterm"}, fits=True)[0] == f"\x1b[32m✓ {LINES[0]}\x1b[0m"
-    assert dress(LINES, PlainScreen(), {"TERM": "xterm", "NO_COLOR": "1"}, fits=False)[0] == LINES[0]
-
-
-@pytest.mark.parametrize(("stream", "term"), [(Screen(), "dumb"), (io.StringIO(), "xterm")])
-def test_what_is_no_terminal_gets_the_lines(load_module: Loader, stream: io.StringIO, term: str) -> None:
-    """As they are, for other programs."""
-    assert load_module("cuda13", "pjrt.terminal").dress(LINES, stream, {"TERM": term}, fits=False) == LINES
+    assert dress(LINES, Output(), {"TERM": "xterm"}, fits=True)[0] == f"\x1b[32m✓ {LINES[0]}\x1b[0m"
+    assert dress(LINES, Output("ascii"), {"TERM": "xterm", "NO_COLOR": "1"}, fits=False)[0] == LINES[0]
+    assert dress(LINES, Output(terminal=False), {"TERM": "xterm"}, fits=False) == LINES

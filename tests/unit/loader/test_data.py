@@ -43,11 +43,8 @@ def test_a_plugin_is_its_own_rival_by_name(load_module: Loader, backend: Backend
     """The pattern matches the package itself and upstream's, so two wheels of ours see each other."""
     pattern = load_module(backend.name, "").ACCELERATOR.rivals
     upstream = backend.prebuilt.member.rpartition("/")[0].replace("/", ".")
-    assert [bool(re.fullmatch(pattern, name)) for name in (backend.package, upstream, "jaxlib_cpu")] == [
-        True,
-        True,
-        False,
-    ]
+    names = (backend.package, upstream, "jaxlib_cpu")
+    assert [name for name in names if re.fullmatch(pattern, name)] == [backend.package, upstream]
 
 
 @pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.shared], ids=lambda item: item.name)

@@ -59,24 +59,6 @@ def test_rocm_is_looked_for_where_users_have_it(load_module: Loader, machine: Ma
     assert folders({}, [], root)[0] == []
 
 
-@pytest.mark.parametrize(
-    ("files", "nodes"),
-    [
-        ({}, []),
-        ({f"{DRM}/renderD128/device/vendor": "0x8086\n"}, ["renderD128"]),
-        (
-            {f"{DRM}/renderD128/device/vendor": "0x10de\n", f"{DRM}/renderD129/device/vendor": "0x8086\n"},
-            ["renderD129"],
-        ),
-        ({f"{DRM}/card0/device/vendor": "0x8086\n"}, []),
-    ],
-    ids=["none", "one", "two vendors", "display only"],
-)
-def test_intel_gpus(load_module: Loader, machine: Machine, files: Mapping[str, str], nodes: list[str]) -> None:
-    """Render nodes by the vendor of their device."""
-    assert load_module("oneapi", "intel").render_nodes(machine(files)) == nodes
-
-
 def test_oneapi_is_looked_for_where_users_have_it(load_module: Loader) -> None:
     """Intel's wheels put libraries into `lib` of the environment; each folder is looked at once."""
     intel = load_module("oneapi", "intel")
@@ -96,19 +78,32 @@ def chip(address: str, vendor: str, device: str) -> dict[str, str]:
     return {f"{PCI}/{address}/vendor": f"{vendor}\n", f"{PCI}/{address}/device": f"{device}\n"}
 
 
+def render_node(name: str, vendor: str) -> dict[str, str]:
+    """Return the file of one node of a graphics device."""
+    return {f"{DRM}/{name}/device/vendor": f"{vendor}\n"}
+
+
 @pytest.mark.parametrize(
-    ("files", "count"),
+    ("files", "intel", "google"),
     [
-        (chip("0000:00:04.0", "0x1ae0", "0x0063") | chip("0000:00:05.0", "0x1ae0", "0x0062"), 2),
-        (chip("0000:00:04.0", "0x1ae0", "0x0042"), 0),
-        (chip("0000:00:04.0", "0x10de", "0x0063"), 0),
-        ({f"{PCI}/0000:00:04.0/vendor": "0x1ae0\n"}, 0),
+        ({}, [], 0),
+        (render_node("renderD128", "0x8086"), ["renderD128"], 0),
+        (render_node("renderD128", "0x10de") | render_node("renderD129", "0x8086"), ["renderD129"], 0),
+        (render_node("card0", "0x8086"), [], 0),
+        (chip("0000:00:04.0", "0x1ae0", "0x0063") | chip("0000:00:05.0", "0x1ae0", "0x0062"), [], 2),
+        (chip("0000:00:04.0", "0x1ae0", "0x0042"), [], 0),
+        (chip("0000:00:04.0", "0x10de", "0x0063"), [], 0),
+        ({f"{PCI}/0000:00:04.0/vendor": "0x1ae0\n"}, [], 0),
     ],
-    ids=["v5e and v5p", "Google's network card", "another vendor", "half a device"],
+    ids=["none", "one", "two vendors", "display only", "v5e, v5p", "network card", "another vendor", "half a device"],
 )
-def test_tpu_chips(load_module: Loader, machine: Machine, files: Mapping[str, str], count: int) -> None:
-    """Google has other devices on the bus as well."""
-    assert len(load_module("tpu", "hardware").chips(machine(files))) == count
+def test_intel_gpus_and_tpus(
+    load_module: Loader, machine: Machine, files: Mapping[str, str], intel: list[str], google: int
+) -> None:
+    """Render nodes by the vendor of their device; Google has other devices on the bus as well."""
+    root = machine(files)
+    assert load_module("oneapi", "intel").render_nodes(root) == intel
+    assert len(load_module("tpu", "hardware").chips(root)) == google
 
 
 def provide(load_module: Loader, package: Path, files: Mapping[str, str]) -> Any:

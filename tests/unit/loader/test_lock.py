@@ -193,28 +193,23 @@ def pose(cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     return pose_
 
 
-@pytest.mark.parametrize("abiflags", ["", "d"])
-def test_a_python_with_the_gil_is_accepted(cpu_loader: Loader, pose: Callable[..., None], abiflags: str) -> None:
-    """Debug builds have the same ABI since CPython 3.8."""
-    pose(abiflags, "3.14", "_pjrt.abi3.so")
-    cpu_loader("pjrt.installed").check_interpreter("jaxlib-cpu")
-
-
 @pytest.mark.parametrize(
-    ("version", "files", "file"),
+    ("abiflags", "version", "files", "file"),
     [
-        ("3.14", ("_pjrt.abi3.so", "_pjrt.abi3t.so", OWN), OWN),
-        ("3.15", ("_pjrt.abi3.so", "_pjrt.abi3t.so", OWN), "_pjrt.abi3t.so"),
-        ("3.14", (), None),
-        ("3.15", ("_pjrt.abi3.so",), None),
+        ("", "3.14", ("_pjrt.abi3.so",), "_pjrt.abi3.so"),
+        ("d", "3.14", ("_pjrt.abi3.so",), "_pjrt.abi3.so"),
+        ("t", "3.14", ("_pjrt.abi3.so", "_pjrt.abi3t.so", OWN), OWN),
+        ("t", "3.15", ("_pjrt.abi3.so", "_pjrt.abi3t.so", OWN), "_pjrt.abi3t.so"),
+        ("t", "3.14", (), None),
+        ("t", "3.15", ("_pjrt.abi3.so",), None),
     ],
-    ids=["its own", "stable ABI", "nothing", "nothing it would import"],
+    ids=["GIL", "debug build", "its own", "stable ABI", "nothing", "nothing it would import"],
 )
-def test_a_free_threaded_python_is_accepted(
-    cpu_loader: Loader, pose: Callable[..., None], version: str, files: tuple[str, ...], file: str | None
+def test_a_python_with_a_file_for_it_is_accepted(
+    cpu_loader: Loader, pose: Callable[..., None], abiflags: str, version: str, files: tuple[str, ...], file: str | None
 ) -> None:
-    """One that would import its own file, or none: that is another error."""
-    pose("t", version, *files)
+    """Debug builds have the same ABI since CPython 3.8; one that would import no file at all gets another error."""
+    pose(abiflags, version, *files)
     found = cpu_loader("pjrt.installed").find_extension()
     assert (found.name if found else None) == file
     cpu_loader("pjrt.installed").check_interpreter("jaxlib-cpu")

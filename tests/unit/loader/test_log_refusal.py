@@ -16,17 +16,11 @@ def test_what_happened_what_it_means_and_the_fix(load_module: Loader) -> None:
     """All in one line, which names the wheel in front and no class; not what JAX does where it cannot go on."""
     errors, summarize = load_module("tpu", "pjrt.errors"), load_module("tpu", "pjrt.plugin").summarize
     hidden = errors.NoDeviceError("no TPU", remedy="unset V", hidden=True)
-    for error in (
-        errors.NoDeviceError("no TPU", remedy="try F=1"),
-        hidden,
-        errors.LibraryDamagedError("no TPU:\nread"),
-    ):
+    absent, damaged = errors.NoDeviceError("no TPU", remedy="try F=1"), errors.LibraryDamagedError("no TPU:\nread")
+    for error in (absent, hidden, damaged):
         line = summarize("jaxlib-tpu", error, None)
-        assert (line.startswith("jaxlib-tpu: no TPU"), "JAX goes on" in line, error.remedy in line) == (
-            True,
-            True,
-            True,
-        )
+        assert line.startswith("jaxlib-tpu: no TPU")
+        assert [word for word in ("JAX goes on", error.remedy) if word not in line] == []
         assert "\n" not in line
     assert "'tpu'" in summarize("jaxlib-tpu", hidden, "tpu")
 

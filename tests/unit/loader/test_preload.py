@@ -143,17 +143,10 @@ def test_needed_libraries_are_read_from_the_file(
 
 def test_the_system_is_not_a_vendor(cpu_loader: Loader) -> None:
     """Parts of glibc and GCC are left to the dynamic linker."""
-    system = [
-        "libc.so.6",
-        "libm.so.6",
-        "libdl.so.2",
-        "librt.so.1",
-        "libpthread.so.0",
-        "libstdc++.so.6",
-        "libgcc_s.so.1",
-    ]
-    names = [*system, "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1", "libmpi.so.12", "libcrypt.so.1"]
-    assert cpu_loader("pjrt.needed").vendor_libraries(names) == ["libmpi.so.12", "libcrypt.so.1"]
+    system = "libc.so.6 libm.so.6 libdl.so.2 librt.so.1 libpthread.so.0 libstdc++.so.6 libgcc_s.so.1"
+    linkers, vendors = "ld-linux-x86-64.so.2 ld-linux-aarch64.so.1", ["libmpi.so.12", "libcrypt.so.1"]
+    names = [*system.split(), *linkers.split(), *vendors]
+    assert cpu_loader("pjrt.needed").vendor_libraries(names) == vendors
 
 
 def test_dependencies_come_first_and_are_added(cpu_loader: Loader) -> None:

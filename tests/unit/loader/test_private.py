@@ -4,7 +4,6 @@
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -91,8 +90,3 @@ def test_jax_is_made_to_ask_only_as_long_as_it_cannot_go_on(
     assert sees_gpu() is True
     waits.clear()
     assert sees_gpu() is False
-
-
-def loaders(root: Path) -> list[Path]:
-    """Return the loaders' modules."""
-    return [path for path in (root / "plugins").rglob("*.py") if "__pycache__" not in path.parts]

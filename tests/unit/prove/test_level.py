@@ -3,7 +3,7 @@
 """What a machine lacks is an excuse, what is wrong with a wheel a failure; and what a proof says of the machine."""
 
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +17,6 @@ from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult
 from pjrtwheel.prove.devices import (
     Devices,
     ProofPlan,
-    ask_completed,
     ask_driver,
     choose_level,
     find_machine,
@@ -77,19 +76,9 @@ def test_only_what_is_not_here_is_excused(
     assert choose_level("mine", devices, opened, targets=targets) == plan
 
 
-@pytest.mark.parametrize(
-    ("answers", "completed", "found"),
-    [([VENDOR, HERE], 1, HERE), ([VENDOR, VENDOR], 1, VENDOR), ([ABSENT], 0, ABSENT), ([HERE], 0, HERE)],
-    ids=["libraries help", "libraries do not help", "no device", "all there"],
-)
-def test_the_vendors_libraries_are_installed_where_the_device_is(
-    answers: list[Devices], completed: int, found: Devices
-) -> None:
-    """Once, and only if the loader says that it lacks them."""
-    waiting: Iterator[Devices] = iter(answers)
-    installed: list[str] = []
-    devices = ask_completed(lambda: next(waiting), lambda: installed.append("vendor"))
-    assert (devices, len(installed), list(waiting)) == (found, completed, [])
+def test_the_vendors_libraries_are_installed_where_the_device_is() -> None:
+    """Only if the loader says that it lacks them."""
+    assert [devices for devices in (HERE, ABSENT, UNTRIED, CRASH, VENDOR) if devices.lacks_vendor_library] == [VENDOR]
 
 
 class NoDeviceError(RuntimeError):

@@ -26,7 +26,7 @@ from pjrtwheel.prove.devices import (
 )
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.inside.library import require_loaded
-from pjrtwheel.prove.on_python import prove_on_device, requirements_for
+from pjrtwheel.prove.on_python import device_requirements, prove_on_device
 
 BINDINGS = "jaxlib-1.2.3-1-cp312-cp312-manylinux_2_27_x86_64.whl"
 PLUGIN = "jaxlib_cuda_13-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl"
@@ -44,11 +44,8 @@ def backend(root: Path) -> Backend:
 def test_the_vendors_libraries_come_with_the_extra(backend: Backend) -> None:
     """On a device the extra that users take is installed, and nothing that only compiling without one needs."""
     inputs = ProofInputs(backend, (), (), (), ("jax==1.2.3",), backend.aot_requires)
-    wheels = [Path(BINDINGS), Path(PLUGIN)]
-    assert requirements_for(inputs, wheels, vendor=True) == [
-        "jax==1.2.3", "jaxlib==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3",
-    ]  # fmt: skip
-    assert requirements_for(inputs, wheels, vendor=False)[-1] == "jaxlib-cuda-13==1.2.3"
+    needed = device_requirements(inputs, [Path(BINDINGS), Path(PLUGIN)])
+    assert needed == ["jax==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3"]
 
 
 def test_no_device_is_no_proof(backend: Backend) -> None:
@@ -151,13 +148,6 @@ NAME = "jaxlib_abacus-1.0+split.1-cp312-abi3-manylinux_2_27_x86_64.whl"
 METADATA = "Metadata-Version: 2.4\nName: {}\nVersion: {}\n"
 
 
-def test_other_spellings_are_the_same_name(make_wheel: Callable[..., Path]) -> None:
-    """PEP 503 and PEP 440 allow several."""
-    require_own_names(
-        [make_wheel({f"{INFO}/METADATA": METADATA.format("JAXlib.abacus", "1.0+SPLIT.1").encode()}, name=NAME)]
-    )
-
-
 @pytest.mark.parametrize(
     ("metadata", "said"),
     [
@@ -168,7 +158,9 @@ def test_other_spellings_are_the_same_name(make_wheel: Callable[..., Path]) -> N
     ],
 )
 def test_a_wheel_of_another_name_is_refused(make_wheel: Callable[..., Path], metadata: str, said: str) -> None:
-    """Installers take a file by its name."""
+    """Installers take a file by its name; PEP 503 and PEP 440 allow several spellings of one."""
+    same = METADATA.format("JAXlib.abacus", "1.0+SPLIT.1")
+    require_own_names([make_wheel({f"{INFO}/METADATA": same.encode()}, name=NAME)])
     with pytest.raises(ProofError) as caught:
         require_own_names([make_wheel({f"{INFO}/METADATA": metadata.encode()}, name=NAME)])
     assert caught.value.what == f"METADATA of {NAME} says that it is {said}"

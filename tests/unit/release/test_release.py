@@ -68,23 +68,18 @@ def test_input_that_is_not_pinned_is_refused_with_a_way_out() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "cause"),
     [
-        ("size = 5", 'size = "5"', "pin[0].size: expected an integer, found '5'"),
         ("size = 5", "size = -5", "pin[0].size: expected at least 0, found -5"),
         ("build = 4", "build = true", "build: expected an integer, found True"),
         ("cd" * 32, "CD" * 32, f"pin[0].sha256: '{'CD' * 32}' does not match '[0-9a-f]{{64}}'"),
         ('filename = "', 'filename = "../', "pin[0].filename: '../jaxlib"),
         ('key = "bindings.cp313.linux_x86_64"', 'key = "bindings.cp313"', "pin[0].key: 'bindings.cp313' does"),
         ('project = "jaxlib"', 'project = ""', "pin[0].project: '' does not match"),
-        ("verified = true", "verified = 1", "xla.verified: expected true or false, found 1"),
-        ("[[pin]]", "[pin]", "pin: expected a list, found {"),
         ("size = 5", "length = 5", "pin[0] lacks size, and has unknown keys length"),
         ("schema = 2", "schema = 1", "schema: expected 2, found 1"),
-        ('release = "1.2.3"', "", "the document lacks release"),
         ("[xla]", "[xla", "not TOML: "),
     ],
-    ids=["text", "negative", "flag", "digest", "path", "key", "empty", "number", "table", "unknown key", "other schema",
-         "missing key", "no TOML"],
-)  # fmt: skip
+    ids=["negative", "flag", "digest", "path", "key", "empty", "unknown key", "other schema", "no TOML"],
+)
 def test_value_that_cannot_be_is_refused(old: str, new: str, cause: str) -> None:
     """A value of the wrong type or form never gets as far as the index or the disk."""
     with pytest.raises(PinError) as caught:

@@ -100,17 +100,15 @@ def test_which_platforms_are_accelerators_is_a_fact() -> None:
 
 @pytest.mark.parametrize("installed", ["2.9.0+cpu", "2.9.0"])
 def test_a_wheel_of_another_index_is_installed_again(installed: str) -> None:
-    """Installers take 2.9.0+cpu for 2.9.0 and would do nothing; nothing is removed before its successor is there."""
+    """Installers take 2.9.0+cpu for 2.9.0 and would do nothing; nothing is removed before its successor is there.
+
+    One of the right index stays.
+    """
     here, index = environment(torch=installed), f"--index-url {TORCH.index_url}"
     assert plan(TORCH, UV, here) == [f"{WITH_UV} {index} --reinstall-package torch torch==2.9.0"]
     first = f"{WITH_PIP} {index} --force-reinstall --no-deps torch==2.9.0"
     assert plan(TORCH, PIP, here) == [first, f"{WITH_PIP} {index} torch==2.9.0"]
-
-
-def test_a_wheel_of_the_right_index_stays() -> None:
-    """There is nothing to install again."""
-    here = environment(torch="2.9.0+cu126")
-    assert plan(TORCH, UV, here) == [f"{WITH_UV} --index-url {TORCH.index_url} torch==2.9.0"]
+    assert plan(TORCH, UV, environment(torch="2.9.0+cu126")) == [f"{WITH_UV} {index} torch==2.9.0"]
 
 
 def test_another_jaxlib_of_the_same_version_is_installed_again(tmp_path: Path) -> None:

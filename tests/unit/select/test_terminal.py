@@ -2,11 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `resolve` and `doctor` look like on a terminal, and in a pipe."""
 
-import io
-
-import pytest
-
-from jaxlib_select.cli.terminal import Terminal, describe_terminal, dress
+from jaxlib_select.cli.terminal import Terminal, dress
 from jaxlib_select.doctor.report import ERROR, WARNING, Finding, _finding_lines
 
 LINES = [
@@ -16,18 +12,9 @@ LINES = [
 ]
 
 
-class Screen(io.StringIO):
-    """A stream that is a terminal."""
-
-    encoding = "utf-8"
-
-    def isatty(self) -> bool:
-        """Return what terminals do."""
-        return True
-
-
 def test_the_verdict_is_marked_and_wrapped() -> None:
-    """It has a mark and its colour, sentences are wrapped, requirements are not."""
+    """It has a mark and its colour, sentences are wrapped, requirements are not; programs get the lines."""
+    assert dress(LINES, Terminal(), well=True) == LINES
     assert dress(LINES, Terminal(80, marks=True, colour=True), well=True) == [
         "\x1b[32m✓ chosen    cuda12  has code for NVIDIA H100 (compute capability 9.0), and the\x1b[0m",
         "\x1b[32m                    driver serves CUDA 13.0\x1b[0m",
@@ -41,25 +28,6 @@ def test_a_note_is_wrapped_and_its_command_is_not() -> None:
     command, note = "  pip install jax jaxlib jaxlib-cuda-12", "  (add --find-links DIR for our wheels)"
     wrapped = ["error: it fails", "  (add --find-links DIR", "  for our wheels)", command]
     assert dress(["error: it fails", note, command], Terminal(24), well=False) == wrapped
-
-
-@pytest.mark.parametrize(
-    ("stream", "environ", "terminal"),
-    [
-        (Screen(), {"TERM": "xterm"}, Terminal(72, marks=True, colour=True)),
-        (Screen(), {"TERM": "xterm", "NO_COLOR": "1"}, Terminal(72, marks=True)),
-        (Screen(), {"TERM": "dumb"}, Terminal()),
-        (io.StringIO(), {"TERM": "xterm"}, Terminal()),
-    ],
-    ids=["terminal", "no colour", "dumb", "pipe"],
-)
-def test_what_an_output_can_show(
-    monkeypatch: pytest.MonkeyPatch, stream: io.StringIO, environ: dict[str, str], terminal: Terminal
-) -> None:
-    """Nothing but lines where other programs read them."""
-    monkeypatch.setenv("COLUMNS", "72")
-    assert describe_terminal(stream, environ) == terminal
-    assert dress(LINES, Terminal(), well=True) == LINES
 
 
 def test_the_fix_of_the_worst_comes_last_and_once() -> None:

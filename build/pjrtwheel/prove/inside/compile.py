@@ -66,7 +66,6 @@ def _compile_all(request: dict[str, Any], folder: Path) -> None:
                 note(topology=label, program=name, devices=len(devices), **result)
         require_loaded = runpy.run_path(str(Path(__file__).with_name("library.py")))["require_loaded"]
         require_loaded(request["library"])
-        note(finished=True)
 
 
 if __name__ == "__main__":
