@@ -35,7 +35,6 @@ _EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)""")
 def check_documents(wheel: WheelContents) -> Iterator[Finding]:
     """Yield what is wrong with what a wheel says about itself, whosoever wheel it is."""
     for code, check in (
-        ("member-name", check_names),
         ("record", check_record),
         ("metadata", check_metadata),
         ("purelib", check_purelib),
@@ -47,13 +46,6 @@ def check_documents(wheel: WheelContents) -> Iterator[Finding]:
         ("lock", check_lock),
     ):
         yield from (Finding(code, member, text) for member, text in check(wheel))
-
-
-def check_names(wheel: WheelContents) -> Iterator[Problem]:
-    """No member would be unpacked outside of where the wheel is installed."""
-    for name in wheel.members:
-        if name.startswith("/") or "\\" in name or ".." in name.split("/"):
-            yield name, "would be unpacked outside of the environment"
 
 
 def check_record(wheel: WheelContents) -> Iterator[Problem]:

@@ -60,7 +60,6 @@ CODES = {
     "license-file": "there is no licence file, or one that is named is missing (PEP 639)",
     "lock": "there is no release lock: the plugin cannot tell a `jaxlib` of other inputs from its own",
     "macos": "a library needs a newer macOS than the platform tag promises, or a library that not every macOS has",
-    "member-name": "a file would be unpacked outside of the environment",
     "metadata": "METADATA names another project or version than the file name",
     "other-lock": "wheels that were checked together carry different locks",
     "platform-floor": "a wheel with libraries has a platform tag that promises no libc version",
@@ -82,7 +81,7 @@ CODES = {
     "symbols": "a library carries symbol tables or debug information that no loader reads",
     "twine": "what twine says",
     "wheel": "WHEEL and the file name differ, or it does not say where the wheel goes",
-    "zip": "the wheel cannot be read",
+    "zip": "the wheel cannot be read, or holds what could harm those who unpack it",
 }
 
 # `verify` leaves these to auditwheel, twine and the backend file, or to taste.

@@ -6,7 +6,6 @@ Names, sizes and layout are checked before anything is inflated; digests while i
 reported together.
 """
 
-import hashlib
 import stat
 import tempfile
 import zipfile
@@ -14,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel.members import (
@@ -23,13 +22,13 @@ from pjrtwheel.wheel.members import (
     encode_digest,
     open_wheel,
     parse_record,
+    read_member,
     refuse_problems,
     unhashed_paths,
 )
 from pjrtwheel.wheel.names import WheelName, parse_name
 
 _IN_MEMORY = 1 << 20
-_SLICE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +111,7 @@ def _inflate(
     archive: zipfile.ZipFile, info: zipfile.ZipInfo, entry: RecordEntry | None, target: BinaryIO
 ) -> Iterator[str]:
     try:
-        with archive.open(info) as source:
-            digest = _copy(source, target)
+        digest = encode_digest(read_member(archive, info, target).sha256)
     except DAMAGE as error:
         yield f"{info.filename!r} is damaged: {error}"
         return
@@ -121,14 +119,6 @@ def _inflate(
         yield f"{info.filename!r} has {digest}, RECORD says {entry.digest or 'nothing'}"
     if entry and entry.size not in {None, info.file_size}:
         yield f"{info.filename!r} has {info.file_size} bytes, RECORD says {entry.size}"
-
-
-def _copy(source: IO[bytes], target: BinaryIO) -> str:
-    digest = hashlib.sha256()
-    while data := source.read(_SLICE):
-        digest.update(data)
-        target.write(data)
-    return encode_digest(digest.hexdigest())
 
 
 def read_metadata(wheel: Path) -> bytes:
