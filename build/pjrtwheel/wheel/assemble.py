@@ -12,14 +12,14 @@ from typing import Any
 from pjrtwheel.backend import parse_backend
 from pjrtwheel.elf import LibraryPlace
 from pjrtwheel.errors import WheelError
-from pjrtwheel.files import hash_file
+from pjrtwheel.files import hash_file, make_folder
 from pjrtwheel.gpucode import merge_codes
 from pjrtwheel.platforms import BinaryFormat
 from pjrtwheel.release.model import Release, read_release
 from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock, offered
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wheel import metadata
-from pjrtwheel.wheel.archive import ArchiveWriter, explain_write_errors, timestamp
+from pjrtwheel.wheel.archive import open_archive, timestamp
 from pjrtwheel.wheel.compress import Compression
 from pjrtwheel.wheel.members import Member, format_record
 from pjrtwheel.wheel.metadata import read_field
@@ -51,8 +51,7 @@ def assemble(spec: PluginSpec | BindingsSpec, directory: Path, compression: Comp
         ElfError: A library is not what the wheel needs.
         WheelError: An input is missing or damaged, or the disk is full.
     """
-    with explain_write_errors(directory):
-        directory.mkdir(parents=True, exist_ok=True)
+    make_folder(directory)
     with ExitStack() as files:
         return write_wheel(plan_wheel(spec, files, scratch=directory), directory, compression)
 
@@ -79,7 +78,7 @@ def write_wheel(plan: WheelPlan, directory: Path, compression: Compression | Non
         WheelError: The disk is full; nothing partial stays behind.
     """
     path = directory / plan.name.filename
-    with ArchiveWriter(path, stamp=timestamp(os.environ), compression=compression) as archive:
+    with open_archive(path, stamp=timestamp(os.environ), compression=compression) as archive:
         members = {member.path: archive.add(member) for member in list_members(plan)}
         record = record_source(plan.name, members)
         members[record.path] = archive.add(record)
@@ -134,11 +133,9 @@ def repair_wheel(wheel: Path, directory: Path, compression: Compression | None =
     """
     if directory.resolve() == wheel.parent.resolve():
         raise WheelError(f"{wheel} would be overwritten", remedy="give another directory with --output")
-    with explain_write_errors(directory):
-        directory.mkdir(parents=True, exist_ok=True)
+    make_folder(directory)
     with ExitStack() as files:
-        with explain_write_errors(directory):
-            name, members = unpack_wheel(wheel, files, scratch=directory)
+        name, members = unpack_wheel(wheel, files, scratch=directory)
         return write_wheel(_plan(name, members), directory, compression)
 
 
@@ -182,8 +179,7 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
     release = read_release(spec.release)
     backends = tuple(parse_backend(path.read_text("utf-8"), path) for path in spec.backends)
     digest = _check_pin(spec, release)
-    with explain_write_errors(scratch):
-        upstream, unpacked = unpack_wheel(spec.wheel, files, scratch=scratch)
+    upstream, unpacked = unpack_wheel(spec.wheel, files, scratch=scratch)
     python = upstream.tags[0].abi
     if (upstream.version, python) != (release.version, spec.python):
         raise WheelError(

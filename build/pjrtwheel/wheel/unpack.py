@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from pjrtwheel.errors import WheelError
+from pjrtwheel.files import explain_full_disk
 from pjrtwheel.wheel.members import (
     DAMAGE,
     RecordEntry,
@@ -55,13 +56,13 @@ def unpack_wheel(path: Path, files: ExitStack, *, scratch: Path) -> tuple[WheelN
 
     Raises:
         WheelError: The file is no wheel, is damaged, has hostile names or sizes, or differs from its RECORD; the
-            message lists every such problem.
+            message lists every such problem. Or the disk is full.
     """
     name = parse_name(path.name)
     record_path = f"{name.dist_info}/RECORD"
     unhashed = unhashed_paths(name.dist_info)
     members: list[Unpacked] = []
-    with open_wheel(path) as archive:
+    with explain_full_disk(scratch), open_wheel(path) as archive:
         inside = [info for info in archive.infolist() if not info.is_dir()]
         record = _read_record(archive, record_path, path)
         problems = list(_check_listing({info.filename for info in inside}, record, unhashed))
