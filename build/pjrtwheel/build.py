@@ -16,7 +16,8 @@ from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.bazel.remote import describe_processes, describe_warnings
 from pjrtwheel.bazel.workspace import lock_builds
 from pjrtwheel.dist_folder import add_wheels, check_space
-from pjrtwheel.elf import check_exports, read_image
+from pjrtwheel.elf.image import read_image
+from pjrtwheel.elf.repair import check_exports
 from pjrtwheel.errors import BazelError, UsageError, count
 from pjrtwheel.fetch.index import check_bundled
 from pjrtwheel.files import hash_file

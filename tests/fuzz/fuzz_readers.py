@@ -15,7 +15,9 @@ from pathlib import Path
 from jaxlib_select.errors import SelectError
 from jaxlib_select.machine.file import parse_machine, to_json
 from pjrtwheel.binaries import read_library
-from pjrtwheel.elf import plan_repair, read_chunks, read_image
+from pjrtwheel.elf.image import read_image
+from pjrtwheel.elf.layout import read_chunks
+from pjrtwheel.elf.repair import plan_repair
 from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.prove.proof_file import read_proof_file, write_proof_file
 from pjrtwheel.record.proofs import Level, ProofMachine

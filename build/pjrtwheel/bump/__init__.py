@@ -23,7 +23,7 @@ from pjrtwheel.build import build
 from pjrtwheel.bump.report import Decision, compare_plugins, compare_releases, decide, decide_failure
 from pjrtwheel.dist_folder.printing import describe_level
 from pjrtwheel.docs.generated import RELEASES, render_generated
-from pjrtwheel.elf import read_image
+from pjrtwheel.elf.image import read_image
 from pjrtwheel.errors import PinError, PjrtWheelError, count
 from pjrtwheel.fetch import WheelCache, download_wheel, unpack_wheel
 from pjrtwheel.fetch.index import require_index

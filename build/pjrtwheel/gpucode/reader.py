@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pjrtwheel.elf import ElfImage, read_image
+from pjrtwheel.elf.image import ElfImage, read_image
 from pjrtwheel.elf.layout import SectionHeader
 from pjrtwheel.errors import ElfError
 from pjrtwheel.gpucode import GpuCode, order_names

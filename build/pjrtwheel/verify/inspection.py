@@ -17,8 +17,8 @@ from typing import Any
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.binaries import Library, find_format, read_library, version_key
-from pjrtwheel.elf import ElfImage, plan_repair, read_image
-from pjrtwheel.elf.repair import strip
+from pjrtwheel.elf.image import ElfImage, read_image
+from pjrtwheel.elf.repair import plan_repair, strip
 from pjrtwheel.errors import ElfError, PjrtWheelError
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.files import hash_file

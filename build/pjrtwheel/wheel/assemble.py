@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.backend import parse_backend
-from pjrtwheel.elf import LibraryPlace
+from pjrtwheel.elf.repair import LibraryPlace
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file, make_folder
 from pjrtwheel.gpucode import merge_codes

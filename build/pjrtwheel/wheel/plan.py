@@ -11,7 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pjrtwheel.elf import ANYWHERE, LibraryPlace, Span, check_exports, is_elf, plan_repair, read_chunks, read_image
+from pjrtwheel.elf.image import is_elf, read_image
+from pjrtwheel.elf.layout import Span, read_chunks
+from pjrtwheel.elf.repair import ANYWHERE, LibraryPlace, check_exports, plan_repair
 from pjrtwheel.errors import ElfError, WheelError
 from pjrtwheel.gpucode import GpuCode, list_codes
 from pjrtwheel.platforms import Platform, find_platform

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pjrtwheel.elf import check_exports, plan_repair, read_image
+from pjrtwheel.elf.image import read_image
+from pjrtwheel.elf.repair import check_exports, plan_repair
 from pjrtwheel.errors import ElfError
 
 WHERE = "demo/lib.so in demo-1.0-py3-none-any.whl"

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pjrtwheel.elf import ElfImage, Span, plan_repair, read_chunks, read_image
-from pjrtwheel.elf.layout import Edit, cut, total_size
-from pjrtwheel.elf.repair import LibraryPlace, clean_search_path
+from pjrtwheel.elf.image import ElfImage, read_image
+from pjrtwheel.elf.layout import Edit, Span, cut, read_chunks, total_size
+from pjrtwheel.elf.repair import LibraryPlace, clean_search_path, plan_repair
 from pjrtwheel.errors import ElfError
 
 MakeElf = Callable[..., bytes]
