@@ -153,7 +153,7 @@ def _build_and_check(
 
 def _is_of(wheel: BuiltWheel, backend: Backend | None) -> bool:
     """Return whether a wheel is one of those that a backend is proven with: its plugin, and the bindings."""
-    return wheel.report.distribution in {BINDINGS, backend.distribution if backend else None}
+    return wheel.report.name.distribution in {BINDINGS, backend.distribution if backend else None}
 
 
 def _check_request(request: BuildRequest, progress: Progress) -> None:

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write a wheel from a manifest's specification, or a repaired copy of one, and report what was written."""
 
-import itertools
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,11 @@ from pjrtwheel.backend import parse_backend
 from pjrtwheel.elf.repair import LibraryPlace
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file, make_folder
-from pjrtwheel.gpucode import merge_codes
+from pjrtwheel.gpucode import list_codes, merge_codes
 from pjrtwheel.platforms import BinaryFormat
 from pjrtwheel.release.model import Release, read_release
 from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock, offered
-from pjrtwheel.tables import TableError, read_json
+from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.wheel import metadata
 from pjrtwheel.wheel.archive import open_archive, timestamp
 from pjrtwheel.wheel.compress import Compression
@@ -34,7 +34,7 @@ from pjrtwheel.wheel.plan import (
     unchanged_source,
 )
 from pjrtwheel.wheel.plugin import plan_plugin
-from pjrtwheel.wheel.report import Report
+from pjrtwheel.wheel.report import Report, report_finished
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
 from pjrtwheel.wheel.unpack import Unpacked, read_text, unpack_wheel
 
@@ -80,9 +80,8 @@ def write_wheel(plan: WheelPlan, directory: Path, compression: Compression | Non
     path = directory / plan.name.filename
     with open_archive(path, stamp=timestamp(os.environ), compression=compression) as archive:
         members = {member.path: archive.add(member) for member in list_members(plan)}
-        record = record_source(plan.name, members)
-        members[record.path] = archive.add(record)
-    return report_written(plan, members, path)
+        archive.add(record_source(plan.name, members))
+    return report_written(plan, path)
 
 
 def record_source(name: WheelName, members: Mapping[str, Member]) -> MemberSource:
@@ -91,25 +90,15 @@ def record_source(name: WheelName, members: Mapping[str, Member]) -> MemberSourc
     return text_source(path, format_record(members, path))
 
 
-def report_written(plan: WheelPlan, members: Mapping[str, Member], path: Path) -> Report:
-    """Describe a wheel that was written, with all of its members."""
-    return Report(
-        wheel=path.name,
-        distribution=plan.name.distribution,
-        version=plan.name.version,
-        tag=plan.name.tag,
-        sha256=hash_file(path),
-        size=path.stat().st_size,
-        requires=read_field(plan.metadata, "Requires-Dist"),
-        lock_id=plan.lock_id,
-        provider=plan.provider,
+def report_written(plan: WheelPlan, path: Path) -> Report:
+    """Describe a wheel that was written."""
+    return replace(
+        report_finished(path, plan.lock_id, plan.provider, read_field(plan.metadata, "Requires-Dist")),
         provenance=plan.provenance,
         changes={member.path: member.changes for member in plan.members if member.changes},
         findings={member.path: member.findings for member in plan.members if member.findings},
         stripped_bytes=sum(member.dropped_bytes for member in plan.members),
-        members=members,
         gpu_code=merge_codes(plan.gpu_files().values()).names(),
-        gpu_files=plan.gpu_files(),
     )
 
 
@@ -119,9 +108,11 @@ def list_members(plan: WheelPlan) -> Iterator[MemberSource]:
     The list of GPU code precedes the metadata: it is read while the libraries are compressed.
     """
     members = sorted(plan.members, key=lambda member: member.path)
-    yield from itertools.filterfalse(plan.is_metadata, members)
-    yield from plan.list_gpu_code()
-    yield from filter(plan.is_metadata, members)
+    metadata_folder = f"{plan.name.dist_info}/"
+    yield from (member for member in members if not member.path.startswith(metadata_folder))
+    if codes := plan.gpu_files():
+        yield text_source(plan.gpu_list, write_json(list_codes(codes)))
+    yield from (member for member in members if member.path.startswith(metadata_folder))
 
 
 def repair_wheel(wheel: Path, directory: Path, compression: Compression | None = None) -> Report:

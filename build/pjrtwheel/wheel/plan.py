@@ -15,10 +15,10 @@ from pjrtwheel.elf.image import is_elf, read_image
 from pjrtwheel.elf.layout import Span, read_chunks
 from pjrtwheel.elf.repair import ANYWHERE, LibraryPlace, check_exports, plan_repair
 from pjrtwheel.errors import ElfError, WheelError
-from pjrtwheel.gpucode import GpuCode, list_codes
+from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.platforms import Platform, find_platform
 from pjrtwheel.release.wheels import ReleaseLock
-from pjrtwheel.tables import TableError, read, read_json, write_json
+from pjrtwheel.tables import TableError, read, read_json
 from pjrtwheel.wheel.names import WheelName
 
 SCHEMA = 1
@@ -142,15 +142,6 @@ class WheelPlan:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     gpu_list: str = ""
     gpu_files: Callable[[], Mapping[str, GpuCode]] = dict
-
-    def is_metadata(self, member: MemberSource) -> bool:
-        """Whether a member is one of those that describe the wheel, in its `.dist-info`."""
-        return member.path.startswith(f"{self.name.dist_info}/")
-
-    def list_gpu_code(self) -> tuple[MemberSource, ...]:
-        """Return the member that lists `gpu_files`; none where no library holds such code."""
-        codes = self.gpu_files()
-        return (text_source(self.gpu_list, write_json(list_codes(codes))),) if codes else ()
 
 
 def text_source(path: str, content: str | bytes) -> MemberSource:

@@ -81,7 +81,7 @@ def check_against_inputs(wheel: Path, manifest: Path) -> None:
         record = record_source(plan.name, members)
         _refuse(wheel.name, _differing(wheel, record.path, members))
         _refuse(wheel.name, _misplaced(wheel, [*sources, record]))
-        report = report_written(plan, {**members, record.path: _hash(record)}, wheel)
+        report = report_written(plan, wheel)
     path = wheel.with_name(REPORT_FILENAME)
     _refuse(f"the report of {wheel.name}", [] if path.read_bytes() == report.to_json().encode() else [path.name])
 
