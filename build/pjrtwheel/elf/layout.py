@@ -33,7 +33,6 @@ SHT_STRTAB = 3
 SHT_RELA = 4
 SHT_NOBITS = 8
 SHT_REL = 9
-SHT_DYNSYM = 11
 VERSION_TABLES = {0x6FFFFFFD, 0x6FFFFFFE}  # SHT_GNU_verdef, SHT_GNU_verneed: sh_info counts their entries
 SHF_ALLOC = 0x2
 SHF_INFO_LINK = 0x40

@@ -3,7 +3,7 @@
 """Write a wheel from a manifest's specification, or a repaired copy of one, and report what was written."""
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +16,8 @@ from pjrtwheel.files import hash_file, make_folder
 from pjrtwheel.gpucode import list_codes, merge_codes
 from pjrtwheel.platforms import BinaryFormat
 from pjrtwheel.release.model import Release, read_release
-from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock, offered
-from pjrtwheel.tables import TableError, read_json, write_json
+from pjrtwheel.release.wheels import LOCK_FILENAME, make_lock, offered
+from pjrtwheel.tables import write_json
 from pjrtwheel.wheel import metadata
 from pjrtwheel.wheel.archive import open_archive, timestamp
 from pjrtwheel.wheel.compress import Compression
@@ -137,7 +137,6 @@ def _plan(name: WheelName, members: tuple[Unpacked, ...]) -> WheelPlan:
             cause=f"its libraries are {name.platform.binary_format} files, and only ELF files are repaired",
             remedy="delocate repairs wheels on macOS, delvewheel those for Windows",
         )
-    lock = _read_lock(members)
     machine = name.platform.machine if name.platform else None
     return WheelPlan(
         name=name,
@@ -146,20 +145,7 @@ def _plan(name: WheelName, members: tuple[Unpacked, ...]) -> WheelPlan:
             for member in members
         ),
         metadata=read_text(members, f"{name.dist_info}/METADATA"),
-        lock_id=lock.lock_id if lock else "",
-        provider=lock.provider if lock else "",
     )
-
-
-def _read_lock(members: Iterable[Unpacked]) -> ReleaseLock | None:
-    """Return the release lock of a wheel that has one, at `<package>/release_lock.json`."""
-    for member in members:
-        if member.path.endswith(f"/{LOCK_FILENAME}") and member.path.count("/") == 1:
-            try:
-                return read_json(ReleaseLock, read_text((member,), member.path), ignore_unknown=True)
-            except TableError as error:
-                raise WheelError(f"{member.path} is no release lock: {error}") from error
-    return None
 
 
 def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> WheelPlan:

@@ -128,7 +128,7 @@ class WheelPlan:
     Attributes:
         members: Its members but RECORD.
         metadata: The text of METADATA, which is also one of the members.
-        lock_id: Identity of the set it belongs to; empty when it has no lock.
+        lock_id: Identity of the set it is made for; empty for a repaired copy, which keeps what lock it has.
         gpu_list: Path of the member that lists `gpu_files`.
         gpu_files: Waits until it is read for which chips each library holds code; by member, without those that hold
             none. It is asked late, because reading takes as long as compressing a part of the library does.
@@ -137,8 +137,8 @@ class WheelPlan:
     name: WheelName
     members: tuple[MemberSource, ...]
     metadata: str
-    lock_id: str
-    provider: str
+    lock_id: str = ""
+    provider: str = ""
     provenance: Mapping[str, Any] = field(default_factory=dict)
     gpu_list: str = ""
     gpu_files: Callable[[], Mapping[str, GpuCode]] = dict

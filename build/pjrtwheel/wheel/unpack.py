@@ -64,7 +64,7 @@ def unpack_wheel(path: Path, files: ExitStack, *, scratch: Path) -> tuple[WheelN
     members: list[Unpacked] = []
     with explain_full_disk(scratch), open_wheel(path) as archive:
         inside = [info for info in archive.infolist() if not info.is_dir()]
-        record = _read_record(archive, record_path, path)
+        record = read_record(archive, record_path, path)
         problems = list(_check_listing({info.filename for info in inside}, record, unhashed))
         for info in sorted(inside, key=lambda info: info.filename):
             if info.filename not in unhashed:
@@ -99,7 +99,12 @@ def _check_listing(names: set[str], record: Mapping[str, RecordEntry], unhashed:
     yield from (f"{name!r} is in the wheel but not in RECORD" for name in sorted(names - listed - unhashed))
 
 
-def _read_record(archive: zipfile.ZipFile, record_path: str, path: Path) -> Mapping[str, RecordEntry]:
+def read_record(archive: zipfile.ZipFile, record_path: str, path: Path) -> Mapping[str, RecordEntry]:
+    """Read RECORD of an open wheel, which is at `path`.
+
+    Raises:
+        WheelError: There is none, or it is malformed.
+    """
     try:
         return parse_record(archive.read(record_path).decode())
     except KeyError:

@@ -281,17 +281,6 @@ def test_repair_of_a_finished_wheel(make_wheel: MakeWheel, make_elf: MakeElf, tm
         repair_wheel(wheel, wheel.parent)
 
 
-def test_repair_reads_the_lock(plugin: Manifest, make_wheel: MakeWheel, tmp_path: Path) -> None:
-    """The report of a repaired wheel names the set it belongs to; data that only bears the name of a lock is none."""
-    lock_id = run(plugin, tmp_path / "out")["lock_id"]
-    report = repair_wheel(tmp_path / "out" / PLUGIN_WHEEL, tmp_path / "repaired")
-    assert (report.lock_id, report.provider) == (lock_id, "prebuilt")
-    for lock in (b"[]", b'{"release": "1", "build": 1, "provider": "p", "lock_id": 1}', b"{"):
-        wheel = make_wheel({"demo/release_lock.json": lock, "demo/data/release_lock.json": b"[]"})
-        with pytest.raises(WheelError, match=r"demo/release_lock\.json is no release lock: "):
-            repair_wheel(wheel, tmp_path / "repaired")
-
-
 def test_what_cannot_be_repaired(make_wheel: MakeWheel, make_elf: MakeElf, make_macho: MakeElf, tmp_path: Path) -> None:
     """A library for another machine than the tag promises, and wheels of systems where others repair them."""
     foreign = make_wheel({"demo/lib.so": make_elf(machine=183)}, name="demo-1.0-py3-none-manylinux_2_17_x86_64.whl")
