@@ -16,7 +16,8 @@ from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.bazel.remote import describe_processes, describe_warnings
 from pjrtwheel.bazel.workspace import lock_builds
 from pjrtwheel.dist_folder import add_wheels, check_space
-from pjrtwheel.elf import check_exports, read_image
+from pjrtwheel.elf.image import read_image
+from pjrtwheel.elf.repair import check_exports
 from pjrtwheel.errors import BazelError, UsageError, count
 from pjrtwheel.fetch.index import check_bundled
 from pjrtwheel.files import hash_file
@@ -152,7 +153,7 @@ def _build_and_check(
 
 def _is_of(wheel: BuiltWheel, backend: Backend | None) -> bool:
     """Return whether a wheel is one of those that a backend is proven with: its plugin, and the bindings."""
-    return wheel.report.distribution in {BINDINGS, backend.distribution if backend else None}
+    return wheel.report.name.distribution in {BINDINGS, backend.distribution if backend else None}
 
 
 def _check_request(request: BuildRequest, progress: Progress) -> None:

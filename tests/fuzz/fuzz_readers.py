@@ -15,7 +15,9 @@ from pathlib import Path
 from jaxlib_select.errors import SelectError
 from jaxlib_select.machine.file import parse_machine, to_json
 from pjrtwheel.binaries import read_library
-from pjrtwheel.elf import plan_repair, read_chunks, read_image
+from pjrtwheel.elf.image import read_image
+from pjrtwheel.elf.layout import read_chunks
+from pjrtwheel.elf.repair import plan_repair
 from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.prove.proof_file import read_proof_file, write_proof_file
 from pjrtwheel.record.proofs import Level, ProofMachine
@@ -191,11 +193,9 @@ def _proofs_sample(scratch: Path) -> bytes:
 
 def _report_sample() -> bytes:
     report = Report(
-        wheel=_WHEEL, distribution="demo", version="1.0", tag="py3-none-any", sha256="0" * 64, size=7,
+        wheel=_WHEEL, sha256="0" * 64, size=7,
         requires=("numpy>=2.0",), lock_id="a", provider="prebuilt", provenance={"sha256": "b"},
         changes={"demo/lib.so": ("dropped .symtab",)}, stripped_bytes=3, findings={"demo/lib.so": ("wide",)},
         gpu_code=("sm_90",),
     )  # fmt: skip
-    members = {"demo/lib.so": {"size": 7, "sha256": "c"}}
-    document = json.loads(report.to_json()) | {"members": members, "gpu_files": {"demo/lib.so": {"SASS": ["sm_90"]}}}
-    return json.dumps(document).encode()
+    return report.to_json().encode()

@@ -12,7 +12,7 @@ from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release.model import Release, read_release
 from pjrtwheel.release.wheels import LOCK_FILENAME, make_lock
-from pjrtwheel.wheel.archive import ArchiveWriter, timestamp
+from pjrtwheel.wheel.archive import open_archive, timestamp
 from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, Compression
 from pjrtwheel.wheel.members import format_record
 from pjrtwheel.wheel.metadata import wheel_metadata
@@ -99,7 +99,7 @@ def write_wheel(
     files |= {f"{name.dist_info}/WHEEL": wheel_metadata(name, purelib=not pin)}
     files |= {f"{name.dist_info}/METADATA": _metadata(name)}
     path = dist / filename
-    with ArchiveWriter(
+    with open_archive(
         path, stamp=timestamp(environ or {}), compression=Compression(setting or DEFAULT_COMPRESSION)
     ) as archive:
         members = {member: archive.add(text_source(member, text)) for member, text in files.items()}

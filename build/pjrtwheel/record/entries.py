@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from packaging.tags import parse_tag
-
 from pjrtwheel import tables
 from pjrtwheel.errors import UsageError, WheelError, fit
 from pjrtwheel.files import require_folder
@@ -107,11 +105,11 @@ def make_entry(report: Report, proof: Proof, built: Origin) -> Entry:
     """Combine what assembly reported, what proving showed, and from what the wheel was built."""
     return Entry(
         filename=report.wheel,
-        distribution=report.distribution,
-        version=report.version,
+        distribution=report.name.distribution,
+        version=report.name.version,
         sha256=report.sha256,
         size=report.size,
-        tags=tuple(sorted(str(tag) for tag in parse_tag(report.tag))),
+        tags=tuple(sorted(map(str, report.name.tags))),
         lock_id=report.lock_id,
         stripped_bytes=report.stripped_bytes,
         gpu_code=tuple(report.gpu_code),

@@ -17,8 +17,8 @@ from typing import Any
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.binaries import Library, find_format, read_library, version_key
-from pjrtwheel.elf import ElfImage, plan_repair, read_image
-from pjrtwheel.elf.repair import strip
+from pjrtwheel.elf.image import ElfImage, read_image
+from pjrtwheel.elf.repair import plan_repair, strip
 from pjrtwheel.errors import ElfError, PjrtWheelError
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.files import hash_file
@@ -31,7 +31,7 @@ from pjrtwheel.verify import documents
 from pjrtwheel.verify.contents import WheelContents, read_contents, read_libraries
 from pjrtwheel.verify.findings import Finding
 from pjrtwheel.verify.libraries import Allowed, check_floors, check_libraries
-from pjrtwheel.wheel.members import Member, open_wheel
+from pjrtwheel.wheel.members import Member
 from pjrtwheel.wheel.metadata import find_requirement
 
 
@@ -110,8 +110,6 @@ def inspect_wheel(wheel: Path, *, find_tool: FindTool, exports: Mapping[str, Seq
     Raises:
         WheelError: The file is no wheel, or is damaged or hostile.
     """
-    with open_wheel(wheel):
-        pass  # refuses what must not be unpacked
     with tempfile.TemporaryDirectory(prefix="inspect-") as scratch:
         contents = read_contents(wheel, Path(scratch))
         libraries, damaged = read_libraries(contents, partial(_inspect_library, find_tool=find_tool))
@@ -203,15 +201,10 @@ def make_finder(root: Path, scratch: Path) -> FindTool:
 
     The root is another folder when there is no repository at hand; what is fetched is unpacked in `scratch`.
     """
-
-    @functools.cache
-    def find(name: str) -> Path | None:
-        return _fetch(root, name, scratch)
-
-    return find
+    return functools.cache(partial(_fetch, root, scratch))
 
 
-def _fetch(root: Path, name: str, scratch: Path) -> Path | None:
+def _fetch(root: Path, scratch: Path, name: str) -> Path | None:
     """Return the pinned program, or nothing where it is not available: a wheel is described without it."""
     tools = {key: tool for backend in load_backends(root).values() for key, tool in backend.tools.items()}
     if name not in tools:

@@ -8,6 +8,7 @@ The wheel may be hostile. Standard library only, as the fetcher uses this.
 import base64
 import contextlib
 import csv
+import hashlib
 import io
 import stat
 import struct
@@ -18,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import IO
 
 from pjrtwheel.errors import WheelError, shorten
 
@@ -105,6 +107,7 @@ _LARGEST_RATIO = 100  # machine code deflates to a third, text to a tenth
 _METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
 _ENCRYPTED = 0x1
 _UNICODE_PATH = 0x7075  # an extra field with another name, which zipfile takes since Python 3.12, and pip with it
+_SLICE = 1 << 20
 _SHOWN = 5  # problems that a message names one by one
 # What zipfile raises over a file that is not what its headers say; ValueError includes names that are no UTF-8,
 # RuntimeError an unknown compression and a password that is asked for, IndexError a name without a character.
@@ -130,6 +133,18 @@ def open_wheel(path: Path) -> Iterator[zipfile.ZipFile]:
             cause="the download or copy was cut short, or the file is no wheel",
             remedy="fetch it again",
         ) from error
+
+
+def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: IO[bytes] | None = None) -> Member:
+    """Inflate a member, into `target` if there is one, and return what it is."""
+    digest, size = hashlib.sha256(), 0
+    with archive.open(info) as source:
+        while data := source.read(_SLICE):
+            digest.update(data)
+            size += len(data)
+            if target:
+                target.write(data)
+    return Member(size, digest.hexdigest())
 
 
 def refuse_problems(path: Path, problems: Iterable[str]) -> None:

@@ -13,7 +13,7 @@ import pytest
 from pjrtwheel.backend import load_backends
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.venv import needs_of
-from pjrtwheel.errors import FetchError, PjrtWheelError, WheelError
+from pjrtwheel.errors import PjrtWheelError, WheelError
 from pjrtwheel.fetch.unpack import unpack_wheel
 from pjrtwheel.files import hash_file
 from pjrtwheel.pin.upstream import read_upstream
@@ -22,6 +22,7 @@ from pjrtwheel.prove.devices import detect_devices
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock
 from pjrtwheel.sets.wheel_sets import read_lock
+from pjrtwheel.verify.contents import read_contents
 from pjrtwheel.wheel.members import check_directory, place_inside
 from release_entries import entry_of
 from small_wheels import build_wheel, rename_by_extra
@@ -43,6 +44,16 @@ def index(wheel: Path) -> None:
     read_release(wheel.parent)
 
 
+def fetch(wheel: Path) -> None:
+    """Unpack one member of a pinned wheel."""
+    unpack_wheel(wheel, wheel.parent / "fetched", ["jaxlib/*.py"])
+
+
+def verify(wheel: Path) -> None:
+    """Read the wheel for the checks."""
+    read_contents(wheel, wheel.parent)
+
+
 def detect(wheel: Path) -> None:
     """Ask the loader in a plugin's wheel for devices."""
     backend = next(iter(load_backends(ROOT).values()))
@@ -51,7 +62,7 @@ def detect(wheel: Path) -> None:
     detect_devices(Path(sys.executable), [plugin], backend)
 
 
-@pytest.mark.parametrize("read", [read_lock, read_upstream, needs_of, index, detect])
+@pytest.mark.parametrize("read", [read_lock, read_upstream, needs_of, index, detect, fetch, verify])
 def test_a_hostile_wheel_is_refused(make_wheel: Callable[..., Path], read: Callable[[Path], object]) -> None:
     """It is read when its directory is as it should be, and not with a member that leads elsewhere."""
     wheel = make_wheel(FILES, name=NAME)
@@ -91,7 +102,7 @@ def test_second_name_is_refused(make_wheel: Callable[..., Path], tmp_path: Path,
         text=True,
         check=True,
     )
-    assert done.stdout.split() == [plain if python.tag == "cp311" else hostile, "FetchError"]
+    assert done.stdout.split() == [plain if python.tag == "cp311" else hostile, "WheelError"]
     assert not list(tmp_path.rglob("*.so"))
 
 
@@ -100,7 +111,7 @@ def test_both_names_of_a_member_are_checked(tmp_path: Path) -> None:
     info = zipfile.ZipInfo("good.so")
     info.filename, info.header_offset = "../evil.so", 0
     assert check_directory([info], 100) == ("'../evil.so' is no path inside a wheel",)
-    with pytest.raises(FetchError, match="has a second name in an extra field"):
+    with pytest.raises(WheelError, match="has a second name in an extra field"):
         unpack_wheel(rename_by_extra(build_wheel(tmp_path, {}, name=NAME), "a.so", "b.so"), tmp_path / "out", ["*.so"])
 
 

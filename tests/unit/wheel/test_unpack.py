@@ -149,17 +149,30 @@ def test_all_differences_from_record_are_reported_together(make_wheel: MakeWheel
     assert len(found) == 5
 
 
+def test_a_member_without_a_name_is_no_traceback(make_wheel: MakeWheel) -> None:
+    """Python 3.11 fails over it, later ones read it; it is refused on all."""
+    path = rewrite(make_wheel({}), ("Q", b""))
+    path.write_bytes(path.read_bytes().replace(b"Q", b"\0"))
+    assert refusal(path).what.startswith(path.name)
+
+
 def test_symbolic_links_and_foreign_compression(make_wheel: MakeWheel) -> None:
     """What installers treat each in their own way is refused."""
     link = zipfile.ZipInfo("link")
     link.external_attr = (stat.S_IFLNK | 0o777) << 16
     packed = zipfile.ZipInfo("packed")
     packed.compress_type = zipfile.ZIP_BZIP2
-    path = make_wheel({})
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr(link, "/etc/passwd")
-        archive.writestr(packed, "x", zipfile.ZIP_BZIP2)
+    path = rewrite(make_wheel({}), (link, b"/etc/passwd"), (packed, b"x"))
     assert problems(path) == ["'link' is a symbolic link", "'packed' is compressed by method 12, expected deflate"]
+
+
+def test_encrypted_members(make_wheel: MakeWheel) -> None:
+    """None is read, so nobody is asked for a password."""
+    path = rewrite(make_wheel({}), ("secret", b""))
+    data = bytearray(path.read_bytes())
+    data[data.rindex(b"PK\x01\x02") + 8] |= 1  # the flags of the last member
+    path.write_bytes(data)
+    assert problems(path) == ["'secret' is encrypted"]
 
 
 @pytest.mark.parametrize(("size", "total"), [(1 << 30, 17 << 30), (10 << 20, 1001 << 20), (100, 101 << 20)])
