@@ -4,7 +4,7 @@
 
 import hashlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -117,6 +117,19 @@ def send(place: Place, release: ReleaseFolder, *, stop_after: int | None = None)
         place.begin(release.commit)
         order = sorted(publication.files, key=lambda file: (bool(file.project), file.project == "jaxlib", file.name))
         for file in order[:stop_after]:
-            place.upload(publication.find_local(file), file.sha256)
+            place.upload(file.path, file.sha256)
     if stop_after is None:
         place.finish()
+
+
+def stopping(upload: Callable[..., None], after: int) -> Callable[..., None]:
+    """Return an upload that is interrupted after so many files."""
+    left = [after]
+
+    def interrupted(*arguments: object) -> None:
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        upload(*arguments)
+
+    return interrupted

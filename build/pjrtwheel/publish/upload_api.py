@@ -12,7 +12,7 @@ import functools
 import io
 import logging
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
@@ -28,11 +28,11 @@ from pjrtwheel.publish.destinations import Destination, PublishedFile, variable_
 from pjrtwheel.publish.servers import (
     NOBODY,
     Credentials,
+    Impatient,
     PassingError,
-    SameHost,
     explain_answer,
     explained,
-    limit_silence,
+    same_host,
     save_answer,
     split_credentials,
 )
@@ -106,11 +106,11 @@ class UploadIndex:
         """Do nothing: it writes its pages itself."""
 
     def _read_page(self, project: str) -> list[PublishedFile]:
-        with self._reading() as session, PyPISimple(self.address, session=session) as client:
+        with PyPISimple(self.address, auth=self._find_login(self.address)) as client:
             what = f"cannot read what {self.name} has of {project}"
             try:
                 with explained(what):
-                    packages = client.get_project_page(project).packages
+                    packages = client.get_project_page(project, timeout=SILENCE_S).packages
             except NoSuchProjectError:
                 return []
             except (UnsupportedContentTypeError, UnsupportedRepoVersionError, ValueError) as error:
@@ -145,7 +145,8 @@ class UploadIndex:
     def _twine(self) -> Repository:
         """Return twine's side of an upload; without any other credentials it asks for a token (trusted publishing)."""
         repository = self._read_settings().create_repository()
-        limit_silence(repository.session, SILENCE_S)
+        for scheme in ("http://", "https://"):
+            repository.session.mount(scheme, Impatient(SILENCE_S))
         return repository
 
     def _read_settings(self) -> Settings:
@@ -172,8 +173,15 @@ class UploadIndex:
 
     def _fetch(self, file: PublishedFile, target: Path) -> None:
         what = f"cannot download {file.name} from {self.name}"
-        with explained(what, target), self._reading() as session, session.get(file.url, stream=True) as answer:
+        with (
+            explained(what, target),
+            requests.get(file.url, auth=self._find_login(file.url), timeout=SILENCE_S, stream=True) as answer,
+        ):
             save_answer(what, answer, target, file.size)
+
+    def _find_login(self, url: str) -> Credentials | None:
+        """Return the credentials for an address: an index may link to files on other hosts, which get none."""
+        return self.reader if self.reader != NOBODY and same_host(url, self.address) else None
 
     def _repeat(self, request: Callable[[], T]) -> T:
         """Make a request, and repeat it after a while if the server or the network failed it."""
@@ -183,14 +191,6 @@ class UploadIndex:
             except PassingError:
                 time.sleep(seconds)
         return request()
-
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[requests.Session]:
-        with requests.Session() as session:
-            limit_silence(session, SILENCE_S)
-            if self.reader != NOBODY:
-                session.auth = SameHost(self.address, self.reader)
-            yield session
 
 
 def open_index(destination: Destination, settings: Mapping[str, str]) -> UploadIndex:

@@ -18,6 +18,7 @@ from pjrtwheel.publish.destinations import find_destination
 from pjrtwheel.publish.github import GithubRelease
 from pjrtwheel.publish.places import open_place
 from pjrtwheel.publish.static_folder import StaticFolder
+from release_folders import stopping
 from small_wheels import build_wheel, describe_wheel
 
 TAG = "v1.2.3+split.1"
@@ -78,19 +79,6 @@ def test_a_foreign_file_among_those_that_wait_is_refused(
     printed = command(*arguments)
     assert (printed.status, name in printed.lines[1]) == (11, True)
     assert not (tmp_path / "site" / "simple").exists()
-
-
-def stopping(upload: Callable[..., None], after: int) -> Callable[..., None]:
-    """Return an upload that is interrupted after so many files."""
-    left = [after]
-
-    def interrupted(*arguments: object) -> None:
-        if not left[0]:
-            raise KeyboardInterrupt
-        left[0] -= 1
-        upload(*arguments)
-
-    return interrupted
 
 
 def test_a_release_is_withdrawn(
