@@ -8,10 +8,9 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Literal
 
-from pjrtwheel.errors import PinError, explain
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.proofs import Level
-from pjrtwheel.tables import TableError, column, read_toml
+from pjrtwheel.tables import column, load_toml
 
 POLICY_FILE = "releases/policy.toml"
 _DATE = r"\d{4}-\d{2}-\d{2}"
@@ -95,11 +94,7 @@ def load_policy(root: Path) -> Policy:
     Raises:
         PinError: The file is missing or malformed.
     """
-    try:
-        return read_toml(Policy, (root / POLICY_FILE).read_text("utf-8"))
-    except (OSError, TableError) as error:
-        remedy = "build/pjrtwheel/release_check/policy.py documents every key"
-        raise PinError(f"cannot read {POLICY_FILE}", cause=explain(error), remedy=remedy) from error
+    return load_toml(Policy, root / POLICY_FILE, "build/pjrtwheel/release_check/policy.py documents every key")
 
 
 def check_policy(policy: Policy, projects: Collection[str], platforms: Collection[str], today: date) -> Iterator[str]:
