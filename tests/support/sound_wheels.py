@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from folders import write_files
 from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.record.origin import Origin
@@ -35,7 +36,7 @@ def make_repository(folder: Path, *, label: str = "split", build: int = 1) -> Pa
     pins |= {f"bindings.{tag}.linux_x86_64": f"jaxlib-1.2.3-{tag}-{tag}-manylinux_2_27_x86_64.whl" for tag in BINDINGS}
     write_release_file(folder, pins, label=label, build=build)
     (folder / "plugins").mkdir()
-    (folder / "pyproject.toml").write_text('[project]\nversion = "0.1.0"\n', "utf-8")
+    write_files(folder, dict.fromkeys(("pyproject.toml", "selector/pyproject.toml"), '[project]\nversion = "0.1.0"\n'))
     return folder
 
 

@@ -19,12 +19,13 @@ from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.sets import AUTO, BINDINGS, PURE_PYTHON, SELECTOR
 from pjrtwheel.sets.promised import promised_set
+from pjrtwheel.sets.tags import selector_version
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.metadata import find_other_name
 from pjrtwheel.wheel.names import find_name, make_name, parse_name
 from pjrtwheel.wheel.unpack import read_metadata
-from pjrtwheel.workflows import list_labelled, selector_version
+from pjrtwheel.workflows import list_labelled
 
 CHANGELOG = "CHANGELOG.md"
 

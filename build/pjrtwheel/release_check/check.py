@@ -17,7 +17,6 @@ from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.publish.destinations import Destination, check_limits
 from pjrtwheel.record.entries import RELEASE_FILENAME
 from pjrtwheel.record.proofs import Level
-from pjrtwheel.release.known import load_release
 from pjrtwheel.release_check.candidate import CHANGELOG, Candidate, gather
 from pjrtwheel.release_check.policy import check_policy, holds, load_policy
 from pjrtwheel.release_check.proofs import (
@@ -30,8 +29,8 @@ from pjrtwheel.release_check.proofs import (
     judge,
 )
 from pjrtwheel.sets import BINDINGS, PURE_PYTHON
+from pjrtwheel.sets.tags import find_tagged
 from pjrtwheel.wheel.names import find_name
-from pjrtwheel.workflows import read_tag
 
 SEVERAL = 10  # the exit status if problems are of more than one kind
 
@@ -93,11 +92,11 @@ def check_release(root: Path, tag: str, dist: Path, destination: Destination | N
         PinError: The release file, the policy or the sizes are malformed.
     """
     try:
-        version = read_tag(root, tag)
+        release = find_tagged(root, tag)
     except UsageError as error:
         text = "; ".join(filter(None, (error.what, error.cause, error.remedy)))
         return CheckResult((Problem(ProblemKind.TAG, text),))
-    candidate = gather(root, tag, load_release(root, version) if version else None, dist)
+    candidate = gather(root, tag, release, dist)
     policy, history = load_policy(root), History(candidate.checkout.ancestors, datetime.now(UTC))
     today, entries = history.now.date(), candidate.entries
     waivers = [waiver for waiver in policy.waivers if holds(waiver, today)]
