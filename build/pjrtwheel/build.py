@@ -15,7 +15,7 @@ from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.bazel.remote import describe_processes, describe_warnings
 from pjrtwheel.bazel.workspace import lock_builds
-from pjrtwheel.dist_folder import add_wheels, check_space
+from pjrtwheel.dist_folder.folder import add_wheels, check_space
 from pjrtwheel.elf import check_exports, read_image
 from pjrtwheel.errors import BazelError, UsageError, count
 from pjrtwheel.fetch.index import check_bundled

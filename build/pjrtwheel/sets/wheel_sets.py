@@ -194,7 +194,7 @@ def _list_url(url: str, cache: Path) -> Wheels:
 
 
 def _list_document(url: str, cache: Path) -> Wheels:
-    entries = parse_entries(read_document(url, read_settings().certificate))
+    entries = parse_entries(read_document(url, read_settings().certificate), without_login(url))
     found: list[tuple[WheelName, Callable[[], Path]]] = []
     for entry in entries.values():
         if entry.distribution == BINDINGS:
