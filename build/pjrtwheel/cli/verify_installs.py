@@ -58,7 +58,7 @@ def execute(args: argparse.Namespace) -> int:
     pythons = choose_pythons(staged.pythons, args.python)
     combinations = list_combinations(pythons, backends, args.installer or INSTALLERS)
     asked = [backend.distribution for backend in backends] if args.backend else []
-    promised = list_promised(args.root, staged.version, backends, host_platform().name)
+    promised = list_promised(args.root, staged.version, backends, host_platform())
     chosen = pythons if args.python else ()
     check_staged(staged, [name for name in promised if not chosen or any(map(name.fits, chosen))], asked)
     where = {"vendor_wheels": args.vendor_wheels, "cache": cache_root(os.environ)}

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The wheels that a release promises, by their file names."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from pjrtwheel.abis import plugin_tag
 from pjrtwheel.backend import Backend
-from pjrtwheel.platforms import Platform
+from pjrtwheel.platforms import REFERENCE, Platform
 from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Release
@@ -26,22 +26,16 @@ def promised_plugin(backend: Backend, platform: str, version: str) -> WheelName:
     return make_name(backend.distribution, version, plugin_tag(backend.python_tag, backend.tags[platform]))
 
 
-def list_promised(root: Path, version: str, backends: Iterable[Backend], platform: str) -> tuple[WheelName, ...]:
+def list_promised(root: Path, version: str, backends: Collection[Backend], platform: Platform) -> tuple[WheelName, ...]:
     """Return the wheels for a platform that the release file of a set promises; none if the set is somebody else's.
 
     Raises:
         PinError: A release file is malformed.
+        FetchError: An input of a pinned library is not pinned.
     """
     releases = (load_release(root, known) for known in list_releases(root))
-    release = next((release for release in releases if release.set_version == version), None)
-    if release is None:
-        return ()
-    plugins = [
-        promised_plugin(backend, platform, version)
-        for backend in backends
-        if platform in backend.tags and platform in release.platforms(backend.name)
-    ]
-    return (*promised_bindings(release, platform), *plugins)
+    promised = (promised_set(release, backends, REFERENCE) for release in releases if release.set_version == version)
+    return tuple(name for name in next(promised, ()) if name.platform == platform)
 
 
 def promised_set(release: Release, backends: Iterable[Backend], host: Platform) -> tuple[WheelName, ...]:

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import sys
 import urllib.parse
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -194,14 +194,13 @@ def _list_url(url: str, cache: Path) -> Wheels:
 
 
 def _list_document(url: str, cache: Path) -> Wheels:
-    entries = parse_entries(read_document(url, read_settings().certificate), without_login(url))
-    found: list[tuple[WheelName, Callable[[], Path]]] = []
-    for entry in entries.values():
-        if entry.distribution == BINDINGS:
-            address = urllib.parse.urljoin(url, urllib.parse.quote(entry.filename))
-            file = IndexFile(entry.filename, entry.sha256, entry.size)
-            found += _pinned([file], functools.partial(download_wheel, url=address), cache)
-    return tuple(found)
+    entries = parse_entries(read_document(url, read_settings().certificate), without_login(url)).values()
+    files = [IndexFile(entry.filename, entry.sha256, entry.size) for entry in entries if entry.distribution == BINDINGS]
+
+    def download(pin: Pin, target: Path) -> Path:
+        return download_wheel(pin, target, url=urllib.parse.urljoin(url, urllib.parse.quote(pin.filename)))
+
+    return _pinned(files, download, cache)
 
 
 def _list_version(text: str, cache: Path) -> Wheels:
@@ -302,44 +301,31 @@ def find_set(
         for path, name in find_plain_wheels(dist).items()
         if (name.distribution, name.platform) == (backend.distribution, platform)
     }
-    wanted = release
+    offer = _list_own(dist, where)
     if where is None:
         newest = max(map(Version, plugins)).public if plugins and not release else release
-        asked = choose_release(root, newest, platform.name, backend.name).version
-        wanted = _choose_version(plugins, dist, backend, platform, asked)
-        offer = _list_own(dist)
-    else:
-        own = _list_own(dist, where)
-        offer = _restrict(own if own.wheels else find_offer(where, cache), plugins, dist, backend, platform)
-    chosen = choose_set(offer, wanted, platform)
+        release = choose_release(root, newest, platform.name, backend.name).version
+    elif not offer.wheels:
+        offer = find_offer(where, cache)
+    there = plugins if where is None else {name.version for name, _ in offer.wheels}
+    fitting = {text for text in plugins if text in there and release in {None, text, Version(text).public}}
+    versions = sorted(fitting, key=Version)
+    what = f"{backend.distribution}{f' {release}' if release else ''} for {platform.name}"
+    if not versions:
+        raise UsageError(
+            f"no wheel of {what} in {dist}{f', of a set of {offer.where}' if where else ''}",
+            cause=f"it has those of {fit(sorted(plugins, key=Version)) or 'none'}",
+            remedy=f"build it with: ./noxw build_{backend.name}{f' --set {offer.where}' if where else ''}",
+            note="another folder is named with --dist",
+        )
+    if where is None and versions[1:]:
+        remedy = f"choose one, as with --set {versions[-1]}"
+        raise UsageError(f"{dist} has {what} of {len(versions)} sets: {fit(versions)}", remedy=remedy)
+    kept = Offer(offer.where, tuple((name, fetch) for name, fetch in offer.wheels if name.version in fitting))
+    chosen = choose_set(kept, versions[0] if where is None else release, platform)
     plugin = plugins[chosen.version]
     print(f"set {chosen.version}: {plugin}, jaxlib of {offer.where}", file=sys.stderr, flush=True)
     return FinishedSet(load_release(root, chosen.release), backend, plugin, chosen, offer)
-
-
-def _choose_version(plugins: Collection[str], dist: Path, backend: Backend, platform: Platform, release: str) -> str:
-    """Return the version of the only set of a release that has a plugin."""
-    what = f"{backend.distribution} {release}"
-    found = sorted((text for text in plugins if Version(text).public == release), key=Version)
-    if not found:
-        remedy = f"build it with: ./noxw build_{backend.name}, or name another folder with --dist"
-        raise UsageError(f"no wheel of {what} for {platform.name} in {dist}", remedy=remedy)
-    if len(found) > 1:
-        remedy = f"choose one, as with --set {found[-1]}"
-        raise UsageError(f"{dist} has {what} of {len(found)} sets: {fit(found)}", remedy=remedy)
-    return found[0]
-
-
-def _restrict(offer: Offer, plugins: Collection[str], dist: Path, backend: Backend, platform: Platform) -> Offer:
-    """Return of an offer the sets that there is a plugin of."""
-    kept = tuple(wheel for wheel in offer.wheels if wheel[0].version in plugins)
-    if not kept:
-        raise UsageError(
-            f"{dist} has no wheel of {backend.distribution} for {platform.name} of a set of {offer.where}",
-            cause=f"it has those of {fit(sorted(plugins, key=Version)) or 'none'}",
-            remedy=f"build it with: ./noxw build_{backend.name} --set {offer.where}",
-        )
-    return Offer(offer.where, kept)
 
 
 def _list_own(dist: Path, where: str | None = None) -> Offer:

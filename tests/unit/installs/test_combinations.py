@@ -231,9 +231,9 @@ def test_what_the_release_file_promises_has_to_be_at_the_stage(tmp_path: Path) -
     """The wheel of each backend and of each Python; another set is somebody else's, who promised nothing here."""
     repository = make_tagged_repository(tmp_path / "own")
     backends = list(load_backends(repository.root).values())
-    promised = list_promised(repository.root, "1.2.3+split.1", backends, PLATFORM.name)
+    promised = list_promised(repository.root, "1.2.3+split.1", backends, PLATFORM)
     assert [name.filename for name in promised] == [BINDINGS, PLUGIN]
-    assert list_promised(repository.root, "1.2.3+split.2", backends, PLATFORM.name) == ()
+    assert list_promised(repository.root, "1.2.3+split.2", backends, PLATFORM) == ()
     stage = open_stage(str(repository.dist))
     check_staged(read_set(stage, ["jaxlib-abacus"], None, PLATFORM), promised, ["jaxlib-abacus"])
     (repository.dist / BINDINGS).rename(repository.dist / BINDINGS.replace("cp312", "cp313"))
