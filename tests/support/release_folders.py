@@ -5,7 +5,6 @@
 import hashlib
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +12,13 @@ from pjrtwheel.attest.make import make_bom
 from pjrtwheel.attest.release_folder import SUMS_FILENAME, ReleaseFolder, format_sums, read_release_folder
 from pjrtwheel.attest.signature import format_envelope
 from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME, ReleaseSet, make_statement
-from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.destinations import Destination, DestinationKind, Place
 from pjrtwheel.publish.publication import Publication
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
-from pjrtwheel.sets.tags import tag_of_wheels
+from pjrtwheel.sets.tags import tag_of_wheel
 from pjrtwheel.tables import write_json
 from pjrtwheel.wheel.names import parse_name
 from release_entries import entry_of
@@ -97,14 +95,13 @@ def list_release(
     (folder / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")
     made = {SUMS_FILENAME, BOM_FILENAME, STATEMENT_FILENAME}
     sums = {path.name: hash_file(path) for path in folder.iterdir() if path.name not in made}
-    with suppress(WheelError):  # wheels of two releases are none, and have no documents
-        listed = tuple(entries[name] for name in sorted(entries))
-        found = ReleaseSet(tag_of_wheels(map(parse_name, sorted(entries))), listed[0].version, None, listed)
-        (folder / BOM_FILENAME).write_bytes(make_bom(found, folder))
-        sums[BOM_FILENAME] = hash_file(folder / BOM_FILENAME)
-        statement = write_json(make_statement(found, folder, sums, origin, {})).encode()
-        (folder / STATEMENT_FILENAME).write_bytes(format_envelope(statement, None))
-        sums[STATEMENT_FILENAME] = hash_file(folder / STATEMENT_FILENAME)
+    listed = tuple(entries[name] for name in sorted(entries))
+    found = ReleaseSet(tag_of_wheel(parse_name(listed[0].filename)), listed[0].version, None, listed)
+    (folder / BOM_FILENAME).write_bytes(make_bom(found, folder))
+    sums[BOM_FILENAME] = hash_file(folder / BOM_FILENAME)
+    statement = write_json(make_statement(found, folder, sums, origin, {})).encode()
+    (folder / STATEMENT_FILENAME).write_bytes(format_envelope(statement, None))
+    sums[STATEMENT_FILENAME] = hash_file(folder / STATEMENT_FILENAME)
     (folder / SUMS_FILENAME).write_text(format_sums(sums), "utf-8")
     return read_release_folder(folder)
 

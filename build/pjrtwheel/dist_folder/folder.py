@@ -109,7 +109,6 @@ def put_wheels(
                     digests[name] = entry.sha256
             merged = merge_entries(read_entries(dist), entries, digests)
             write_atomically(dist / RELEASE_FILENAME, format_entries(merged))
-            _flush_folder(dist)
     for warning in _describe_unlisted(merged, digests):
         print(f"warning: {warning}", file=sys.stderr, flush=True)
     return tuple(merged.values())
@@ -176,12 +175,3 @@ def _describe_unlisted(entries: Mapping[str, Entry], digests: Mapping[str, str])
         for name, digest in sorted(digests.items())
         if name not in entries or entries[name].sha256 != digest
     )
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the renames durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

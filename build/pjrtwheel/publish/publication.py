@@ -20,8 +20,7 @@ from pjrtwheel.files import hash_file, require_space
 from pjrtwheel.publish.destinations import Destination, Place, PublishedFile, check_limits
 from pjrtwheel.publish.plan import LocalFile, Plan, find_differences, format_plan, make_plan, projects_of
 from pjrtwheel.record.entries import Entry
-from pjrtwheel.sets.tags import tag_of_wheels
-from pjrtwheel.wheel.names import METADATA_SUFFIX, parse_name
+from pjrtwheel.wheel.names import METADATA_SUFFIX
 from pjrtwheel.wheel.unpack import read_metadata
 
 # How long to wait for a file that was sent to be listed: some indexes list from a cache.
@@ -48,11 +47,6 @@ class Publication:
     scratch: Path
     trust_hashes: bool = False
     _downloaded: dict[str, str] = field(default_factory=dict, init=False)  # file name → sha256 of what came
-
-    @cached_property
-    def tag(self) -> str:
-        """The tag of the release."""
-        return tag_of_wheels(map(parse_name, self.release.wheels))
 
     @cached_property
     def files(self) -> tuple[LocalFile, ...]:
@@ -139,7 +133,7 @@ class Publication:
         alone = whole and not self.destination.is_shared
         if problems := [*missing, *find_differences(name, files, present, alone=alone)]:
             raise PublishError(
-                f"{name} does not have {self.tag if whole else files[0].name} as it was sent",
+                f"{name} does not have {self.release.tag if whole else files[0].name} as it was sent",
                 cause=shorten(problems, _SHOWN, "; "),
                 remedy=_REPAIR,
             )
@@ -182,7 +176,8 @@ def publish_release(publication: Publication, stage: Publication | None, *, dry_
         PublishError: The destination or the stage refused, failed or differs.
         UsageError: The stage is none, or is the destination; or it is not known where files are uploaded to.
     """
-    place, tag = publication.place, publication.tag
+    place, release = publication.place, publication.release
+    tag = release.tag
     if stage and stage.place.address == place.address:
         raise UsageError(f"{place.address} is both the stage and the destination", remedy="name another --from")
     plan = publication.examine()
@@ -196,10 +191,9 @@ def publish_release(publication: Publication, stage: Publication | None, *, dry_
             cause=f"{first} (and {len(more)} more, listed above)" if more else first,
             remedy="what installers may have seen is never replaced: publish under another version, or fix the above",
         )
-    release = publication.release
     if left_out := sorted({*release.wheels, *release.documents} - {file.name for file in plan.files}):
         print(f"left out, for {destination} takes none of the kind: {fit(left_out)}")
-    place.check_uploads(publication.release.commit, credentials=not dry_run and bool(plan.to_send))
+    place.check_uploads(release.commit, credentials=not dry_run and bool(plan.to_send))
     if stage:
         _check_stage(stage)
     if dry_run:
@@ -222,7 +216,7 @@ def _check_stage(stage: Publication) -> None:
     plan = stage.examine()
     if problems := [*plan.problems, *(f"{file.name} is missing" for file in plan.to_send)]:
         raise PublishError(
-            f"{name} does not have {stage.tag} as the folder describes it; nothing was sent",
+            f"{name} does not have {stage.release.tag} as the folder describes it; nothing was sent",
             cause=shorten(problems, _SHOWN, "; "),
             remedy=f"publish the folder to {name}, test it there, and promote it then",
         )

@@ -8,14 +8,13 @@ first, `v0.11.2+2` the second. The standard library is enough.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pjrtwheel.errors import UsageError, WheelError, fit, list_choices
+from pjrtwheel.errors import UsageError, list_choices
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Release
-from pjrtwheel.sets import BINDINGS, SELECTOR
+from pjrtwheel.sets import SELECTOR
 from pjrtwheel.tables import load_toml
 
 if TYPE_CHECKING:  # it needs `packaging`
@@ -75,24 +74,3 @@ def tag_of_wheel(name: WheelName) -> str:
     if name.distribution == SELECTOR:
         return f"{SELECTOR_TAG}{name.version}"
     return name_tag(name.version, name.build)
-
-
-def tag_of_wheels(wheels: Iterable[WheelName]) -> str:
-    """Return the tag of the wheels of one release, which `jaxlib-select` may go with.
-
-    Raises:
-        WheelError: There are none, or they are of several releases.
-    """
-    names = list(wheels)
-    tags = sorted({tag_of_wheel(name) for name in names if name.distribution == BINDINGS}) or sorted(
-        {tag_of_wheel(name) for name in names}
-    )
-    versions = {name.version for name in names if tag_of_wheel(name) in tags}
-    others = {name.version for name in names if name.distribution != SELECTOR} - versions
-    if len(tags) != 1 or others:
-        raise WheelError(
-            f"the folder has wheels of {fit([*tags, *sorted(others)]) or 'no release'}",
-            cause="what is published together is one release",
-            remedy="make the folder of one tag: ./noxw attest --tag TAG",
-        )
-    return tags[0]

@@ -293,7 +293,6 @@ def test_the_commit_is_the_one_that_all_wheels_were_built_from(repository: Path,
     assert COMMIT[:12] in caught.value.cause
     rebuild(dist, "jaxlib-cpu", dirty=True)  # because nobody could build all of it again
     statement = make_release(repository, TAG, dist, tmp_path / "dirty", environ={}).statement
-    assert statement is not None
     assert (statement.commit, statement.dirty) == (COMMIT, True)
     for commit in ("d" * 40, None):
         rebuild(dist, "jaxlib-cpu", commit=commit)

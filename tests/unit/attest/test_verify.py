@@ -109,8 +109,8 @@ def test_a_sound_release_says_what_is_certain(release: Path, run: Run) -> None:
         (lambda folder: _add_line(folder, ".."), "SHA256SUMS is damaged in line 9"),
         (lambda folder: _add_line(folder, PLUGIN), "SHA256SUMS is damaged in line 9"),
         (lambda folder: (folder / SUMS_FILENAME).write_bytes(b"\xff"), "SHA256SUMS is damaged in line 1"),
-        (lambda folder: _drop(folder, "sbom.cdx.json"), "is about other files than SHA256SUMS"),
-        (lambda folder: _drop(folder, STATEMENT_FILENAME), f"has no {STATEMENT_FILENAME}"),
+        (lambda folder: _drop(folder, "sbom.cdx.json"), "missing: sbom.cdx.json"),
+        (lambda folder: _drop(folder, STATEMENT_FILENAME), f"missing: {STATEMENT_FILENAME}"),
         (lambda folder: _drop(folder, RELEASE_FILENAME), "described otherwise by release.json"),
     ],
 )
@@ -174,7 +174,6 @@ def verify_problems(folder: Path) -> str:
 def test_a_lock_of_another_release_file_is_refused(release: Path) -> None:
     """The release file that is attested gives the lock's id, and so the wheels are made from just these inputs."""
     found = read_release_folder(release)
-    assert found.statement is not None
     definition = found.statement.provenance.definition
     inputs = tuple(
         replace(entry, digest={"sha256": "0" * 64}) if entry.name.startswith("releases/") else entry
