@@ -14,10 +14,10 @@ from pjrtwheel.attest.signature import check_signature, parse_envelope
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement, build_of
 from pjrtwheel.errors import AttestError, PjrtWheelError, fit
 from pjrtwheel.record.entries import Entry, check_sets
-from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, identify
-from pjrtwheel.tables import TableError, read_json
+from pjrtwheel.release.wheels import identify
+from pjrtwheel.sets.wheel_sets import read_lock
 from pjrtwheel.verify import documents
-from pjrtwheel.verify.contents import WheelContents, read_contents
+from pjrtwheel.verify.contents import read_contents
 from pjrtwheel.wheel.members import open_wheel
 
 _REMEDY = "do not install it; get the release again, from who published it"
@@ -94,24 +94,21 @@ def _check_wheel(folder: Path, entry: Entry, digest: str) -> Iterator[str]:
         *documents.check_set(contents, ()),
     )
     yield from (f"{entry.filename}: {member} {text}".replace("  ", " ") for member, text in checks)
-    lock = documents.find_document(contents.texts, LOCK_FILENAME)
-    yield from _check_lock(contents, lock[1] if lock else None, entry, digest)
+    yield from _check_lock(path, entry, digest)
 
 
-def _check_lock(wheel: WheelContents, text: str | None, entry: Entry, digest: str) -> Iterator[str]:
+def _check_lock(path: Path, entry: Entry, digest: str) -> Iterator[str]:
     """A wheel with libraries has the lock that `release.json` names, and it is of the release file that is attested."""
-    if text is None:
-        if entry.has_library:
-            yield f"{wheel.path.name} holds no {LOCK_FILENAME}"
+    if not entry.has_library:
         return
     try:
-        lock = read_json(ReleaseLock, text, ignore_unknown=True)
-    except TableError as error:
-        yield f"{wheel.path.name} holds a damaged {LOCK_FILENAME}: {error}"
+        lock = read_lock(path, entry.package)
+    except PjrtWheelError as error:
+        yield error.what
         return
     if lock.lock_id != entry.lock_id:
-        yield f"{wheel.path.name} has the lock {lock.lock_id}, expected {entry.lock_id}"
+        yield f"{path.name} has the lock {lock.lock_id}, expected {entry.lock_id}"
     elif not digest:
-        yield f"{STATEMENT_FILENAME} names no release file that the lock of {wheel.path.name} could be of"
+        yield f"{STATEMENT_FILENAME} names no release file that the lock of {path.name} could be of"
     elif lock.lock_id != identify(digest, lock.build, lock.provider):
-        yield f"the lock of {wheel.path.name} is not of the release file that is attested"
+        yield f"the lock of {path.name} is not of the release file that is attested"

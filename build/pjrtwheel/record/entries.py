@@ -81,6 +81,11 @@ class Entry:
         return next((platform.name for platform in PLATFORMS.values() if any(map(platform.has_tag, tags))), "any")
 
     @property
+    def package(self) -> str:
+        """Name of the package that is imported, such as `jaxlib_cpu`."""
+        return self.distribution.replace("-", "_")
+
+    @property
     def has_library(self) -> bool:
         """Whether the wheel holds libraries, which a provider gave; others are pure Python."""
         return self.provider not in {"", "none"}

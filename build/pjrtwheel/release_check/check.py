@@ -18,15 +18,17 @@ from pjrtwheel.publish.destinations import Destination, check_limits
 from pjrtwheel.record.entries import RELEASE_FILENAME
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release_check.candidate import CHANGELOG, Candidate, gather
-from pjrtwheel.release_check.policy import check_policy, holds, load_policy
-from pjrtwheel.release_check.proofs import (
+from pjrtwheel.release_check.policy import (
     History,
     Verdict,
     check_built,
     check_levels,
     check_origins,
+    check_policy,
     choose_demand,
+    holds,
     judge,
+    load_policy,
 )
 from pjrtwheel.sets import BINDINGS, PURE_PYTHON
 from pjrtwheel.sets.tags import find_tagged
