@@ -3,6 +3,7 @@
 """Folders with one small release, as they are published: wheels, `release.json`, a document, `SHA256SUMS`."""
 
 import hashlib
+import json
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -130,3 +131,14 @@ def stopping(upload: Callable[..., None], after: int) -> Callable[..., None]:
         upload(*arguments)
 
     return interrupted
+
+
+def all_names(release: ReleaseFolder) -> set[str]:
+    """Return the names of all files of a release where METADATA lies next to its wheels."""
+    return {*release.documents, *release.wheels, *(f"{name}.metadata" for name in release.wheels)}
+
+
+def read_page(site: Path, project: str = "jaxlib-abacus") -> list[dict[str, Any]]:
+    """Return the files that the static index in a folder has of a project."""
+    files: list[dict[str, Any]] = json.loads((site / f"simple/{project}/index.v1+json").read_text())["files"]
+    return files

@@ -28,6 +28,12 @@ ORIGIN = Origin(COMMIT, dirty=False, version="0.1.0", date="2026-11-20T10:00:00Z
 TAG = "v1.2.3+split.1"
 BINDINGS = ("cp312", "cp313")
 PLUGIN = "jaxlib_cpu-1.2.3+split.1-cp312-abi3-manylinux_2_27_x86_64.whl"
+WHEELS = [
+    "jaxlib-1.2.3+split.1-cp312-cp312-manylinux_2_27_x86_64.whl",
+    "jaxlib-1.2.3+split.1-cp313-cp313-manylinux_2_27_x86_64.whl",
+    "jaxlib_auto-1.2.3+split.1-py3-none-any.whl",
+    PLUGIN,
+]
 
 
 def make_repository(folder: Path, *, label: str = "split", build: int = 1) -> Path:

@@ -26,14 +26,8 @@ from pjrtwheel.wheel.compress import Compression, find_compression, find_epoch
 from pjrtwheel.wheel.plan import text_source
 from pjrtwheel.wheel.unpack import read_metadata
 from signing_keys import make_key
-from sound_wheels import BINDINGS, COMMIT, ORIGIN, PLUGIN, TAG, make_dist, make_repository
+from sound_wheels import BINDINGS, COMMIT, ORIGIN, PLUGIN, TAG, WHEELS, make_dist, make_repository
 
-WHEELS = [
-    "jaxlib-1.2.3+split.1-cp312-cp312-manylinux_2_27_x86_64.whl",
-    "jaxlib-1.2.3+split.1-cp313-cp313-manylinux_2_27_x86_64.whl",
-    "jaxlib_auto-1.2.3+split.1-py3-none-any.whl",
-    PLUGIN,
-]
 VARIANTS = "jaxlib_auto-1.2.3+split.1-variants.json"
 MADE = (BOM_FILENAME, RELEASE_FILENAME, STATEMENT_FILENAME)
 GITHUB = {

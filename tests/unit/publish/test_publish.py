@@ -24,12 +24,6 @@ ORDER = [ABACUS, BEAD, *BINDINGS]
 REFUSED, USAGE, ALTERED = PublishError.exit_code, UsageError.exit_code, AttestError.exit_code
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Return the folder of a release."""
-    return write_release_folder(tmp_path / "release").path
-
-
 def bytes_of(folder: Path, names: list[str]) -> dict[str, bytes]:
     """Return the wheels of a folder by name."""
     return {name: (folder / name).read_bytes() for name in names}
