@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from release_folders import WHEELS, write_release_folder
+from release_folders import WHEELS
 from upload_server import Fault, UploadServer
 
 Command = Callable[..., Any]
@@ -22,7 +22,7 @@ def promote(publish: Command, stage_server: UploadServer, monkeypatch: pytest.Mo
     return lambda folder, *options: publish(folder, "--from", "stage", *options)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def staged(stage_server: UploadServer, folder: Path) -> dict[str, bytes]:
     """Put a whole release on the stage."""
     stage_server.files = {name: (folder / name).read_bytes() for name in WHEELS}
@@ -44,36 +44,27 @@ def test_the_bytes_of_the_stage_arrive(
     assert list((tmp_path / "cache").rglob("*.whl")) == []
 
 
-@pytest.mark.parametrize("dry", [True, False])
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
 @pytest.mark.parametrize("name", [ORDER[0], ORDER[-1]])
-def test_an_incomplete_stage_is_refused(
+@pytest.mark.parametrize("content", [None, b"other"], ids=["missing", "other bytes"])
+def test_a_stage_that_is_not_the_release_is_refused(
     promote: Command,
     server: UploadServer,
     stage_server: UploadServer,
-    staged: dict[str, bytes],
     folder: Path,
     name: str,
-    *,
-    dry: bool,
+    content: bytes | None,
+    options: tuple[str, ...],
 ) -> None:
-    """A dry run says so as well."""
-    assert stage_server.files.pop(name) == staged[name]
-    printed = promote(folder, *["--dry-run"] * dry)
-    assert (printed.status, server.uploads) == (11, [])
+    """What was tested there is not what is to be promoted; a dry run says so as well."""
+    del stage_server.files[name]
+    if content:
+        stage_server.files[name] = content
+    printed = promote(folder, *options)
+    assert (printed.status, server.uploads, stage_server.downloads) == (11, [], [])
     assert name in printed.lines[1]
 
 
-@pytest.mark.usefixtures("staged")
-def test_a_stage_with_another_release_is_refused(
-    promote: Command, server: UploadServer, stage_server: UploadServer, tmp_path: Path
-) -> None:
-    """What was tested there is not what is to be promoted."""
-    printed = promote(write_release_folder(tmp_path / "other", content=b"other").path)
-    assert (printed.status, server.uploads, stage_server.downloads) == (11, [], [])
-    assert f"{ORDER[0]} is at stage with other bytes" in printed.lines[1]
-
-
-@pytest.mark.usefixtures("staged")
 def test_a_stage_that_serves_other_bytes_than_it_says_is_refused(
     promote: Command, server: UploadServer, stage_server: UploadServer, folder: Path
 ) -> None:
@@ -93,7 +84,6 @@ def test_only_a_stage_is_promoted_from(
     assert (promote(folder, "--from", "public").status, server.uploads) == (2, [])
 
 
-@pytest.mark.usefixtures("staged")
 def test_an_index_is_not_its_own_stage(promote: Command, stage_server: UploadServer, folder: Path) -> None:
     """Under two names it would be promoted to itself, and nothing would have been tested apart."""
     url = f"{stage_server.url}simple/"
@@ -102,7 +92,6 @@ def test_an_index_is_not_its_own_stage(promote: Command, stage_server: UploadSer
     assert stage_server.downloads == []
 
 
-@pytest.mark.usefixtures("staged")
 @pytest.mark.parametrize(("options", "status"), [((), 2), (("--repository", "mine"), 11)])
 def test_what_uploads_need_is_asked_for_before_the_stage_is_read(
     command: Command,
