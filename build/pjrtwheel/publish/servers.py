@@ -38,9 +38,7 @@ class PassingError(PublishError):
     """What may have passed when the request is repeated: a server or a network that failed."""
 
 
-# User and password, as an address states them; empty where it states none.
-Credentials = tuple[str, str]
-NOBODY: Credentials = ("", "")
+Credentials = tuple[str, str]  # user and password
 
 
 class Impatient(HTTPAdapter):
@@ -65,8 +63,8 @@ def same_host(url: str, other: str) -> bool:
     return urllib.parse.urlsplit(url)[:2] == urllib.parse.urlsplit(other)[:2]
 
 
-def split_credentials(url: str) -> tuple[str, Credentials]:
-    """Return an address without the credentials in it, which are for no message, and these.
+def split_credentials(url: str) -> tuple[str, Credentials | None]:
+    """Return an address without the credentials in it, which are for no message, and these if there are any.
 
     Addresses of one place are written in one way: with the host in small letters, and a slash at the end.
 
@@ -77,7 +75,7 @@ def split_credentials(url: str) -> tuple[str, Credentials]:
     _, _, host = parts.netloc.rpartition("@")
     named = urllib.parse.unquote(parts.username or ""), urllib.parse.unquote(parts.password or "")
     path = f"{parts.path.rstrip('/')}/" if host else parts.path
-    return parts._replace(netloc=host.lower(), path=path).geturl(), named
+    return parts._replace(netloc=host.lower(), path=path).geturl(), named if any(named) else None
 
 
 def explain_answer(what: str, answer: requests.Response) -> PublishError:
@@ -102,8 +100,6 @@ def explained(what: str, target: Path | None = None) -> Iterator[None]:
     """
     try:
         yield
-    except requests.exceptions.InvalidJSONError:  # whoever asked knows what should have been there
-        raise
     except NonInteractive as error:
         raise PublishError(what, cause="there are no credentials for it", remedy=_CREDENTIALS) from error
     except TwineException as error:

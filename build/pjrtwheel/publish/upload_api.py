@@ -26,7 +26,6 @@ from twine.settings import Settings
 from pjrtwheel.errors import PublishError, UsageError
 from pjrtwheel.publish.destinations import Destination, PublishedFile, variable_of
 from pjrtwheel.publish.servers import (
-    NOBODY,
     Credentials,
     Impatient,
     PassingError,
@@ -61,9 +60,9 @@ class UploadIndex:
 
     name: str
     address: str
-    reader: Credentials = field(default=NOBODY, repr=False)
+    reader: Credentials | None = field(default=None, repr=False)
     upload_url: str = ""
-    uploader: Credentials = field(default=NOBODY, repr=False)
+    uploader: Credentials | None = field(default=None, repr=False)
     section: str = ""
     attestations: bool = False
 
@@ -162,7 +161,7 @@ class UploadIndex:
         args.repository, args.repository_url = self.section, self.upload_url or None  # whatever the environment says
         # A variable that is empty, as an unset secret makes it, is none: twine would take it for an empty password.
         args.username, args.password = args.username or None, args.password or None
-        if self.uploader != NOBODY:
+        if self.uploader:
             args.username, args.password = self.uploader
         try:
             settings = Settings.from_argparse(args)
@@ -181,7 +180,7 @@ class UploadIndex:
 
     def _find_login(self, url: str) -> Credentials | None:
         """Return the credentials for an address: an index may link to files on other hosts, which get none."""
-        return self.reader if self.reader != NOBODY and same_host(url, self.address) else None
+        return self.reader if same_host(url, self.address) else None
 
     def _repeat(self, request: Callable[[], T]) -> T:
         """Make a request, and repeat it after a while if the server or the network failed it."""
