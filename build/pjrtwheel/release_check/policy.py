@@ -164,11 +164,6 @@ class Verdict:
     shown: Level
     waiver: Waiver | None = None
 
-    @property
-    def suffices(self) -> bool:
-        """Whether the wheel may be published."""
-        return self.waiver is not None or _reaches(self.shown, self.demanded)
-
 
 def choose_demand(demand: Demand, entry: Entry, with_plugin: Collection[str]) -> Level:
     """Return the level that a wheel must have, given the platforms that plugins are promised for."""
@@ -199,7 +194,7 @@ def judge(entry: Entry, demanded: Level, waivers: Sequence[Waiver], history: His
 def check_levels(verdicts: Iterable[Verdict]) -> Iterator[str]:
     """Yield each wheel that shows less than is demanded of it."""
     for verdict in verdicts:
-        if not verdict.suffices:
+        if verdict.waiver is None and not _reaches(verdict.shown, verdict.demanded):
             name, reason = verdict.entry.filename, _explain(verdict)
             yield f"{name}: {verdict.shown}, where {verdict.demanded} is demanded{reason}"
 

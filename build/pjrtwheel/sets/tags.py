@@ -37,15 +37,6 @@ def tag_of(release: Release) -> str:
     return name_tag(release.set_version, release.build_tag)
 
 
-def list_tagged(root: Path) -> dict[str, Release]:
-    """Return tag → release, for all that are pinned below `root`, the newest last.
-
-    Raises:
-        PinError: A release file is malformed.
-    """
-    return {tag_of(release): release for release in (load_release(root, known) for known in list_releases(root))}
-
-
 def find_tagged(root: Path, tag: str) -> Release | None:
     """Return the release that a tag publishes a set of, or None for the tag of `jaxlib-select` in the repository.
 
@@ -53,7 +44,8 @@ def find_tagged(root: Path, tag: str) -> Release | None:
         UsageError: It is the tag of nothing that is in the repository.
         PinError: A release file is malformed.
     """
-    known = {**list_tagged(root), f"{SELECTOR_TAG}{selector_version(root)}": None}
+    releases = [load_release(root, version) for version in list_releases(root)]
+    known = {**{tag_of(release): release for release in releases}, f"{SELECTOR_TAG}{selector_version(root)}": None}
     if tag not in known:
         raise UsageError(
             f"unknown tag: {tag!r}",
