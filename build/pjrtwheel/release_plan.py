@@ -14,7 +14,7 @@ from pjrtwheel.platforms import PLATFORMS, Platform
 from pjrtwheel.record.entries import read_entries
 from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
 from pjrtwheel.release.model import Release
-from pjrtwheel.sets.promised import promised_bindings, promised_plugin
+from pjrtwheel.sets.wheel_sets import promised_bindings, promised_plugin
 
 PRODUCTS = ("jaxlib-select", "jaxlib-auto", "index")
 

@@ -25,7 +25,7 @@ from pjrtwheel.installs.tries import (
 )
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import require_text
-from pjrtwheel.sets.promised import list_promised
+from pjrtwheel.sets.wheel_sets import list_promised
 from pjrtwheel.tables import write_json
 
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Find sets of wheels: one that is published, to build a plugin for it, or one with a finished plugin, to prove it.
+"""Sets of wheels: published ones, to build a plugin for; those with a finished plugin, to prove it; promised ones.
 
 All that is taken of a published set is its `jaxlib`: the lock in it, and the wheels for proofs. They are in a folder,
 on a static index, next to a `release.json`, or on the package index that pip is configured for. A folder may have
@@ -11,12 +11,13 @@ import contextlib
 import functools
 import sys
 import urllib.parse
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
+from pjrtwheel.abis import plugin_tag
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import FetchError, ProofError, UsageError, WheelError, fit
 from pjrtwheel.fetch.cache import WheelCache
@@ -31,15 +32,16 @@ from pjrtwheel.fetch.listing import (
     without_login,
 )
 from pjrtwheel.files import hash_file
-from pjrtwheel.platforms import Platform
+from pjrtwheel.platforms import REFERENCE, Platform
 from pjrtwheel.record.entries import RELEASE_FILENAME, parse_entries, read_entries
-from pjrtwheel.release.known import choose_release, load_release
+from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
+from pjrtwheel.release.known import choose_release, list_releases, load_release
 from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.release.wheels import LOCK_FILENAME, SCHEMA, ReleaseLock
 from pjrtwheel.sets import BINDINGS
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wheel.members import open_wheel
-from pjrtwheel.wheel.names import WheelName, find_name, find_plain_wheels, parse_name
+from pjrtwheel.wheel.names import WheelName, find_name, find_plain_wheels, make_name, parse_name
 from pjrtwheel.wheel.report import BuiltWheel, report_finished
 
 Wheels = tuple[tuple[WheelName, Callable[[], Path]], ...]  # name of each, and what brings it onto this disk
@@ -335,3 +337,41 @@ def _list_own(dist: Path, where: str | None = None) -> Offer:
         version = str(Version(where)) if where else None
         return Offer(str(dist), tuple(wheel for wheel in listed if version in {None, wheel[0].version}))
     return Offer(str(dist), ())
+
+
+def promised_bindings(release: Release, platform: str) -> tuple[WheelName, ...]:
+    """Return the names of the `jaxlib` wheels for a platform, one for each Python."""
+    pins = (release.pin(f"bindings.{python}.{platform}") for python in release.pythons(platform))
+    upstream = (parse_name(pin.filename) for pin in pins)
+    return tuple(make_name(name.distribution, release.set_version, name.tag, release.build_tag) for name in upstream)
+
+
+def promised_plugin(backend: Backend, platform: str, version: str) -> WheelName:
+    """Return the name of a backend's wheel for a platform, of the set with a version."""
+    return make_name(backend.distribution, version, plugin_tag(backend.python_tag, backend.tags[platform]))
+
+
+def list_promised(root: Path, version: str, backends: Collection[Backend], platform: Platform) -> tuple[WheelName, ...]:
+    """Return the wheels for a platform that the release file of a set promises; none if the set is somebody else's.
+
+    Raises:
+        PinError: A release file is malformed.
+        FetchError: An input of a pinned library is not pinned.
+    """
+    releases = (load_release(root, known) for known in list_releases(root))
+    promised = (promised_set(release, backends, REFERENCE) for release in releases if release.set_version == version)
+    return tuple(name for name in next(promised, ()) if name.platform == platform)
+
+
+def promised_set(release: Release, backends: Iterable[Backend], host: Platform) -> tuple[WheelName, ...]:
+    """Return the names of all wheels of a release whose inputs are pinned, by what one `host` can build.
+
+    Raises:
+        FetchError: An input of a pinned library is not pinned.
+    """
+    known = {backend.name: backend for backend in backends}
+    pairs = list_prebuilt(release, known.values(), host)
+    platforms = dict.fromkeys((*(platform for _, platform in pairs), *list_bindings_alone(release, pairs)))
+    bindings = [name for platform in platforms for name in promised_bindings(release, platform)]
+    plugins = [promised_plugin(known[name], platform, release.set_version) for name, platform in pairs]
+    return (*bindings, *plugins)

@@ -29,7 +29,7 @@ from pjrtwheel.installs.tries import (
     why_skipped,
 )
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.sets.promised import list_promised
+from pjrtwheel.sets.wheel_sets import list_promised
 from pjrtwheel.wheel.names import parse_name
 from release_folders import write_release_folder
 from small_wheels import build_wheel, describe_wheel
