@@ -15,7 +15,7 @@ from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.bazel.remote import describe_processes, describe_warnings
 from pjrtwheel.bazel.workspace import lock_builds
-from pjrtwheel.dist_folder import add_wheels, check_space
+from pjrtwheel.dist_folder.folder import add_wheels, check_space
 from pjrtwheel.elf.image import read_image
 from pjrtwheel.elf.repair import check_exports
 from pjrtwheel.errors import BazelError, UsageError, count
@@ -29,7 +29,7 @@ from pjrtwheel.record.origin import find_origin
 from pjrtwheel.record.proofs import explain_level
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.sets import BINDINGS
-from pjrtwheel.sets.promised import promised_bindings, promised_plugin
+from pjrtwheel.sets.wheel_sets import promised_bindings, promised_plugin
 from pjrtwheel.sources import import_closure
 from pjrtwheel.verify import verify_wheels
 from pjrtwheel.wheel.report import BuiltWheel, read_built

@@ -26,6 +26,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
+from pjrtwheel.errors import PinError, explain
+
 T = TypeVar("T")
 
 _SCALARS = {str: "a string", int: "an integer", float: "a number", bool: "true or false"}
@@ -88,6 +90,18 @@ def read_toml(kind: type[T], text: str, *, ignore_unknown: bool = False, **given
     except tomllib.TOMLDecodeError as error:
         raise TableError(f"not TOML: {error}") from error
     return read(kind, value, ignore_unknown=ignore_unknown, **given)
+
+
+def load_toml(kind: type[T], path: Path, remedy: str = "") -> T:
+    """Read a TOML file of pins or decisions.
+
+    Raises:
+        PinError: It is missing or malformed.
+    """
+    try:
+        return read_toml(kind, path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, TableError) as error:
+        raise PinError(f"{path} cannot be read", cause=explain(error), remedy=remedy) from error
 
 
 def read_json(kind: type[T], text: str | bytes, where: str = "", *, ignore_unknown: bool = False, **given: Any) -> T:

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pjrtwheel.dist_folder import add_proofs, add_wheels
-from pjrtwheel.record.entries import Entry, format_entries, make_entry, merge_entries, parse_entries
+from pjrtwheel.dist_folder.folder import add_proofs, add_wheels
+from pjrtwheel.record.entries import Entry, format_entries, make_entry, merge_entries, read_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof, TargetProof
 from pjrtwheel.wheel.report import Report
@@ -102,7 +102,7 @@ def test_a_proof_of_a_published_wheel_enters_the_record(tmp_path: Path) -> None:
     proofs = dict.fromkeys((*names, "jaxlib_c.whl"), make_proof(Level.DEVICE, RAN))
     digests = {names[0]: built[0][0].report.sha256, names[1]: "00", "jaxlib_c.whl": "00"}
     assert add_proofs(proofs, digests, dist) == (names[1], "jaxlib_c.whl")
-    record = parse_entries((dist / "release.json").read_bytes())
+    record = read_entries(dist)
     assert [(name, entry.proof.level) for name, entry in record.items()] == [(names[0], "device"), (names[1], "load")]
 
 
