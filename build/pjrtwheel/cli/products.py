@@ -20,7 +20,7 @@ from pjrtwheel.products.index.closure import read_closure
 from pjrtwheel.products.index.projects import find_unlisted
 from pjrtwheel.products.index.release_pages import MAIN_PAGE
 from pjrtwheel.products.pure_python import build_selector
-from pjrtwheel.publish.yanked import YANKED_FILE, find_reasons, read_yanked
+from pjrtwheel.publish.yanked import YANKED_FILE, read_reasons
 from pjrtwheel.record.entries import read_entries, require_record
 from pjrtwheel.release.known import load_release
 from pjrtwheel.sets import BINDINGS, PURE_PYTHON
@@ -83,9 +83,8 @@ def execute_index(args: argparse.Namespace) -> int:
     """Write the index and say what is in it."""
     dist = args.dist or args.root / "dist"
     output = args.output or dist / "simple"
-    decisions = read_yanked(args.root / YANKED_FILE)
     closure = partial(read_closure, copies=cache_root() if args.copy else None)
-    yanked = find_reasons(decisions, read_entries(dist)) if decisions else {}
+    yanked = read_reasons(args.root / YANKED_FILE, read_entries(dist))
     projects, others = write_index(dist, output, yanked, closure)
     for project in projects:
         print_text(f"{project.name}: {count(len(project.files), 'file')}, {', '.join(project.versions)}")
