@@ -59,8 +59,7 @@ class Platform:
         """
         family, _, rest = tag.partition("_")
         # manylinux2014 and its like have the year in the family.
-        known = (f"_{self.architecture}", "_universal2")  # of macOS, for all of its architectures
-        return family.rstrip("0123456789") in self.tag_families and f"_{rest}".endswith(known)
+        return family.rstrip("0123456789") in self.tag_families and f"_{rest}".endswith(f"_{self.architecture}")
 
 
 def _linux(architecture: str, machine: str) -> Platform:

@@ -34,7 +34,7 @@ OURS = {BINDINGS, AUTO, SELECTOR, *(backend.distribution for backend in load_bac
 PAGES = (*(ROOT / name for name in ("README.md", "selector/README.md")), *ROOT.glob("plugins/*/README.md"))
 INSTALLS = re.compile(r"(python -m )?pip (install|download) |uv (pip install|add) |jaxlib-select (install|lock) ")
 INDEX = re.compile(r"https://wheels\.example\.org/[\w/+]+|http://localhost:8000/|INDEX_\w+")
-VERSION = "0.12.0.1+split.1"
+VERSION = "1.2.3+split.1"
 CLOSED = {"--index-url", "--default-index", "--no-index"}  # instead of the main index
 OPEN = {"--extra-index-url", "--index"}  # next to it
 
@@ -181,8 +181,8 @@ def test_documented_installations_bring_nothing_of_the_main_index_under_our_name
 
 
 def for_cpu(word: str) -> str:
-    """Return an argument as it would be for the CPU."""
-    return "jaxlib-cpu" if is_unpinned(word) and word != AUTO else word
+    """Return an argument as it would be for the CPU and the newest release."""
+    return "jaxlib-cpu" if is_unpinned(word) and word != AUTO else re.sub(r"^jax==.*", "jax", word)
 
 
 def is_install(words: tuple[str, ...]) -> bool:

@@ -94,7 +94,7 @@ def test_a_folder_with_an_index_is_an_index_to_installers(
     assert main([*publish, "--site", str(site)]) == 0
     stage = open_stage(str(site))
     assert stage.where == str(site)
-    assert install_command("pip", stage, HERE.path, [])[-1] == f"--extra-index-url={(site / 'simple').as_uri()}/"
+    assert install_command("pip", stage, HERE.path, [])[-1] == f"--index-url={(site / 'simple').as_uri()}/"
     staged = read_set(stage, ["jaxlib-abacus"], None, PLATFORM)
     found = staged.find("jaxlib-abacus", "cp313")
     assert found

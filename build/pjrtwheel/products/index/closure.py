@@ -69,7 +69,8 @@ def read_closure(projects: Sequence[Project], *, copies: Path | None = None) -> 
         name = find_name(file.filename)
         if not name or file.yanked or (copies and (name.distribution, name.version) not in resolved):
             return False
-        of_platform = not platforms or name.tag.endswith("-any") or name.platform in platforms
+        of_any = name.tag.endswith(("-any", "_universal2"))  # the latter of macOS, for all of its processors
+        of_platform = not platforms or of_any or name.platform in platforms
         return of_platform and (not pythons or name.tag.startswith("py") or any(map(name.fits, pythons)))
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
@@ -112,16 +113,14 @@ def _resolve(requirements: Sequence[str], pythons: set[str], settings: IndexSett
     if not settings.urls:
         command.append("--no-index")
     # Not in the command, which every user of this machine can read: addresses may have passwords.
-    environ = clean_environ(UV_DEFAULT_INDEX="".join(settings.urls[:1]), UV_INDEX=" ".join(settings.urls[1:]))
-    if settings.certificate:
-        environ["SSL_CERT_FILE"] = settings.certificate
-    done = subprocess.run(
-        command, input="\n".join(requirements), capture_output=True, text=True, check=False, env=environ
-    )
+    variables = {"UV_DEFAULT_INDEX": "".join(settings.urls[:1]), "UV_INDEX": " ".join(settings.urls[1:])}
+    variables |= {"SSL_CERT_FILE": settings.certificate} if settings.certificate else {}
+    environ, text = clean_environ(**variables), "\n".join(requirements)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=environ)
     if done.returncode:
         raise FetchError(
             "the package index does not have what our wheels need, or cannot be reached",
-            cause=last_lines(done.stderr, 2),
+            cause=last_lines(done.stderr.partition("hint:")[0], 2),
             remedy="see which index pip is configured for: python3 -m pip config list",
         )
     for line in done.stdout.splitlines():
