@@ -32,7 +32,7 @@ from pjrtwheel.sets import BINDINGS
 from pjrtwheel.sets.wheel_sets import promised_bindings, promised_plugin
 from pjrtwheel.sources import import_closure
 from pjrtwheel.verify import verify_wheels
-from pjrtwheel.wheel.report import BuiltWheel, read_built
+from pjrtwheel.wheel.report import BuiltWheel
 
 # Whose versions decide what verification finds.
 CHECKERS = (
@@ -144,11 +144,10 @@ def _build_and_check(
     progress.say(describe_actions(result))
     if warnings := describe_warnings(result.log.text):
         progress.say(warnings)
-    built = tuple(map(read_built, result.directories))
-    check_returned(request, [wheel.report.wheel for wheel in built])
-    check_space(built, dist)
-    _verify_once(built, backends, cache, progress)
-    return built
+    check_returned(request, [wheel.report.wheel for wheel in result.wheels])
+    check_space(result.wheels, dist)
+    _verify_once(result.wheels, backends, cache, progress)
+    return result.wheels
 
 
 def _is_of(wheel: BuiltWheel, backend: Backend | None) -> bool:

@@ -39,7 +39,7 @@ from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.wheel.names import parse_name
-from pjrtwheel.wheel.report import BuiltWheel, Report
+from pjrtwheel.wheel.report import BuiltWheel, Report, read_built
 from proven_wheels import RAN, make_proof
 from release_under_test import release_under_test
 
@@ -177,7 +177,8 @@ def bazel_returns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> BazelRetur
         monkeypatch.setattr(invoke, "run_bazel", run)
 
     monkeypatch.setattr(invoke, "provide_bazel", lambda *_: Bazel("bazel", (7, 7, 1)))
-    monkeypatch.setattr(invoke, "check_results", lambda *_: None)  # there are no inputs to hold empty files to
+    # There are no inputs to hold empty files to.
+    monkeypatch.setattr(invoke, "check_results", lambda folders, *_: tuple(map(read_built, folders)))
     monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path / "cache"))
     return install
 
