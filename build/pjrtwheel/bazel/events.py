@@ -23,7 +23,7 @@ _BOOKKEEPING = "BazelWorkspaceStatusAction"  # Bazel's own, run in every build
 # The form of `format_error` in build/rules/private/host_python.bzl.
 _MARKED = re.compile(r"pjrtwheel error (\d+)\n(.*?)\nend of error", re.DOTALL)
 _NOISE = re.compile(r"src/main/tools/linux-sandbox|^Loading:|^Analyzing:|^\[\d|^INFO:|^WARNING:|^\s*$|^OpenJDK")
-# Bazel's own events always say 1; the tool's status is in what Bazel or its sandbox prints.
+# The status of a tool is in what Bazel or its sandbox prints; Bazel's own events always say 1.
 _STATUS = re.compile(r"exited normally with code (\d+)|\(Exit (\d+)\)")
 _DISK_FULL = "No space left on device"
 _COUNTS = re.compile(r"\[([\d,]+) / ([\d,]+)\]\s*(.*)")
@@ -42,7 +42,6 @@ class Action:
     label: str
     output: str
     success: bool
-    exit_code: int
     stderr: str
 
 
@@ -76,7 +75,6 @@ def _parse_action(event: dict[str, Any], hide: Callable[[str], str]) -> Action:
         label=str(identity.get("label", "")).lstrip("@"),
         output=identity.get("primaryOutput", ""),
         success=success,
-        exit_code=action.get("exitCode", 0),
         stderr="" if success else hide(_read_text(action.get("stderr", {}))),
     )
 
@@ -126,9 +124,9 @@ def _make_error(exit_code: int, lines: list[str]) -> PjrtWheelError:
 
 
 def _tool_status(action: Action, text: str) -> int:
-    """Return the exit status of the program that an action ran."""
+    """Return the exit status of the program that a failed action ran."""
     found = _STATUS.search(action.stderr) or _STATUS.search(text)
-    return int(found.group(1) or found.group(2)) if found else action.exit_code
+    return int(found.group(1) or found.group(2)) if found else 1
 
 
 def _from_actions(log: BuildLog) -> PjrtWheelError | None:

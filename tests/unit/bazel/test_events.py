@@ -49,8 +49,8 @@ def test_what_a_build_leaves_and_did(tmp_path: Path) -> None:
         COMPLETED,
     )
     log = parse_events([*events, '{"id": {"prog'], "s3cr3t\n", lambda text: text.replace("s3cr3t", "?"))
-    good = Action("AssembleWheel", "//:a", "out/x", success=True, exit_code=0, stderr="")
-    bad = Action("CompileExtension", "//:b", "out/x", success=False, exit_code=1, stderr="error: no ?\n")
+    good = Action("AssembleWheel", "//:a", "out/x", success=True, stderr="")
+    bad = Action("CompileExtension", "//:b", "out/x", success=False, stderr="error: no ?\n")
     assert log == BuildLog({"//plugins/cpu:wheel": (Path("/b/a b.whl"),)}, (good, bad), "?\n")
 
 
@@ -59,7 +59,7 @@ ERROR = "error: a.so in a.whl is not an ELF file\n       it starts with b'# '\n"
 
 def failed(stderr: str, text: str) -> BuildLog:
     """Return the log of a build whose only action failed; Bazel's events say 1 whatever the tool's status was."""
-    action = Action("AssembleWheel", "//plugins/cpu:wheel", "x", success=False, exit_code=1, stderr=stderr)
+    action = Action("AssembleWheel", "//plugins/cpu:wheel", "x", success=False, stderr=stderr)
     return BuildLog({}, (action,), text)
 
 

@@ -14,7 +14,7 @@ from pjrtwheel.errors import BazelError, WheelError
 
 def action(name: str, mnemonic: str = "AssembleWheel", *, success: bool = True) -> Action:
     """Return an action that writes one folder."""
-    return Action(mnemonic, f"//a:{name}", f"bazel-out/{name}", success=success, exit_code=0, stderr="")
+    return Action(mnemonic, f"//a:{name}", f"bazel-out/{name}", success=success, stderr="")
 
 
 def test_an_action_without_a_wheel_is_an_error_and_is_forgotten(tmp_path: Path) -> None:
