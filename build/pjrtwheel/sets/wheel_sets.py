@@ -32,9 +32,9 @@ from pjrtwheel.fetch.listing import (
     without_login,
 )
 from pjrtwheel.files import hash_file
-from pjrtwheel.platforms import REFERENCE, Platform
+from pjrtwheel.platforms import PLATFORMS, REFERENCE, Platform
 from pjrtwheel.record.entries import RELEASE_FILENAME, parse_entries, read_entries
-from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
+from pjrtwheel.release.checks import list_prebuilt
 from pjrtwheel.release.known import choose_release, list_releases, load_release
 from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.release.wheels import LOCK_FILENAME, SCHEMA, ReleaseLock
@@ -369,9 +369,6 @@ def promised_set(release: Release, backends: Iterable[Backend], host: Platform) 
     Raises:
         FetchError: An input of a pinned library is not pinned.
     """
-    known = {backend.name: backend for backend in backends}
-    pairs = list_prebuilt(release, known.values(), host)
-    platforms = dict.fromkeys((*(platform for _, platform in pairs), *list_bindings_alone(release, pairs)))
-    bindings = [name for platform in platforms for name in promised_bindings(release, platform)]
-    plugins = [promised_plugin(known[name], platform, release.set_version) for name, platform in pairs]
-    return (*bindings, *plugins)
+    bindings = [name for platform in PLATFORMS for name in promised_bindings(release, platform)]
+    pairs = list_prebuilt(release, backends, host)
+    return (*bindings, *(promised_plugin(backend, platform, release.set_version) for backend, platform in pairs))
