@@ -4,14 +4,17 @@
 
 import io
 import json
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from hostile_wheels import Piece, deflate, pack
 from jaxlib_select.errors import SelectError
 from jaxlib_select.machine.file import parse_machine, to_json
 from pjrtwheel.binaries import read_library
@@ -170,7 +173,18 @@ def _wheel_samples(elf: bytes) -> tuple[bytes, ...]:
     with tempfile.TemporaryDirectory() as folder:
         whole = build_wheel(Path(folder), {"demo/__init__.py": b"", "demo/lib.so": elf}, name=_WHEEL).read_bytes()
         small = build_wheel(Path(folder), {"demo.json": b"{}"}, name=_WHEEL).read_bytes()
-    return whole, small
+    described = _describe_behind(small)
+    return whole, small, described
+
+
+def _describe_behind(wheel: bytes) -> bytes:
+    """Return a wheel as it comes out of a pipe: sizes and checksums are behind the data."""
+    with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
+        members = {name.encode(): archive.read(name) for name in archive.namelist()}
+    behind = {
+        name: struct.pack("<3I", zlib.crc32(data), len(deflate(data)), len(data)) for name, data in members.items()
+    }
+    return pack([Piece(name, data, record={"flags": 8}, behind=behind[name]) for name, data in members.items()])
 
 
 def _text_samples(wheels: tuple[bytes, ...]) -> dict[str, tuple[bytes, ...]]:

@@ -9,7 +9,7 @@ import http.server
 import json
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -189,7 +189,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if status == 302:
             self.send_header("Location", "/elsewhere/")
         self.end_headers()
-        self.wfile.write(body)
+        with suppress(ConnectionError):  # a client may have seen enough
+            self.wfile.write(body)
 
 
 @contextmanager

@@ -183,6 +183,7 @@ def describe_wheel(inspection: Inspection) -> Facts:
         "requires": inspection.requires,
         "extras": inspection.extras,
         "entry points": inspection.entry_points,
+        "outside": inspection.outside,
         "licence": [inspection.license or "not said"],
         "licence files": [PurePosixPath(path).name for path in inspection.license_files],
         "SBOM": [PurePosixPath(path).name for path in inspection.sboms],

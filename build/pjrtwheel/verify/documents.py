@@ -24,7 +24,7 @@ from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.findings import Finding, Problem
-from pjrtwheel.wheel.members import Member, unhashed_paths
+from pjrtwheel.wheel.members import OBSOLETE, Member
 
 _NAMED_PROJECTS = 5
 _EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)""")
@@ -60,11 +60,12 @@ def check_record(wheel: WheelContents) -> Iterator[Problem]:
     except csv.Error as error:
         yield "", f"RECORD is not CSV: {error}"
         return
-    unhashed = unhashed_paths(wheel.dist_info)
     for name, member in wheel.members.items():
+        if name.removeprefix(f"{wheel.dist_info}/") in OBSOLETE:
+            yield name, "is an obsolete signature, which no installer checks"
         if name not in rows:
             yield name, "is missing from RECORD"
-        elif name not in unhashed and rows[name] != (true := _recorded(member)):
+        elif name != f"{wheel.dist_info}/RECORD" and rows[name] != (true := _recorded(member)):
             yield name, f"RECORD says {','.join(rows[name])}, the file is {','.join(true)}"
     yield from ((name, "is in RECORD but not in the wheel") for name in rows if name not in wheel.members)
 

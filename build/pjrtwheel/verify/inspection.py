@@ -9,11 +9,13 @@ import functools
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.binaries import Library, find_format, read_library, version_key
@@ -46,6 +48,7 @@ class Inspection:
         build: Build tag; may be empty.
         purelib: What WHEEL says; nothing when it says neither.
         entry_points: Group and name of each entry point, with its target.
+        outside: What runs by itself, or is installed elsewhere than in the project's own package.
         license: The licence expression, or else the deprecated field.
         sboms: Paths of bills of materials.
         lock: The release lock; nothing when there is none.
@@ -67,6 +70,7 @@ class Inspection:
     requires: tuple[str, ...]
     extras: tuple[str, ...]
     entry_points: tuple[str, ...]
+    outside: tuple[str, ...]
     license: str
     license_files: tuple[str, ...]
     sboms: tuple[str, ...]
@@ -164,7 +168,8 @@ def _describe(contents: WheelContents, sha256: str, libraries: Sequence[Library]
         requires_python=headers.get("Requires-Python", ""),
         requires=tuple(headers.get_all("Requires-Dist", [])),
         extras=tuple(headers.get_all("Provides-Extra", [])),
-        entry_points=_entry_points(contents),
+        entry_points=tuple(f"{group}: {name} = {target}" for group, name, target in _entry_points(contents)),
+        outside=tuple(_list_outside(contents)),
         license=headers.get("License-Expression", headers.get("License", "")),
         license_files=_license_files(contents),
         sboms=tuple(name for name in contents.members if name.startswith(f"{contents.dist_info}/sboms/")),
@@ -182,14 +187,32 @@ def _license_files(contents: WheelContents) -> tuple[str, ...]:
     return tuple(dict.fromkeys(place for place in places if place in contents.members))
 
 
-def _entry_points(contents: WheelContents) -> tuple[str, ...]:
-    """Return each entry point as `group: name = target`; none when the file cannot be read."""
+def _entry_points(contents: WheelContents) -> list[tuple[str, str, str]]:
+    """Return the group, name and target of each entry point; none when the file cannot be read."""
     parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=False)
     try:
         parser.read_string(contents.texts.get(f"{contents.dist_info}/entry_points.txt", ""))
     except configparser.Error:
-        return ()
-    return tuple(f"{group}: {name} = {target}" for group in parser.sections() for name, target in parser[group].items())
+        return []
+    return [(group, name, target) for group in parser.sections() for name, target in parser[group].items()]
+
+
+def _list_outside(contents: WheelContents) -> Iterator[str]:
+    """Yield what a wheel does beyond bringing the package of its own name."""
+    own = contents.name.distribution.replace("-", "_")
+    roots = {member.split("/")[0] for member in contents.members} - {contents.dist_info}
+    for root in sorted(roots):
+        if root.endswith(".pth"):
+            yield f"{root} runs whenever Python starts"
+        elif root.endswith(".data"):
+            yield f"{root} goes elsewhere than into site-packages"
+        elif canonicalize_name(root.split(".")[0]) != contents.name.distribution:
+            yield f"{root} is a module of another name than {own}"
+    for group, name, target in _entry_points(contents):
+        if group in {"console_scripts", "gui_scripts"}:
+            yield f"{name} is a command"
+        elif target.split(".")[0].split(":")[0].strip() not in {root.removesuffix(".py") for root in roots}:
+            yield f"{group}: {name} is in a package that the wheel does not bring"
 
 
 # Name of a vendor's program → where it is, or nothing.

@@ -19,13 +19,13 @@ from pjrtwheel.errors import WheelError
 from pjrtwheel.files import explain_full_disk
 from pjrtwheel.wheel.members import (
     DAMAGE,
+    OBSOLETE,
     RecordEntry,
     encode_digest,
     open_wheel,
     parse_record,
     read_member,
     refuse_problems,
-    unhashed_paths,
 )
 from pjrtwheel.wheel.names import WheelName, parse_name
 
@@ -52,7 +52,7 @@ def unpack_wheel(path: Path, files: ExitStack, *, scratch: Path) -> tuple[WheelN
     Large members are held on the disk of `scratch` meanwhile; `files` closes them in the end.
 
     Returns:
-        The wheel's name, and its members without RECORD and signatures, in order of path.
+        The wheel's name, and its members without RECORD, in order of path.
 
     Raises:
         WheelError: The file is no wheel, is damaged, has hostile names or sizes, or differs from its RECORD; the
@@ -60,14 +60,13 @@ def unpack_wheel(path: Path, files: ExitStack, *, scratch: Path) -> tuple[WheelN
     """
     name = parse_name(path.name)
     record_path = f"{name.dist_info}/RECORD"
-    unhashed = unhashed_paths(name.dist_info)
     members: list[Unpacked] = []
     with explain_full_disk(scratch), open_wheel(path) as archive:
         inside = [info for info in archive.infolist() if not info.is_dir()]
         record = read_record(archive, record_path, path)
-        problems = list(_check_listing({info.filename for info in inside}, record, unhashed))
+        problems = list(_check_listing({info.filename for info in inside}, record, name.dist_info))
         for info in sorted(inside, key=lambda info: info.filename):
-            if info.filename not in unhashed:
+            if info.filename != record_path:
                 spool = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(scratch))  # noqa: SIM115 - `files` closes it
                 file = files.enter_context(spool)
                 member = Unpacked(info.filename, cast("BinaryIO", file), bool(info.external_attr >> 16 & stat.S_IXUSR))
@@ -93,10 +92,11 @@ def read_text(members: Iterable[Unpacked], path: str) -> str:
     raise WheelError(f"the wheel has no {path}", cause="it is damaged, or was renamed")
 
 
-def _check_listing(names: set[str], record: Mapping[str, RecordEntry], unhashed: frozenset[str]) -> Iterator[str]:
-    listed = set(record)
+def _check_listing(names: set[str], record: Mapping[str, RecordEntry], dist_info: str) -> Iterator[str]:
+    listed = {*record, f"{dist_info}/RECORD"}
     yield from (f"{name!r} is in RECORD but not in the wheel" for name in sorted(listed - names))
-    yield from (f"{name!r} is in the wheel but not in RECORD" for name in sorted(names - listed - unhashed))
+    yield from (f"{name!r} is in the wheel but not in RECORD" for name in sorted(names - listed))
+    yield from (f"{name!r} is an obsolete signature" for name in OBSOLETE if f"{dist_info}/{name}" in names)
 
 
 def read_record(archive: zipfile.ZipFile, record_path: str, path: Path) -> Mapping[str, RecordEntry]:

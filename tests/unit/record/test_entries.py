@@ -79,7 +79,7 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
     ],
 )
 def test_a_damaged_record_stops_whatever_would_replace_it(tmp_path: Path, data: bytes, place: str) -> None:
-    """Before anything long; what is in it may be of use to its owner, who is told the place."""
+    """Before anything long; what is in it may be of use to its owner, who learns the place."""
     wheel, proof = make_wheel(tmp_path, "jaxlib_a")
     record = tmp_path / "dist" / "release.json"
     record.parent.mkdir()
