@@ -188,7 +188,7 @@ class Invocation:
             step.failed = status != 0
             # There is no file when Bazel did not get as far as to write one.
             lines = events.read_text("utf-8").split("\n") if events.is_file() else []
-        return status, parse_events(lines, text, remote.hide if remote else str)
+        return status, parse_events(lines, remote.hide(text) if remote else text)
 
 
 def _find_bazel(request: BuildRequest, environ: Mapping[str, str]) -> Bazel:
