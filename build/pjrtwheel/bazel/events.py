@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from pjrtwheel.errors import BazelError, PjrtWheelError
@@ -28,15 +28,13 @@ _COUNTS = re.compile(r"\[([\d,]+) / ([\d,]+)\]\s*(.*)")
 _PHASE = re.compile(r"(Loading|Analyzing): .*")
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """An action that ran; an action whose result was known already has no event.
 
     Its mnemonic is its kind, such as `CompileExtension`, and its output the first one, relative to the execution root.
     """
 
     mnemonic: str
-    label: str
     output: str
 
 
@@ -53,12 +51,6 @@ def path_of(uri: str) -> Path | None:
     """Return the path of a `file:` URI, None for any other."""
     parts = urlsplit(uri)
     return Path(unquote(parts.path)) if parts.scheme == "file" else None
-
-
-def _parse_action(event: dict[str, Any]) -> Action:
-    identity = event["id"]["actionCompleted"]
-    label, output = str(identity.get("label", "")), identity.get("primaryOutput", "")
-    return Action(event["action"].get("type", ""), label.lstrip("@"), output)
 
 
 def _expand(sets: dict[str, dict[str, Any]], references: Iterable[dict[str, Any]]) -> Iterator[Path]:
@@ -92,7 +84,11 @@ def parse_events(lines: Iterable[str], text: str) -> BuildLog:
         for event in events
         if "completed" in event
     }
-    ran = (_parse_action(event) for event in events if "action" in event)
+    ran = (
+        Action(event["action"].get("type", ""), event["id"]["actionCompleted"].get("primaryOutput", ""))
+        for event in events
+        if "action" in event
+    )
     return BuildLog(outputs, tuple(action for action in ran if action.mnemonic != _BOOKKEEPING), text)
 
 

@@ -48,7 +48,7 @@ def test_what_a_build_leaves_and_did() -> None:
         COMPLETED,
     )
     log = parse_events([*events, '{"id": {"prog'], "said\n")
-    actions = (Action("AssembleWheel", "//:a", "out/x"), Action("CompileExtension", "//:b", "out/x"))
+    actions = (Action("AssembleWheel", "out/x"), Action("CompileExtension", "out/x"))
     assert log == BuildLog({"//plugins/cpu:wheel": (Path("/b/a b.whl"),)}, actions, "said\n")
 
 
@@ -62,7 +62,7 @@ def test_error_of_a_tool_comes_out_as_it_went_in(
 
     monkeypatch.setenv("PJRTWHEEL_MARKED", "1")
     assert run_main(fail, []) == ElfError.exit_code
-    text = f"ERROR: BUILD.bazel:7:13: failed: (Exit 6)\n{capsys.readouterr().err}17.6: src/main/tools/linux-sandbox.cc\n"
+    text = f"ERROR: BUILD.bazel:7:13: failed: (Exit 6)\n{capsys.readouterr().err}17.6: linux-sandbox.cc\n"
     error = explain_failure(1, BuildLog({}, (), text))
     assert type(error) is ElfError
     assert (error.what, error.cause, error.remedy) == ("a.so in a.whl is not an ELF file", "it starts with b'# '", "")
