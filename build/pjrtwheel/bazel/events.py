@@ -35,6 +35,7 @@ class Action(NamedTuple):
     """
 
     mnemonic: str
+    label: str
     output: str
 
 
@@ -85,9 +86,9 @@ def parse_events(lines: Iterable[str], text: str) -> BuildLog:
         if "completed" in event
     }
     ran = (
-        Action(event["action"].get("type", ""), event["id"]["actionCompleted"].get("primaryOutput", ""))
+        Action(event["action"].get("type", ""), str(of.get("label", "")).lstrip("@"), of.get("primaryOutput", ""))
         for event in events
-        if "action" in event
+        if "action" in event and (of := event["id"]["actionCompleted"])
     )
     return BuildLog(outputs, tuple(action for action in ran if action.mnemonic != _BOOKKEEPING), text)
 

@@ -61,7 +61,7 @@ def check_filled(actions: Sequence[Action], output_base: Path) -> None:
     for action in actions:
         folders = list(output_base.glob(f"execroot/*/{action.output}"))
         if action.mnemonic == _ASSEMBLE and not any(next(f.glob("*.whl"), None) for f in folders):
-            empty.append(action.output)
+            empty.append(action.label)
             for folder in folders:
                 _remove(folder)
     if empty:

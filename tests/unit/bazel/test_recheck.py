@@ -14,7 +14,7 @@ from pjrtwheel.errors import BazelError, WheelError
 
 def action(name: str, mnemonic: str = "AssembleWheel") -> Action:
     """Return an action that writes one folder."""
-    return Action(mnemonic, f"bazel-out/{name}")
+    return Action(mnemonic, f"//a:{name}", f"bazel-out/{name}")
 
 
 def test_an_action_without_a_wheel_is_an_error_and_is_forgotten(tmp_path: Path) -> None:
@@ -26,7 +26,7 @@ def test_an_action_without_a_wheel_is_an_error_and_is_forgotten(tmp_path: Path) 
     check_filled(fine, tmp_path)
     with pytest.raises(BazelError) as caught:
         check_filled((*fine, action("empty"), action("absent")), tmp_path)
-    assert caught.value.what == "Bazel returned no wheel for bazel-out/empty, bazel-out/absent"
+    assert caught.value.what == "Bazel returned no wheel for //a:empty, //a:absent"
     assert sorted(path.name for path in made.iterdir()) == ["full", "other"]
 
 
