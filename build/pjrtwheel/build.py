@@ -32,20 +32,7 @@ from pjrtwheel.sets import BINDINGS
 from pjrtwheel.sets.wheel_sets import promised_bindings, promised_plugin
 from pjrtwheel.sources import import_closure
 from pjrtwheel.verify import verify_wheels
-from pjrtwheel.wheel.report import BuiltWheel, read_built
-
-# Whose versions decide what verification finds.
-CHECKERS = (
-    "abi3audit",
-    "auditwheel",
-    "check-wheel-contents",
-    "cyclonedx-python-lib",
-    "delvewheel",
-    "lief",
-    "packaging",
-    "pyelftools",
-    "twine",
-)
+from pjrtwheel.wheel.report import BuiltWheel
 
 
 def parse_provider(text: str) -> tuple[str, Path | None]:
@@ -120,8 +107,9 @@ def build(
         built = _build_and_check(request, backends, dist, cache, progress)
         proofs = []
         for backend in request.backends or (None,):
+            of_backend = {BINDINGS, backend.distribution if backend else None}
             found = prove(
-                [wheel for wheel in (*built, *bindings) if _is_of(wheel, backend)],
+                [wheel for wheel in (*built, *bindings) if wheel.report.name.distribution in of_backend],
                 root=request.root,
                 release=request.release,
                 backend=backend,
@@ -144,16 +132,10 @@ def _build_and_check(
     progress.say(describe_actions(result))
     if warnings := describe_warnings(result.log.text):
         progress.say(warnings)
-    built = tuple(map(read_built, result.directories))
-    check_returned(request, [wheel.report.wheel for wheel in built])
-    check_space(built, dist)
-    _verify_once(built, backends, cache, progress)
-    return built
-
-
-def _is_of(wheel: BuiltWheel, backend: Backend | None) -> bool:
-    """Return whether a wheel is one of those that a backend is proven with: its plugin, and the bindings."""
-    return wheel.report.name.distribution in {BINDINGS, backend.distribution if backend else None}
+    check_returned(request, [wheel.report.wheel for wheel in result.wheels])
+    check_space(result.wheels, dist)
+    _verify_once(result.wheels, backends, cache, progress)
+    return result.wheels
 
 
 def _check_request(request: BuildRequest, progress: Progress) -> None:
@@ -216,25 +198,22 @@ def describe_actions(result: BuildResult) -> str:
 
 def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache: Path, progress: Progress) -> None:
     """Verify each wheel unless the same bytes were verified before, by the same checks; the set is looked at anew."""
-    digests = {wheel.report.wheel: wheel.report.sha256 for wheel in built}
-    records = {name: cache / "verified" / verification_key(digest, backends) for name, digest in digests.items()}
-    before = [name for name, record in records.items() if record.exists()]
-    if before:
-        progress.say(f"verified before: {count(len(before), 'wheel')} with the same bytes")
-    fresh = [wheel for wheel in built if wheel.report.wheel not in before]
+    passed = cache / "verified" / verification_key(backends)
+    fresh = [wheel for wheel in built if not (passed / wheel.report.sha256).exists()]
+    if before := len(built) - len(fresh):
+        progress.say(f"verified before: {count(before, 'wheel')} with the same bytes")
     if fresh:
         verify_wheels(fresh, backends, progress=progress)
-    for record in records.values():
-        record.parent.mkdir(parents=True, exist_ok=True)
-        record.touch()
+    passed.mkdir(parents=True, exist_ok=True)
+    for wheel in fresh:
+        (passed / wheel.report.sha256).touch()
 
 
-def verification_key(digest: str, backends: Sequence[Backend]) -> str:
-    """Return the identity of a verification: the wheel, the backends' tables, our code, and the tools it calls."""
+def verification_key(backends: Sequence[Backend]) -> str:
+    """Return the identity of a verification: the backends' tables, our code, and all that is installed next to it."""
     identity = {
-        "wheel": digest,
         "backends": {backend.name: hash_file(backend.path) for backend in backends},
         "checks": [hash_file(path) for path in import_closure("pjrtwheel.verify")],
-        "tools": {name: importlib.metadata.version(name) for name in CHECKERS},
+        "tools": sorted(f"{tool.name} {tool.version}" for tool in importlib.metadata.distributions()),
     }
     return hashlib.sha256(json.dumps(identity, sort_keys=True).encode()).hexdigest()

@@ -136,9 +136,9 @@ def _open_partial(path: Path) -> tuple[Path, BinaryIO]:
         file.close()
 
 
-def remove_stale_folders(folder: Path, prefix: str = _STAGING_PREFIX) -> None:
+def remove_stale_folders(folder: Path) -> None:
     """Remove the staging folders of runs that no longer live, as far as they are ours to remove."""
-    _remove_unlocked(folder.glob(f"{glob.escape(prefix)}*"))
+    _remove_unlocked(folder.glob(f"{_STAGING_PREFIX}*"))
 
 
 def _remove_unlocked(paths: Iterable[Path]) -> None:

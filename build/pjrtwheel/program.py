@@ -18,6 +18,7 @@ from pjrtwheel.errors import PjrtWheelError, UsageError
 
 Main = TypeVar("Main", bound=Callable[..., int])
 _ALIKE = 0.7  # of 1: "--relase" is that near to "--release", and not to "--set"
+MARKED = "PJRTWHEEL_MARKED"  # set inside of the graph: `bazel.events` finds errors in all that Bazel prints
 INTERRUPTED, CLOSED = 130, 141  # 128 + SIGINT or SIGPIPE, as shells report them
 
 # What a user can fix; any other error of the system is a bug and keeps its traceback.
@@ -86,7 +87,10 @@ def print_error(message: str) -> None:
 def _fail(message: str, status: int, *, debug: bool) -> int:
     if debug:
         traceback.print_exc()
-    print_error(message)
+    if os.environ.get(MARKED):
+        print(f"pjrtwheel error {status}\n{message}\nend of error", file=sys.stderr)
+    else:
+        print_error(message)
     return status
 
 

@@ -190,7 +190,7 @@ def _are_labels(value: object) -> bool:
 
 
 def _list_places(release: Release, backends: Collection[Backend], selection: Selection) -> tuple[Place, ...]:
-    pairs = list_prebuilt(release, backends, REFERENCE)
+    pairs = [(backend.name, platform) for backend, platform in list_prebuilt(release, backends, REFERENCE)]
     places = (*pairs, *((BINDINGS_ALONE, platform) for platform in list_bindings_alone(release, pairs)))
     return tuple(place for place in places if selection.has(*place))
 

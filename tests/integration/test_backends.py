@@ -65,9 +65,8 @@ def test_library_of_ones_own_takes_the_pinned_kernels(
     library = compile_library("own.so", root / STUB)
     cuda12 = find_backend(root, "cuda12")
     request = BuildRequest(root, release, (cuda12,), PLATFORMS[PLATFORM], "file", library, with_bindings=False)
-    (directory,) = build(request).directories
-    (built,) = directory.glob("*.whl")
-    with zipfile.ZipFile(pinned) as theirs, zipfile.ZipFile(built) as ours:
+    (built,) = build(request).wheels
+    with zipfile.ZipFile(pinned) as theirs, zipfile.ZipFile(built.path) as ours:
         kernels = [
             {i.filename: i.CRC for i in wheel.infolist() if i.filename[:4] == "jax_"} for wheel in (theirs, ours)
         ]

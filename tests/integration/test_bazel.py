@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Bazel itself: not there, or given something it cannot build."""
 
-import json
 import zipfile
 from pathlib import Path
 
@@ -44,6 +43,5 @@ def test_a_library_by_its_path_names_the_wheels_provider(root: Path, built_wheel
     (wheel,) = built_wheels.glob("jaxlib_cpu-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         library = Path(archive.extract("jaxlib_cpu/pjrt_c_api_cpu_plugin.so", tmp_path))
-    (directory,) = build(request_of(root, "file", library=library)).directories
-    report = json.loads((directory / "report.json").read_text("utf-8"))
-    assert report["provider"] == f"file-{report['provenance']['sha256']}"
+    (built,) = build(request_of(root, "file", library=library)).wheels
+    assert built.report.provider == f"file-{built.report.provenance['sha256']}"

@@ -22,7 +22,6 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.verify import verify_wheels
 from pjrtwheel.wheel.members import Member, format_record
-from pjrtwheel.wheel.report import read_built
 from release_under_test import release_under_test
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -67,7 +66,7 @@ def build_in(copy_checkout: Callable[[Path], Path], tmp_path: Path) -> Iterator[
         backend = find_backend(root, "cpu")
         request = BuildRequest(root, release_under_test(), (backend,), PLATFORMS["linux_x86_64"], with_bindings=False)
         result = build(request, {**os.environ, "PJRTWHEEL_BAZEL_FLAGS": f"--disk_cache={tmp_path / 'cache'}"})
-        (built,) = map(read_built, result.directories)
+        (built,) = result.wheels
         verify_wheels([built], [backend])
         return built.path, result.log.text
 

@@ -110,9 +110,8 @@ def executor_settings(path: Path, executor: Executor) -> Path:
 
 def description_of(built: Built) -> str:
     """Return METADATA of the only wheel of a build."""
-    (folder,) = built.result.directories
-    (wheel,) = folder.glob("*.whl")
-    with zipfile.ZipFile(wheel) as archive:
+    (wheel,) = built.result.wheels
+    with zipfile.ZipFile(wheel.path) as archive:
         (name,) = [name for name in archive.namelist() if name.endswith(".dist-info/METADATA")]
         return archive.read(name).decode()
 

@@ -82,9 +82,8 @@ def source_request(checkout: Path, platform: str, backend: str = "cpu") -> Build
 
 def open_wheel(result: BuildResult) -> zipfile.ZipFile:
     """Return the only wheel of a build."""
-    (directory,) = result.directories
-    (wheel,) = directory.glob("*.whl")
-    return zipfile.ZipFile(wheel)
+    (wheel,) = result.wheels
+    return zipfile.ZipFile(wheel.path)
 
 
 def newest_glibc(library: ELFFile) -> tuple[int, ...]:

@@ -82,7 +82,7 @@ class Clone:
             "PJRTWHEEL_REMOTE": str(settings or ""),
         }
         result = build(request, {**os.environ, **self.environ, **variables})
-        wheels = {path.name: hash_file(path) for folder in result.directories for path in folder.glob("*.whl")}
+        wheels = {wheel.path.name: hash_file(wheel.path) for wheel in result.wheels}
         actions = read_actions(log)
         return Built(request, result, wheels, dict(map(_place, actions)), by_output(actions))
 

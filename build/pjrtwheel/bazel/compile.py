@@ -9,6 +9,7 @@ an earlier action, or from the user's home, can get into the result. The outputs
 time of the first passes with the C library's stubs, which are the same for all.
 """
 
+import itertools
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,8 @@ from collections.abc import Sequence
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the compiler and return its first exit status that is not 0; what it says goes to stderr."""
-    command, *outputs = split_arguments(sys.argv[1:] if argv is None else argv)
+    words = itertools.groupby(sys.argv[1:] if argv is None else argv, key="--".__eq__)
+    command, *outputs = (list(group) for is_separator, group in words if not is_separator)
     with tempfile.TemporaryDirectory(prefix="pjrtwheel-cc-") as cache:
         variables = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR", "HOME", "TMPDIR"), cache)
         for output, *options in outputs:
@@ -29,21 +31,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             if done.returncode:
                 return done.returncode
     return 0
-
-
-def split_arguments(arguments: Sequence[str]) -> list[list[str]]:
-    """Split at each `--`.
-
-    >>> split_arguments(["cc", "a.c", "--", "a.so", "-DA", "--", "b.so"])
-    [['cc', 'a.c'], ['a.so', '-DA'], ['b.so']]
-    """
-    parts: list[list[str]] = [[]]
-    for argument in arguments:
-        if argument == "--":
-            parts.append([])
-        else:
-            parts[-1].append(argument)
-    return parts
 
 
 if __name__ == "__main__":

@@ -9,41 +9,34 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from pjrtwheel.errors import BazelError, PjrtWheelError
 from pjrtwheel.progress import Step
 
 _BOOKKEEPING = "BazelWorkspaceStatusAction"  # Bazel's own, run in every build
-# The form of `format_error` in build/rules/private/host_python.bzl.
+# The form of `program.run_main` inside of the graph, and of `format_error` in build/rules/private/host_python.bzl.
 _MARKED = re.compile(r"pjrtwheel error (\d+)\n(.*?)\nend of error", re.DOTALL)
 _NOISE = re.compile(r"src/main/tools/linux-sandbox|^Loading:|^Analyzing:|^\[\d|^INFO:|^WARNING:|^\s*$|^OpenJDK")
-# Bazel's own events always say 1; the tool's status is in what Bazel or its sandbox prints.
-_STATUS = re.compile(r"exited normally with code (\d+)|\(Exit (\d+)\)")
+_SHOWN = 20  # lines of a failure that nobody foresaw
 _DISK_FULL = "No space left on device"
 _COUNTS = re.compile(r"\[([\d,]+) / ([\d,]+)\]\s*(.*)")
 _PHASE = re.compile(r"(Loading|Analyzing): .*")
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """An action that ran; an action whose result was known already has no event.
 
     Its mnemonic is its kind, such as `CompileExtension`, and its output the first one, relative to the execution root.
-    What it wrote to stderr is kept for failures only.
     """
 
     mnemonic: str
     label: str
     output: str
-    success: bool
-    exit_code: int
-    stderr: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,26 +54,6 @@ def path_of(uri: str) -> Path | None:
     return Path(unquote(parts.path)) if parts.scheme == "file" else None
 
 
-def _read_text(file: dict[str, Any]) -> str:
-    path = path_of(file.get("uri", ""))
-    with suppress(OSError):
-        return path.read_text("utf-8", "replace") if path else ""
-    return ""
-
-
-def _parse_action(event: dict[str, Any], hide: Callable[[str], str]) -> Action:
-    identity, action = event["id"]["actionCompleted"], event["action"]
-    success = action.get("success", False)
-    return Action(
-        mnemonic=action.get("type", ""),
-        label=str(identity.get("label", "")).lstrip("@"),
-        output=identity.get("primaryOutput", ""),
-        success=success,
-        exit_code=action.get("exitCode", 0),
-        stderr="" if success else hide(_read_text(action.get("stderr", {}))),
-    )
-
-
 def _expand(sets: dict[str, dict[str, Any]], references: Iterable[dict[str, Any]]) -> Iterator[Path]:
     for reference in references:
         found = sets.get(reference["id"], {})
@@ -90,8 +63,8 @@ def _expand(sets: dict[str, dict[str, Any]], references: Iterable[dict[str, Any]
         yield from _expand(sets, found.get("fileSets", []))
 
 
-def parse_events(lines: Iterable[str], text: str, hide: Callable[[str], str] = str) -> BuildLog:
-    """Turn the lines of a build event file, and what Bazel printed, into a `BuildLog` without what is to be hidden.
+def parse_events(lines: Iterable[str], text: str) -> BuildLog:
+    """Turn the lines of a build event file, and what Bazel printed, into a `BuildLog`.
 
     A half-written last line is left out.
     """
@@ -112,8 +85,12 @@ def parse_events(lines: Iterable[str], text: str, hide: Callable[[str], str] = s
         for event in events
         if "completed" in event
     }
-    ran = (_parse_action(event, hide) for event in events if "action" in event)
-    return BuildLog(outputs, tuple(action for action in ran if action.mnemonic != _BOOKKEEPING), hide(text))
+    ran = (
+        Action(event["action"].get("type", ""), str(of.get("label", "")).lstrip("@"), of.get("primaryOutput", ""))
+        for event in events
+        if "action" in event and (of := event["id"]["actionCompleted"])
+    )
+    return BuildLog(outputs, tuple(action for action in ran if action.mnemonic != _BOOKKEEPING), text)
 
 
 def _make_error(exit_code: int, lines: list[str]) -> PjrtWheelError:
@@ -122,40 +99,18 @@ def _make_error(exit_code: int, lines: list[str]) -> PjrtWheelError:
     kind = next((error for error in known if error.exit_code == exit_code), BazelError)
     kept = [line.strip() for line in lines if line.strip()]
     what, cause, remedy = [*kept, "", "", ""][:3]
-    return kind(what.removeprefix("error: "), cause=cause, remedy=remedy)
-
-
-def _tool_status(action: Action, text: str) -> int:
-    """Return the exit status of the program that an action ran."""
-    found = _STATUS.search(action.stderr) or _STATUS.search(text)
-    return int(found.group(1) or found.group(2)) if found else action.exit_code
-
-
-def _from_actions(log: BuildLog) -> PjrtWheelError | None:
-    for action in log.actions:
-        if action.success:
-            continue
-        lines = [line for line in action.stderr.splitlines() if not _NOISE.search(line)]
-        if lines and lines[0].startswith("error: "):
-            return _make_error(_tool_status(action, log.text), lines)
-        return BazelError(
-            f"{action.mnemonic} of {action.label} failed with exit status {_tool_status(action, log.text)}",
-            cause="\n".join(lines[-20:]),
-        )
-    return None
+    return kind(what, cause=cause, remedy=remedy)
 
 
 def explain_failure(status: int, log: BuildLog) -> PjrtWheelError:
     """Return the error that ended a build: Bazel's exit status, and what happened as far as it came."""
     if marked := _MARKED.search(log.text):
         return _make_error(int(marked.group(1)), marked.group(2).splitlines())
-    if found := _from_actions(log):
-        return found
     if _DISK_FULL in log.text:
         return BazelError("no space left on the disk that Bazel works on", remedy="free some space there")
     lines = [line for line in log.text.splitlines() if not _NOISE.search(line)]
-    wanted = [line for line in lines if line.startswith(("ERROR", "FATAL"))] or lines[-5:]
-    return BazelError(f"Bazel failed with exit status {status}", cause="\n".join(wanted[:5]))
+    begin = next((number for number, line in enumerate(lines) if line.startswith(("ERROR", "FATAL"))), -_SHOWN)
+    return BazelError(f"Bazel failed with exit status {status}", cause="\n".join(lines[begin:][:_SHOWN]))
 
 
 def report_line(line: str, step: Step) -> None:

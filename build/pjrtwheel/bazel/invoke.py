@@ -20,7 +20,7 @@ from pjrtwheel.bazel.locate import Bazel, check_version, is_overridden, provide_
 from pjrtwheel.bazel.recheck import check_filled, check_results
 from pjrtwheel.bazel.remote import VARIABLE, Remote, find_remote_failure, read_remote
 from pjrtwheel.bazel.workspace import WAITS_FOR_BUILD, Workspace, prepare_workspace
-from pjrtwheel.errors import BazelError, UsageError
+from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
@@ -29,6 +29,7 @@ from pjrtwheel.release.checks import fetched_pins
 from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.tables import write
+from pjrtwheel.wheel.report import BuiltWheel
 
 _EXTRA_FLAGS = "PJRTWHEEL_BAZEL_FLAGS"
 BINDINGS = "//jaxlib:wheels"
@@ -82,100 +83,119 @@ class BuildRequest:
 
 @dataclass(frozen=True, slots=True)
 class BuildResult:
-    """What a build left: output directories, each with a wheel and its `report.json`, and what Bazel did for them."""
+    """What a build left: wheels, each with its report in a folder of Bazel's, and what Bazel did for them."""
 
-    directories: tuple[Path, ...]
+    wheels: tuple[BuiltWheel, ...]
     log: BuildLog
 
 
-def output_base(workspace: Workspace, bazel: Bazel, request: BuildRequest) -> Path:
-    """Return Bazel's folder for what it makes.
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """How Bazel is run for a request, and where."""
 
-    In source mode each backend has its own: CUDA, ROCm and oneAPI exclude each other within one server, and going from
-    one to the other would throw away what was built.
-    """
-    kind = f"source-{request.from_source.name}" if request.from_source else "wheels"
-    return workspace.outputs / ".".join(map(str, bazel.version)) / kind
+    request: BuildRequest
+    bazel: Bazel
+    workspace: Workspace
+    environ: Mapping[str, str]
 
+    @property
+    def output_base(self) -> Path:
+        """Bazel's folder for what it makes.
 
-def startup_flags(
-    workspace: Workspace, bazel: Bazel, request: BuildRequest, remote: Remote | None = None
-) -> tuple[str, ...]:
-    """Return Bazel's startup options."""
-    base = output_base(workspace, bazel, request)
-    files = source_files(request.from_source, workspace.directory) if request.from_source else ()
-    settings = (f"--bazelrc={path}" for path in files)
-    # Of several files the later ones win. The user's own for all projects is left out: credentials in it would
-    # not be hidden.
-    options = ("--nohome_rc", f"--output_base={base}", f"--max_idle_secs={_IDLE_SECONDS}")
-    return (*options, *settings, *([f"--bazelrc={remote.path}"] if remote else []))
+        In source mode each backend has its own: CUDA, ROCm and oneAPI exclude each other within one server, and going
+        from one to the other would throw away what was built.
+        """
+        source = self.request.from_source
+        version = ".".join(map(str, self.bazel.version))
+        return self.workspace.outputs / version / (f"source-{source.name}" if source else "wheels")
 
+    @property
+    def extra_flags(self) -> list[str]:
+        """The user's own options."""
+        return shlex.split(self.environ.get(_EXTRA_FLAGS, ""))
 
-def source_files(backend: Backend, workspace: Path) -> tuple[Path, ...]:
-    """Return the `--bazelrc` files that define a backend's configurations, those it shares with others first."""
-    places = (workspace / "plugins" / name / "xla.bazelrc" for name in (*backend.shared, backend.name))
-    return tuple(path for path in places if path.is_file())
+    def startup_flags(self, remote: Remote | None = None) -> tuple[str, ...]:
+        """Return Bazel's startup options."""
+        source = self.request.from_source
+        # What a backend shares with others comes first: of several files the later ones win. The user's own for all
+        # projects is left out: credentials in it would not be hidden.
+        folders = (*source.shared, source.name) if source else ()
+        files = [self.workspace.directory / "plugins" / name / "xla.bazelrc" for name in folders]
+        settings = [path for path in files if path.is_file()] + ([remote.path] if remote else [])
+        options = ("--nohome_rc", f"--output_base={self.output_base}", f"--max_idle_secs={_IDLE_SECONDS}")
+        return (*options, *(f"--bazelrc={path}" for path in settings))
 
+    def build_flags(self) -> tuple[str, ...]:
+        """Return the options of `bazel build` that follow from the request, the version and the environment."""
+        request, extra = self.request, self.extra_flags
+        flags = [f"--config=workspace{major}" for major in (7, 8) if self.bazel.version[0] >= major]
+        flags += [f"--//build:platform={request.platform.name}", f"--//build:provider={request.provider}"]
+        if epoch := self.environ.get("SOURCE_DATE_EPOCH"):
+            flags.append(f"--//build:source_date_epoch={epoch}")
+        if request.assemble_options:
+            flags.append(f"--//build:assemble_options={','.join(request.assemble_options)}")
+        if request.lock:
+            flags.append(f"--//build:lock={json.dumps(write(request.lock), sort_keys=True)}")
+        if (backend := request.from_source) and backend.source:
+            # The accelerator's settings win over the platform's.
+            flags += [f"--config={name}" for name in (f"xla_{request.platform.name}", *backend.source.configs)]
+            flags += ["--//build:xla_tree=overridden"] if is_overridden(extra) else []
+        return (*flags, *extra)  # the user's last, so that they win
 
-def source_flags(backend: Backend, platform: str, extra: Sequence[str]) -> tuple[str, ...]:
-    """Return the options of `bazel build` for a backend with [source], given the user's own options."""
-    if backend.source is None:
-        raise UsageError(f"backend {backend.name} cannot be built from source", remedy=f"see {backend.path}")
-    configs = (f"xla_{platform}", *backend.source.configs)  # the accelerator's settings win over the platform's
-    tree = ("--//build:xla_tree=overridden",) if is_overridden(extra) else ()
-    return (*(f"--config={config}" for config in configs), *tree)
+    def environment(self) -> dict[str, str]:
+        """Return the environment for Bazel; repository rules see it, actions do not.
 
+        The interpreter is the one behind any virtual environment, so that two environments mean the same to Bazel.
+        """
+        base = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+        python = self.environ.get("PJRTWHEEL_PYTHON") or base
+        found = shutil.which(python, path=self.environ.get("PATH"))
+        library = self.request.library.resolve() if self.request.library else None
+        variables = {
+            "PJRTWHEEL_PYTHON": python,
+            # An upgrade leaves the path as it is.
+            "PJRTWHEEL_PYTHON_CHANGED": str(Path(found).stat().st_mtime_ns) if found else "",
+            "PJRTWHEEL_RELEASE": self.request.release.version,
+            "PJRTWHEEL_PROVIDER": self.request.provider,
+            # Bazel watches files, and so does not see that a backend was added.
+            "PJRTWHEEL_BACKENDS": " ".join(path.parent.name for path in backend_files(self.request.root)),
+            "PJRTWHEEL_CACHE": str(cache_root(self.environ)),
+            "PJRTWHEEL_LIBRARY": str(library or ""),
+            "PJRTWHEEL_LIBRARY_SHA256": hash_file(library) if library else "",
+        }
+        if self.bazel.wanted:
+            variables["USE_BAZEL_VERSION"] = self.bazel.wanted
+        return {**self.environ, **variables}
 
-def build_flags(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the options of `bazel build` that follow from the request, the version and the environment."""
-    flags = [f"--config=workspace{major}" for major in (7, 8) if bazel.version[0] >= major]
-    flags += [f"--//build:platform={request.platform.name}", f"--//build:provider={request.provider}"]
-    if epoch := environ.get("SOURCE_DATE_EPOCH"):
-        flags.append(f"--//build:source_date_epoch={epoch}")
-    if request.assemble_options:
-        flags.append(f"--//build:assemble_options={','.join(request.assemble_options)}")
-    if request.lock:
-        flags.append(f"--//build:lock={json.dumps(write(request.lock), sort_keys=True)}")
-    extra = shlex.split(environ.get(_EXTRA_FLAGS, ""))
-    if request.from_source:
-        flags += source_flags(request.from_source, request.platform.name, extra)
-    # Last, so that they win.
-    return (*flags, *extra)
-
-
-def build_environment(request: BuildRequest, bazel: Bazel, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for Bazel; repository rules see it, actions do not.
-
-    The interpreter is the one behind any virtual environment, so that two environments mean the same to Bazel.
-    """
-    base = os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
-    python = environ.get("PJRTWHEEL_PYTHON") or base
-    found = shutil.which(python, path=environ.get("PATH"))
-    variables = {
-        "PJRTWHEEL_PYTHON": python,
-        # An upgrade leaves the path as it is.
-        "PJRTWHEEL_PYTHON_CHANGED": str(Path(found).stat().st_mtime_ns) if found else "",
-        "PJRTWHEEL_RELEASE": request.release.version,
-        "PJRTWHEEL_PROVIDER": request.provider,
-        # Bazel watches files, and so does not see that a backend was added.
-        "PJRTWHEEL_BACKENDS": " ".join(path.parent.name for path in backend_files(request.root)),
-        "PJRTWHEEL_CACHE": str(cache_root(environ)),
-        "PJRTWHEEL_LIBRARY": "",
-        "PJRTWHEEL_LIBRARY_SHA256": "",
-    }
-    if request.library:
-        path = request.library.resolve()
-        variables |= {"PJRTWHEEL_LIBRARY": str(path), "PJRTWHEEL_LIBRARY_SHA256": hash_file(path)}
-    return {**environ, **bazel.environment, **variables}
+    def run(self, remote: Remote | None, progress: Progress) -> tuple[int, BuildLog]:
+        """Run Bazel once; return its exit status, and what it did, without the credentials of remote settings."""
+        with tempfile.TemporaryDirectory(prefix="pjrtwheel-bazel-") as temporary, progress.step("Bazel") as step:
+            events = Path(temporary) / "events.json"
+            command = (
+                *(self.bazel.command, *self.startup_flags(remote), "build"),
+                *("--color=no", "--curses=no", "--show_progress_rate_limit=1"),
+                *(f"--build_event_json_file={events}", "--build_event_publish_all_actions"),
+                # Without it a remote cache makes Bazel name the outputs by their place there, not on this disk.
+                "--nobuild_event_json_file_path_conversion",
+                *(*self.build_flags(), *self.request.targets),
+            )
+            directory = self.workspace.directory
+            try:
+                status, text = run_bazel(command, directory, self.environment(), step=step, progress=progress)
+            finally:
+                if remote:
+                    remote.hide_in_logs(self.output_base)
+            step.failed = status != 0
+            # There is no file when Bazel did not get as far as to write one.
+            lines = events.read_text("utf-8").split("\n") if events.is_file() else []
+        return status, parse_events(lines, remote.hide(text) if remote else text)
 
 
 def _find_bazel(request: BuildRequest, environ: Mapping[str, str]) -> Bazel:
     """Return the Bazel to build with: the one in `.bazelversion`, or the one XLA wants when XLA itself is built."""
-    if request.from_source is None:
-        return provide_bazel((request.root / ".bazelversion").read_text("utf-8").strip(), environ)
-    xla = request.release.xla
+    xla = request.release.xla if request.from_source else None
     if xla is None:
-        raise UsageError(f"no XLA revision is known for release {request.release.version}")
+        return provide_bazel((request.root / ".bazelversion").read_text("utf-8").strip(), environ)
     bazel = provide_bazel(xla.bazel, environ)
     check_version(bazel, xla, shlex.split(environ.get(_EXTRA_FLAGS, "")))
     return bazel
@@ -216,18 +236,6 @@ def run_bazel(
         raise BazelError(f"cannot run {command[0]}: {error.strerror}") from error
 
 
-def output_directories(log: BuildLog, targets: Sequence[str]) -> tuple[Path, ...]:
-    """Return the directories of the targets' wheels, in order of targets; raise a `BazelError` when one left none."""
-    directories: list[Path] = []
-    for target in targets:
-        files = log.outputs.get(target, ())
-        found = sorted({path if path.is_dir() else path.parent for path in files})
-        if not found:
-            raise BazelError(f"Bazel says nothing of the outputs of {target}")
-        directories += found
-    return tuple(directories)
-
-
 def build(request: BuildRequest, environ: Mapping[str, str] | None = None, progress: Progress = LINES) -> BuildResult:
     """Build the requested wheels and say what was done for them.
 
@@ -236,24 +244,23 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None, progr
     """
     environ = os.environ if environ is None else environ
     cache, remote = cache_root(environ), read_remote(environ)
-    bazel = _find_bazel(request, environ)
-    workspace = prepare_workspace(request.root, cache)
-    status, log = _run(request, bazel, workspace, environ, remote, progress)
+    invocation = Invocation(request, _find_bazel(request, environ), prepare_workspace(request.root, cache), environ)
+    status, log = invocation.run(remote, progress)
     if remote and status != 0 and (problem := find_remote_failure(status, log.text)):
         _go_on_without(request, problem, progress)
         remote = None
-        status, log = _run(request, bazel, workspace, environ, remote, progress)
+        status, log = invocation.run(remote, progress)
     if status != 0:
         error = explain_failure(status, log)
         if remote and status == _BAD_OPTIONS:
             remedy = f"the options come from {remote.path}, which {VARIABLE} names, and from {_EXTRA_FLAGS}"
             raise BazelError(error.what, cause=error.cause, remedy=remedy)
         raise error
-    base = output_base(workspace, bazel, request)
+    base = invocation.output_base
     check_filled(log.actions, base)
-    directories = output_directories(log, request.targets)
-    check_results(directories, workspace.directory, base, cache)
-    return BuildResult(directories, log)
+    files = (path for target in request.targets for path in sorted(log.outputs.get(target, ())))
+    directories = dict.fromkeys(path if path.is_dir() else path.parent for path in files)
+    return BuildResult(check_results(directories, invocation.workspace.directory, base, cache), log)
 
 
 def _go_on_without(request: BuildRequest, problem: str, progress: Progress) -> None:
@@ -265,39 +272,3 @@ def _go_on_without(request: BuildRequest, problem: str, progress: Progress) -> N
             remedy=f"try again once they answer, or unset {VARIABLE} to build XLA on this machine alone",
         )
     progress.say(f"building without the servers of {VARIABLE}: {problem}")
-
-
-def _run(
-    request: BuildRequest,
-    bazel: Bazel,
-    workspace: Workspace,
-    environ: Mapping[str, str],
-    remote: Remote | None,
-    progress: Progress,
-) -> tuple[int, BuildLog]:
-    """Run Bazel once, with remote settings or without; return its exit status, and what it did, without credentials."""
-    base = output_base(workspace, bazel, request)
-    with tempfile.TemporaryDirectory(prefix="pjrtwheel-bazel-") as temporary:
-        events = Path(temporary) / "events.json"
-        command = (
-            *(bazel.command, *startup_flags(workspace, bazel, request, remote), "build"),
-            *("--color=no", "--curses=no", "--show_progress_rate_limit=1"),
-            *(f"--build_event_json_file={events}", "--build_event_publish_all_actions"),
-            # Without it a remote cache makes Bazel name the outputs by their place there, not on this disk.
-            "--nobuild_event_json_file_path_conversion",
-            *(*build_flags(request, bazel, environ), *request.targets),
-        )
-        with progress.step("Bazel") as step:
-            try:
-                status, text = run_bazel(
-                    command, workspace.directory, build_environment(request, bazel, environ),
-                    step=step, progress=progress,
-                )  # fmt: skip
-            finally:
-                if remote:
-                    remote.hide_in_logs(base)
-            if status != 0:
-                step.failed = True
-        # There is no file when Bazel did not get as far as to write one.
-        lines = events.read_text("utf-8").split("\n") if events.is_file() else []
-        return status, parse_events(lines, text, remote.hide if remote else str)

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,9 +21,6 @@ _OVERRIDE = "--override_repository=xla="
 _DEBIAN_PACKAGE = "bazel-bootstrap"
 NAMES = ("bazelisk", "bazel", "bazel-4")
 _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
-
-Run = Callable[[Sequence[str], Mapping[str, str]], str]
-"""Run a command with an environment; return what it printed, or an empty string when it failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +37,6 @@ class Bazel:
     version: tuple[int, int, int]
     wanted: str = ""
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """Environment variables this Bazel needs."""
-        return {"USE_BAZEL_VERSION": self.wanted} if self.wanted else {}
-
 
 def parse_version(text: str) -> tuple[int, int, int] | None:
     """Return the version in the output of `bazel --version` or of the package manager, None if there is none.
@@ -59,11 +51,6 @@ def parse_version(text: str) -> tuple[int, int, int] | None:
     return int(major), int(minor), int(patch)
 
 
-def is_supported(version: tuple[int, int, int]) -> bool:
-    """Return whether the graph can be built with this version."""
-    return version >= OLDEST and version[0] <= NEWEST_MAJOR
-
-
 def _run_quietly(command: Sequence[str], environ: Mapping[str, str]) -> str:
     """Run a command; return what it printed, or an empty string when it failed or is not there."""
     try:
@@ -75,19 +62,19 @@ def _run_quietly(command: Sequence[str], environ: Mapping[str, str]) -> str:
     return done.stdout if done.returncode == 0 else ""
 
 
-def identify(command: str, pinned: str, environ: Mapping[str, str], run: Run = _run_quietly) -> Bazel | None:
+def identify(command: str, pinned: str, environ: Mapping[str, str]) -> Bazel | None:
     """Ask a program which Bazel it is; bazelisk fetches the pinned version, Debian's wrapper refuses any it has not.
 
     Debian's build of 4.2.3 says `no_version` whatever it is asked; the package manager knows better.
     """
     for wanted in (pinned, "latest"):
-        text = run((command, "--version"), {**environ, "USE_BAZEL_VERSION": wanted})
+        text = _run_quietly((command, "--version"), {**environ, "USE_BAZEL_VERSION": wanted})
         if text:
             break
     else:
         return None
     if "no_version" in text:
-        text = run(("dpkg-query", "-W", "-f", "${Version}", _DEBIAN_PACKAGE), environ)
+        text = _run_quietly(("dpkg-query", "-W", "-f", "${Version}", _DEBIAN_PACKAGE), environ)
     version = parse_version(text)
     return Bazel(command, version, wanted) if version else None
 
@@ -107,7 +94,7 @@ def _candidates(environ: Mapping[str, str]) -> Iterator[str]:
             yield found
 
 
-def find_bazel(pinned: str, environ: Mapping[str, str], run: Run = _run_quietly) -> Bazel:
+def find_bazel(pinned: str, environ: Mapping[str, str]) -> Bazel:
     """Return the first supported Bazel: `$BAZEL`, then bazelisk, which fetches the pinned version, or bazel on PATH.
 
     Raises:
@@ -115,8 +102,8 @@ def find_bazel(pinned: str, environ: Mapping[str, str], run: Run = _run_quietly)
     """
     seen = []
     for command in _candidates(environ):
-        bazel = identify(command, pinned, environ, run)
-        if bazel and is_supported(bazel.version):
+        bazel = identify(command, pinned, environ)
+        if bazel and bazel.version >= OLDEST and bazel.version[0] <= NEWEST_MAJOR:
             return bazel
         seen.append(f"{command} ({'.'.join(map(str, bazel.version)) if bazel else 'does not run'})")
     raise BazelError(
@@ -135,29 +122,29 @@ def _may_install(environ: Mapping[str, str]) -> bool:
     return os.geteuid() == 0 and Path("/etc/debian_version").exists() and not elsewhere
 
 
-def _install_debian(environ: Mapping[str, str], run: Run = _run_quietly) -> None:
+def _install_debian(environ: Mapping[str, str]) -> None:
     """Install Debian's package, refreshing the package lists when it is not known yet."""
     quiet = {**environ, "DEBIAN_FRONTEND": "noninteractive"}
     install = ("apt-get", "install", "--yes", "--no-install-recommends", _DEBIAN_PACKAGE)
     print(f"no Bazel found, installing Debian's: {' '.join(install)}", file=sys.stderr, flush=True)
-    if not run(install, quiet):
-        run(("apt-get", "update"), quiet)
-        run(install, quiet)
+    if not _run_quietly(install, quiet):
+        _run_quietly(("apt-get", "update"), quiet)
+        _run_quietly(install, quiet)
 
 
-def provide_bazel(pinned: str, environ: Mapping[str, str], run: Run = _run_quietly) -> Bazel:
+def provide_bazel(pinned: str, environ: Mapping[str, str]) -> Bazel:
     """Return a supported Bazel, installing Debian's when there is none and that is possible; see `find_bazel`.
 
     Raises:
         BazelError: There is none; the message says what to install and how.
     """
     try:
-        return find_bazel(pinned, environ, run)
+        return find_bazel(pinned, environ)
     except BazelError:
         if not _may_install(environ):
             raise
-    _install_debian(environ, run)
-    return find_bazel(pinned, environ, run)
+    _install_debian(environ)
+    return find_bazel(pinned, environ)
 
 
 def is_overridden(flags: Sequence[str]) -> bool:

@@ -17,14 +17,16 @@ from pjrtwheel.bazel.events import Action
 from pjrtwheel.errors import BazelError, WheelError
 from pjrtwheel.wheel.compress import worker_count
 from pjrtwheel.wheel.recompute import check_against_inputs, identify_check
-from pjrtwheel.wheel.report import read_built
+from pjrtwheel.wheel.report import BuiltWheel, read_built
 
 _ASSEMBLE = "AssembleWheel"
 _MANIFEST = ".manifest.json"  # as build/rules/private/wheels.bzl names it, next to the directory of the wheel
 
 
-def check_results(directories: Iterable[Path], workspace: Path, output_base: Path, cache: Path) -> None:
-    """Hold every wheel that a build returned to its manifest; one that is another is removed from Bazel's folder.
+def check_results(
+    directories: Iterable[Path], workspace: Path, output_base: Path, cache: Path
+) -> tuple[BuiltWheel, ...]:
+    """Return the wheels of a build, each held to its manifest; one that is another is removed from Bazel's folder.
 
     Otherwise Bazel would call it up to date in the next build, with or without the cache that it came from.
 
@@ -37,14 +39,13 @@ def check_results(directories: Iterable[Path], workspace: Path, output_base: Pat
     Raises:
         WheelError: A wheel is not what its inputs make, or a directory has not exactly one with its report.
     """
-    pairs = [(_find_wheel(directory), directory.with_name(directory.name + _MANIFEST)) for directory in directories]
     passed = cache.absolute() / "rechecked"
     with (
         _inputs(workspace, output_base) as folder,
         contextlib.chdir(folder),
         ThreadPoolExecutor(worker_count()) as pool,
     ):
-        list(pool.map(lambda pair: _check(*pair, passed=passed), pairs))
+        return tuple(pool.map(lambda directory: _check(directory, passed), directories))
 
 
 def check_filled(actions: Sequence[Action], output_base: Path) -> None:
@@ -59,7 +60,7 @@ def check_filled(actions: Sequence[Action], output_base: Path) -> None:
     empty = []
     for action in actions:
         folders = list(output_base.glob(f"execroot/*/{action.output}"))
-        if action.mnemonic == _ASSEMBLE and action.success and not any(next(f.glob("*.whl"), None) for f in folders):
+        if action.mnemonic == _ASSEMBLE and not any(next(f.glob("*.whl"), None) for f in folders):
             empty.append(action.label)
             for folder in folders:
                 _remove(folder)
@@ -71,25 +72,20 @@ def check_filled(actions: Sequence[Action], output_base: Path) -> None:
         )
 
 
-def _check(wheel: Path, manifest: Path, *, passed: Path) -> None:
-    note = passed / identify_check(wheel, manifest)
-    if note.exists():
-        return
+def _check(directory: Path, passed: Path) -> BuiltWheel:
+    """Return the wheel in a directory, once it has passed."""
+    manifest = directory.with_name(directory.name + _MANIFEST)
     try:
-        check_against_inputs(wheel, manifest)
-        passed.mkdir(parents=True, exist_ok=True)
-        note.touch()
-    except WheelError:
-        _remove(wheel.parent)
-        raise
-
-
-def _find_wheel(directory: Path) -> Path:
-    try:
-        return read_built(directory).path
+        built = read_built(directory)
+        note = passed / identify_check(built.path, manifest)
+        if not note.exists():
+            check_against_inputs(built.path, manifest)
+            passed.mkdir(parents=True, exist_ok=True)
+            note.touch()
     except WheelError:
         _remove(directory)
         raise
+    return built
 
 
 def _remove(directory: Path) -> None:

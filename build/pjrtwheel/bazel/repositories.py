@@ -5,6 +5,7 @@
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from pjrtwheel.program import CommandParser, program
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.model import Release
 from pjrtwheel.sources import import_closure
+from pjrtwheel.tables import write
 
 _XLA = ("commit", "sha256", "verified", "toolchain_commit", "toolchain_sha256")
 # The programs that actions run, by the modules that each begins with.
@@ -34,8 +36,8 @@ def _describe_graph(root: Path, version: str | None, host: Platform) -> dict[str
         },
         "PLATFORMS": {name: _describe_platform(entry) for name, entry in PLATFORMS.items()},
         "FREE_THREADED": FREE_THREADED,
-        "TOOLS": {name: {"member": tool.member} for name, tool in merge_tools(backends.values()).items()},
-        "BACKENDS": {name: describe_backend(backend, release) for name, backend in backends.items()},
+        "TOOLS": write(merge_tools(backends.values())),
+        "BACKENDS": {name: _describe_backend(backend, release) for name, backend in backends.items()},
         "SOURCES": list_sources(root / "build"),
     }
 
@@ -48,20 +50,11 @@ def _describe_platform(platform: Platform) -> dict[str, Any]:
     }
 
 
-def describe_backend(backend: Backend, release: Release) -> dict[str, Any]:
-    """Return what the graph needs to know of one backend; the same keys for all, so that no rule has to ask."""
-    kernels = backend.kernels
-    return {
-        "package": backend.package,
-        "library": backend.library,
-        "platforms": list(backend.tags),
-        "member": backend.prebuilt.member,
-        "bundled": backend.prebuilt.bundled,
-        "source": backend.source.label if backend.source else "",
-        "shared": backend.shared,
-        "kernels_package": kernels.package if kernels else "",
-        "kernels": {name: release.kernels(backend.name, name) if kernels else () for name in PLATFORMS},
-        "tools": tuple(backend.tools),
+def _describe_backend(backend: Backend, release: Release) -> dict[str, Any]:
+    """Return the table of a backend, and the Pythons that its kernels are pinned for, by platform."""
+    table: dict[str, Any] = write(replace(backend, path=Path("backend.toml")))
+    return table | {
+        "pythons": {name: release.kernels(backend.name, name) if backend.kernels else () for name in PLATFORMS}
     }
 
 

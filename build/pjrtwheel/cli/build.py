@@ -124,10 +124,9 @@ def describe_next(request: BuildRequest, dist: Path, published: str | None) -> s
 
 def _find_set(root: Path, args: argparse.Namespace, platform: Platform, cache: Path) -> PublishedSet:
     """Find the set that is asked for, with a `jaxlib` for each Python of this machine that proofs will run on."""
-    offer = find_offer(args.set, cache)
-    chosen = choose_set(offer, args.release, platform)
-    pythons = load_release(root, chosen.release).pythons(platform.name)
+    chosen = choose_set(find_offer(args.set, cache), args.release, platform)
+    pythons = load_release(root, chosen.name.release).pythons(platform.name)
     proving = not args.no_smoke and platform == host_platform()
     here = [tag for tag, found in find_interpreters(pythons).items() if found] if proving else []
-    print(f"building for the set {chosen.version} of {args.set}", file=sys.stderr, flush=True)
-    return fetch_set(offer, chosen, here)
+    print(f"building for the set {chosen.name.version} of {args.set}", file=sys.stderr, flush=True)
+    return fetch_set(chosen, here)

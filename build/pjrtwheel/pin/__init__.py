@@ -36,8 +36,8 @@ from pjrtwheel.release.model import (
     parse_release,
     read_release,
 )
-from pjrtwheel.release.planned import WantedFiles, plan_backend, plan_inputs, read_label
-from pjrtwheel.tables import TableError, read, read_toml, write
+from pjrtwheel.release.planned import Inputs, WantedFiles, plan_backend, plan_inputs
+from pjrtwheel.tables import TableError, load_toml, read, read_toml, write
 
 
 class _Index:
@@ -84,7 +84,7 @@ def pin_release(root: Path, version: str, cache: Path, *, build: int | None = No
     series = series | _find_series(jax, backends.values()) if jax else series
     overrides = find_overrides(_read(root / OVERRIDES_FILE), version)
     _check_overrides(overrides, backends, version, series, index, old)
-    inputs = (root / "releases" / "inputs.toml").read_text("utf-8")
+    inputs = load_toml(Inputs, root / "releases" / "inputs.toml")
     wanted = plan_inputs(inputs, backends.values(), version, series=series, overrides=overrides)
     chosen = _choose_all(wanted, index, _keep_pins(old.pins, wanted) if old else {})
     commits, extras = gather_metadata(chosen, old, jax, backends.values(), index.read)
@@ -94,7 +94,7 @@ def pin_release(root: Path, version: str, cache: Path, *, build: int | None = No
         path=path,
         version=version,
         build=build if build is not None else old.build if old else 1,
-        label=read_label(inputs),
+        label=inputs.label,
         commits=commits,
         extras=extras,
         absent=tuple(_keep_cause(old, entry) for entry in chosen.absent),

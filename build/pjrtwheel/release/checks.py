@@ -58,21 +58,17 @@ def advise(release: Release, backend: Backend, key: str) -> str:
     return ", or ".join(way for way, is_open in ways.items() if is_open)
 
 
-def list_prebuilt(release: Release, backends: Iterable[Backend], host: Platform) -> tuple[tuple[str, str], ...]:
-    """Return backend and platform of every wheel whose inputs are all on the package index.
+def list_prebuilt(release: Release, backends: Iterable[Backend], host: Platform) -> Iterator[tuple[Backend, str]]:
+    """Yield backend and platform of every wheel whose inputs are all on the package index.
 
     Raises:
         FetchError: An input of a pinned library is not pinned.
     """
-    pairs = [
-        (backend, platform)
-        for backend in backends
-        for platform in backend.tags
-        if platform in release.platforms(backend.name)
-    ]
-    for backend, platform in pairs:
-        check_inputs(release, backend, find_platform(platform), "prebuilt", host)
-    return tuple((backend.name, platform) for backend, platform in pairs)
+    for backend in backends:
+        for platform in backend.tags:
+            if platform in release.platforms(backend.name):
+                check_inputs(release, backend, find_platform(platform), "prebuilt", host)
+                yield backend, platform
 
 
 def describe_doubts(release: Release) -> Iterator[str]:

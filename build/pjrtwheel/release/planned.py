@@ -9,7 +9,7 @@ from pjrtwheel.backend import Backend, merge_tools
 from pjrtwheel.errors import PinError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.model import LABEL, Override
-from pjrtwheel.tables import TableError, column, read_toml
+from pjrtwheel.tables import column
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +38,20 @@ class WantedFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class _Inputs:
-    """The file `releases/inputs.toml`: what releases take from the index, and the label that their sets get."""
+class Inputs:
+    """The file `releases/inputs.toml`: what releases take from the index, and the label that their sets get.
+
+    Attributes:
+        input: What they take.
+        label: The label that a set gets when its release is pinned.
+    """
 
     input: tuple[WantedFiles, ...]
     label: str = column(pattern=LABEL, default="")
 
 
 def plan_inputs(
-    text: str,
+    inputs: Inputs,
     backends: Iterable[Backend],
     release: str,
     *,
@@ -55,17 +60,17 @@ def plan_inputs(
 ) -> tuple[WantedFiles, ...]:
     """List all files that a release takes from the index.
 
-    They are what the text of `releases/inputs.toml` names, and the prebuilt library, kernels and tools of each backend.
+    They are what `releases/inputs.toml` names, and the prebuilt library, kernels and tools of each backend.
     `series` gives, for a requirement such as `jax[tpu]`, the version that it names.
 
     Raises:
-        PinError: The text is not TOML, or an entry lacks a key.
+        PinError: An input has an unknown placeholder.
         UsageError: Two backends mean different tools by one name.
     """
     try:
-        inputs = [
+        named = [
             replace(entry, version=entry.version.format(release=release), platforms=entry.platforms or tuple(PLATFORMS))
-            for entry in _read_inputs(text).input
+            for entry in inputs.input
         ]
     except (KeyError, ValueError) as error:
         raise PinError(f"releases/inputs.toml has an unknown placeholder: {error}") from error
@@ -78,23 +83,7 @@ def plan_inputs(
     planned = (
         wanted for backend in known for wanted in plan_backend(backend, instead.get(backend.name, release), series)
     )
-    return (*inputs, *planned, *tools)
-
-
-def read_label(text: str) -> str:
-    """Return the label that sets get when their release is pinned, from the text of `releases/inputs.toml`.
-
-    Raises:
-        PinError: The text is not TOML, lacks a key, or the label cannot be part of a version.
-    """
-    return _read_inputs(text).label
-
-
-def _read_inputs(text: str) -> _Inputs:
-    try:
-        return read_toml(_Inputs, text)
-    except TableError as error:
-        raise PinError("malformed file: releases/inputs.toml", cause=str(error)) from error
+    return (*named, *planned, *tools)
 
 
 def plan_backend(backend: Backend, version: str, series: Mapping[str, str]) -> Iterator[WantedFiles]:

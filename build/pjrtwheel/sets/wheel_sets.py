@@ -32,9 +32,9 @@ from pjrtwheel.fetch.listing import (
     without_login,
 )
 from pjrtwheel.files import hash_file
-from pjrtwheel.platforms import REFERENCE, Platform
+from pjrtwheel.platforms import PLATFORMS, REFERENCE, Platform
 from pjrtwheel.record.entries import RELEASE_FILENAME, parse_entries, read_entries
-from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
+from pjrtwheel.release.checks import list_prebuilt
 from pjrtwheel.release.known import choose_release, list_releases, load_release
 from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.release.wheels import LOCK_FILENAME, SCHEMA, ReleaseLock
@@ -50,15 +50,20 @@ _FORMS = "--set takes a folder of wheels, an index or release.json by its URL, o
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The `jaxlib` wheels of some place, none of which was fetched yet.
+    """The `jaxlib` wheels of some place, all or those of one set, none of which was fetched yet.
 
     Attributes:
         where: The place without credentials, for messages.
-        wheels: All of them.
+        wheels: The wheels.
     """
 
     where: str
     wheels: Wheels
+
+    @property
+    def name(self) -> WheelName:
+        """Name of the first wheel, which says release and version of a set."""
+        return self.wheels[0][0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,25 +98,27 @@ def find_offer(where: str, cache: Path) -> Offer:
     return offer
 
 
-def choose_set(offer: Offer, release: str | None, platform: Platform) -> WheelName:
-    """Return the name of a `jaxlib` of the newest set for a platform, of one release or version if it is named.
+def choose_set(offer: Offer, release: str | None, platform: Platform) -> Offer:
+    """Return the newest set of an offer for a platform, of one release or version if it is named.
 
     Raises:
         UsageError: There is none; the message says what there is.
     """
-    names = [name for name, _ in offer.wheels]
-    fitting = [name for name in names if name.platform == platform and release in {None, name.release, name.version}]
-    if not fitting:
+    here = [(name, fetch) for name, fetch in offer.wheels if name.platform == platform]
+    versions = {name.version for name, _ in here if release in {None, name.release, name.version}}
+    if not versions:
+        names = (name for name, _ in offer.wheels)
         found = sorted({f"{name.version} for {name.platform.name if name.platform else name.tag}" for name in names})
         raise UsageError(
             f"{offer.where} has no {BINDINGS}{f' {release}' if release else ''} for {platform.name}",
             cause=f"it has {fit(found) or 'none'}",
             remedy="choose another --release or --platform, or another set",
         )
-    return max(fitting, key=lambda name: Version(name.version))
+    newest = max(versions, key=Version)
+    return Offer(offer.where, tuple((name, fetch) for name, fetch in here if name.version == newest))
 
 
-def fetch_set(offer: Offer, chosen: WheelName, pythons: Sequence[str]) -> PublishedSet:
+def fetch_set(chosen: Offer, pythons: Sequence[str]) -> PublishedSet:
     """Fetch the `jaxlib` of a set for some Pythons, or one to read the lock from if there is none for these.
 
     Raises:
@@ -119,17 +126,12 @@ def fetch_set(offer: Offer, chosen: WheelName, pythons: Sequence[str]) -> Publis
         UsageError: It is of no set, such as upstream's.
         WheelError: It is damaged.
     """
-    alike = [
-        (name, fetch)
-        for name, fetch in offer.wheels
-        if (name.version, name.platform) == (chosen.version, chosen.platform)
-    ]
-    wanted = [fetch for name, fetch in alike if any(map(name.fits, pythons))] or [alike[0][1]]
+    wanted = [fetch for name, fetch in chosen.wheels if any(map(name.fits, pythons))] or [chosen.wheels[0][1]]
     paths = [fetch() for fetch in wanted]
     locks = {path: read_lock(path) for path in paths}
     lock = locks[paths[0]]
     if set(locks.values()) != {lock}:
-        raise WheelError(f"the {BINDINGS} wheels of {offer.where} carry different locks", remedy="choose another set")
+        raise WheelError(f"the {BINDINGS} wheels of {chosen.where} carry different locks", remedy="choose another set")
     return PublishedSet(
         lock, tuple(BuiltWheel(path, report_finished(path, lock.lock_id, lock.provider)) for path in paths)
     )
@@ -236,15 +238,13 @@ class FinishedSet:
         release: The JAX release.
         backend: The plugin's backend.
         plugin: The plugin's wheel.
-        bindings: The name of one `jaxlib`.
-        offer: Where all of these are.
+        bindings: Its `jaxlib`.
     """
 
     release: Release
     backend: Backend
     plugin: Path
-    bindings: WheelName
-    offer: Offer
+    bindings: Offer
 
     def fetch(self, pythons: Sequence[str]) -> tuple[Path, ...]:
         """Return the `jaxlib` for some Pythons, or any one if there is none for these, and the plugin.
@@ -254,10 +254,10 @@ class FinishedSet:
             UsageError: A wheel is of no set.
             WheelError: The wheels carry different locks, or are damaged.
         """
-        published = fetch_set(self.offer, self.bindings, pythons)
+        published = fetch_set(self.bindings, pythons)
         if read_lock(self.plugin, self.backend.package) != published.lock:
             raise WheelError(
-                f"{self.plugin.name} and the jaxlib of {self.offer.where} are not of one set",
+                f"{self.plugin.name} and the jaxlib of {self.bindings.where} are not of one set",
                 cause="they have one version, but different locks",
                 remedy="build the plugin again, with --set if the jaxlib is somebody else's",
             )
@@ -272,8 +272,8 @@ class FinishedSet:
         wheels = self.fetch([python])
         if not all(parse_name(wheel.name).fits(python) for wheel in wheels):
             raise ProofError(
-                f"no wheels for {python} in the set {self.bindings.version}",
-                cause=f"looked in {self.plugin.parent}, and for jaxlib in {self.offer.where}",
+                f"no wheels for {python} in the set {self.bindings.name.version}",
+                cause=f"looked in {self.plugin.parent}, and for jaxlib in {self.bindings.where}",
                 remedy="name another Python with --python, or pin and build jaxlib for this one",
             )
         return wheels
@@ -325,9 +325,9 @@ def find_set(
         raise UsageError(f"{dist} has {what} of {len(versions)} sets: {fit(versions)}", remedy=remedy)
     kept = Offer(offer.where, tuple((name, fetch) for name, fetch in offer.wheels if name.version in fitting))
     chosen = choose_set(kept, versions[0] if where is None else release, platform)
-    plugin = plugins[chosen.version]
-    print(f"set {chosen.version}: {plugin}, jaxlib of {offer.where}", file=sys.stderr, flush=True)
-    return FinishedSet(load_release(root, chosen.release), backend, plugin, chosen, offer)
+    plugin = plugins[chosen.name.version]
+    print(f"set {chosen.name.version}: {plugin}, jaxlib of {offer.where}", file=sys.stderr, flush=True)
+    return FinishedSet(load_release(root, chosen.name.release), backend, plugin, chosen)
 
 
 def _list_own(dist: Path, where: str | None = None) -> Offer:
@@ -369,9 +369,6 @@ def promised_set(release: Release, backends: Iterable[Backend], host: Platform) 
     Raises:
         FetchError: An input of a pinned library is not pinned.
     """
-    known = {backend.name: backend for backend in backends}
-    pairs = list_prebuilt(release, known.values(), host)
-    platforms = dict.fromkeys((*(platform for _, platform in pairs), *list_bindings_alone(release, pairs)))
-    bindings = [name for platform in platforms for name in promised_bindings(release, platform)]
-    plugins = [promised_plugin(known[name], platform, release.set_version) for name, platform in pairs]
-    return (*bindings, *plugins)
+    bindings = [name for platform in PLATFORMS for name in promised_bindings(release, platform)]
+    pairs = list_prebuilt(release, backends, host)
+    return (*bindings, *(promised_plugin(backend, platform, release.set_version) for backend, platform in pairs))

@@ -56,7 +56,7 @@ def tool_repository(tool):
     return "tool_" + tool
 
 def _kernels(name, facts, platform):
-    return ["@{}//:kernels".format(kernels_repository(name, python, platform)) for python in facts["kernels"][platform]]
+    return ["@{}//:kernels".format(kernels_repository(name, python, platform)) for python in facts["pythons"][platform]]
 
 def _source_library(name, label):
     pjrt_library(
@@ -92,13 +92,13 @@ def pjrt_backend(name, visibility = ["//visibility:public"]):
         name = "prebuilt_library",
         actual = select({
             "//build:is_" + platform: "@{}//:library".format(prebuilt_repository(name, platform))
-            for platform in facts["platforms"]
+            for platform in facts["tags"]
         }, no_match_error = "there are no wheels of {} for this platform".format(name)),
     )
     libraries = {"//build:is_prebuilt": ":prebuilt_library"}
     if facts["source"]:
-        libraries["//build:is_source"] = _source_library("source_library", facts["source"])
-    if facts["bundled"]:
+        libraries["//build:is_source"] = _source_library("source_library", facts["source"]["label"])
+    if facts["prebuilt"]["bundled"]:
         libraries["//build:is_file"] = "@library_file//:library"
     native.alias(
         name = "library",
@@ -108,7 +108,7 @@ def pjrt_backend(name, visibility = ["//visibility:public"]):
     pjrt_wheel(
         name = "wheel",
         backend = ":backend",
-        kernels = select({"//build:is_" + platform: _kernels(name, facts, platform) for platform in facts["platforms"]}),
+        kernels = select({"//build:is_" + platform: _kernels(name, facts, platform) for platform in facts["tags"]}),
         library = ":library",
         shared_loaders = {"//plugins/{}:loader".format(directory): directory for directory in ["pjrt"] + facts["shared"]},
         tools = {"@{}//:tool".format(tool_repository(tool)): tool for tool in facts["tools"]},

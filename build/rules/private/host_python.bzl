@@ -61,9 +61,9 @@ def run_tool(ctx, module, arguments):
     python = find_python(ctx)
     done = ctx.execute(
         [python["executable"], "-s", "-B", "-m", "pjrtwheel." + module] + arguments,
-        environment = {"PYTHONPATH": str(build_directory(ctx)), "PYTHONSAFEPATH": "1"},
+        environment = {"PJRTWHEEL_MARKED": "1", "PYTHONPATH": str(build_directory(ctx)), "PYTHONSAFEPATH": "1"},
         timeout = 7200,  # the default of ten minutes is short for 300 MB over a slow line
     )
     if done.return_code != 0:
-        fail(format_error(done.return_code, done.stderr))
+        fail("\n" + done.stderr)  # in the form of `format_error`, unless it is a bug
     return done.stdout

@@ -43,6 +43,7 @@ def _python_tool_impl(ctx):
         environment = {
             # Before the path that was linked into the interpreter, which leads to where it was installed.
             "LD_LIBRARY_PATH": interpreter.dirname.rsplit("/", 1)[0] + "/lib",
+            "PJRTWHEEL_MARKED": "1",  # errors in the form that `pjrtwheel.bazel` finds again in Bazel's output
             "PYTHONPATH": ":".join(roots),
         },
         inputs = depset([interpreter] + ctx.files.runtime + ctx.files.srcs + ctx.files.packages),

@@ -49,22 +49,22 @@ def _header_repositories():
     )
 
 def _backend_repositories(name, facts, platform):
-    bundled = facts["bundled"]
+    bundled, member = facts["prebuilt"]["bundled"], facts["prebuilt"]["member"]
     pinned_wheel(
         name = prebuilt_repository(name, platform),
-        arguments = {"member": facts["member"]},
+        arguments = {"member": member},
         download = bundled,
         macro = "pinned_library" if bundled else "pinned_requirement",
         pin = "plugin.{}.{}".format(name, platform),
-        unpack = [facts["member"]] if bundled else [],
+        unpack = [member] if bundled else [],
     )
-    for python in facts["kernels"][platform]:
+    for python in facts["pythons"][platform]:
         pinned_wheel(
             name = kernels_repository(name, python, platform),
-            arguments = {"package": facts["kernels_package"], "python": python},
+            arguments = {"package": facts["kernels"]["package"], "python": python},
             macro = "pinned_kernels",
             pin = "kernels.{}.{}.{}".format(name, python, platform),
-            unpack = [facts["kernels_package"] + "/*.so"],
+            unpack = [facts["kernels"]["package"] + "/*.so"],
         )
 
 def pjrt_repositories():
@@ -93,7 +93,7 @@ def pjrt_repositories():
         )
     for platform in PLATFORMS:
         for name, facts in BACKENDS.items():
-            if platform in facts["platforms"]:
+            if platform in facts["tags"]:
                 _backend_repositories(name, facts, platform)
         for python in RELEASE["pythons"][platform] or ["none"]:
             pinned_wheel(

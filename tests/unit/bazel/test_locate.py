@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.bazel.locate import Bazel, _may_install, find_bazel
+from pjrtwheel.bazel.locate import Bazel, _may_install, check_version, find_bazel
 from pjrtwheel.errors import BazelError
+from pjrtwheel.release.model import XlaSource
 
 
 def put_program(folder: Path, name: str, script: str) -> Path:
@@ -51,3 +52,13 @@ def test_none_that_will_do(tmp_path: Path, named: str, cause: str) -> None:
     with pytest.raises(BazelError) as caught:
         find_bazel("7.7.1", {"PATH": str(tmp_path), "BAZEL": named and str(tmp_path / named)})
     assert cause in caught.value.cause
+
+
+def test_a_bazel_of_another_major_version_is_refused() -> None:
+    """What the pinned XLA wants is known; of another tree nothing is, so any Bazel may try."""
+    xla = XlaSource("0123456789abcdef", "ab" * 32, "8.7.0", verified=False, origin="a document")
+    check_version(Bazel("bazel", (8, 5, 1)), xla, ())
+    check_version(Bazel("bazel", (4, 2, 3)), xla, ("--override_repository=xla=/stub", "--jobs=2"))
+    with pytest.raises(BazelError) as caught:
+        check_version(Bazel("/usr/bin/bazel", (4, 2, 3)), xla, ())
+    assert caught.value.what == "XLA at 0123456789ab is built with Bazel 8.7.0, found 4.2.3"

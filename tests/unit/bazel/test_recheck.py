@@ -12,9 +12,9 @@ from pjrtwheel.bazel.recheck import check_filled, check_results
 from pjrtwheel.errors import BazelError, WheelError
 
 
-def action(name: str, mnemonic: str = "AssembleWheel", *, success: bool = True) -> Action:
+def action(name: str, mnemonic: str = "AssembleWheel") -> Action:
     """Return an action that writes one folder."""
-    return Action(mnemonic, f"//a:{name}", f"bazel-out/{name}", success=success, exit_code=0, stderr="")
+    return Action(mnemonic, f"//a:{name}", f"bazel-out/{name}")
 
 
 def test_an_action_without_a_wheel_is_an_error_and_is_forgotten(tmp_path: Path) -> None:
@@ -22,7 +22,7 @@ def test_an_action_without_a_wheel_is_an_error_and_is_forgotten(tmp_path: Path) 
     made = write_files(tmp_path / "execroot/main/bazel-out", {"full/a.whl": "", "other/a.o": ""})
     (made / "empty").mkdir()
     (made / "empty").chmod(0o555)
-    fine = (action("full"), action("other", "CompileExtension"), action("failed", success=False))
+    fine = (action("full"), action("other", "CompileExtension"))
     check_filled(fine, tmp_path)
     with pytest.raises(BazelError) as caught:
         check_filled((*fine, action("empty"), action("absent")), tmp_path)

@@ -60,19 +60,6 @@ def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     assert list((tmp_path / "dist").glob(".partial-*")) == []
 
 
-def test_leftovers_of_a_killed_run_are_cleaned(tmp_path: Path) -> None:
-    """A staging folder without a living owner goes; that of a living one stays."""
-    dist = tmp_path / "dist"
-    dead, living = dist / ".partial-dead", dist / ".partial-living"
-    for folder in (dead, living):
-        folder.mkdir(parents=True)
-        (folder / "half.whl").write_bytes(b"half")
-    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    with files.locked(living):
-        add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)
-    assert (dead.exists(), living.exists()) == (False, True)
-
-
 def wait_for(folder: Path, pattern: str) -> Path:
     """Return the file that another process makes, which it does within seconds or not at all."""
     deadline = time.monotonic() + 30
@@ -113,17 +100,10 @@ _PUBLISH_ON_SMALL_DISK = """
 mount -t tmpfs -o size=2m none "$1" && mkdir "$1/dist" && exec "$2" - "$1" "$3" <<'END'
 import sys
 from pathlib import Path
-sys.path[:0] = sys.argv[2].split(":")
+sys.path.insert(0, sys.argv[2])
 from pjrtwheel import files
 from pjrtwheel.errors import WheelError
-from pjrtwheel.dist_folder.folder import add_wheels
-from proven_wheels import ORIGIN, make_wheel
 folder = Path(sys.argv[1])
-wheel, proof = make_wheel(folder.parent, "jaxlib_cpu", bytes(5_000_000))
-try:
-    add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, folder / "dist")
-except WheelError as error:
-    print(error.what, error.cause, sep=": ")
 try:
     with files.staging_folder(folder / "dist") as place:
         (place / "file").write_bytes(bytes(5_000_000))
@@ -135,20 +115,16 @@ END
 
 
 def test_a_disk_that_is_really_full(tmp_path: Path, root: Path) -> None:
-    """The error says what is needed, where that is known, and what is free once what was begun is gone."""
+    """The error says what is free once what was begun is gone."""
     small = tmp_path / "small"
     small.mkdir()
-    paths = f"{root / 'build'}:{root / 'tests/support'}"
     command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", _PUBLISH_ON_SMALL_DISK, "sh"]
     if subprocess.run([*command[:4], "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("this machine allows no private mounts")
-    result = subprocess.run([*command, str(small), sys.executable, paths], capture_output=True, text=True, check=True)
+    command += [str(small), sys.executable, str(root / "build")]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
     full = f"no space left on the disk of {small / 'dist'}"
-    assert result.stdout.splitlines() == [
-        f"{full}: 5 MB are needed, and 2 MB are free",
-        f"{full}: 2 MB are free",
-        "['dist']",
-    ]
+    assert result.stdout.splitlines() == [f"{full}: 2 MB are free", "['dist']"]
 
 
 def test_a_disk_that_is_too_small_is_noticed_before_anything_long(tmp_path: Path) -> None:
@@ -224,11 +200,3 @@ def test_stale_folders_that_cannot_be_opened_stop_nothing(tmp_path: Path) -> Non
     (dist / ".partial-loop").symlink_to(".partial-loop")
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
     assert len(add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)) == 1
-
-
-def test_stale_folders_are_found_by_their_literal_name(tmp_path: Path) -> None:
-    """A prefix is no pattern."""
-    for name in ("[x]-old", "x-other"):
-        (tmp_path / name).mkdir()
-    files.remove_stale_folders(tmp_path, "[x]-")
-    assert [path.name for path in tmp_path.iterdir()] == ["x-other"]

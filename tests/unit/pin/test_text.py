@@ -12,7 +12,8 @@ from pjrtwheel.errors import PinError
 from pjrtwheel.pin import find_overrides, find_xla, render_release
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Absent, Override, Pin, Release, XlaSource, parse_release
-from pjrtwheel.release.planned import read_label
+from pjrtwheel.release.planned import Inputs
+from pjrtwheel.tables import TableError, load_toml, read_toml
 
 ROOT = Path(__file__).resolve().parents[3]
 PATH = Path("releases/1.2.3.toml")
@@ -98,12 +99,12 @@ def test_a_label_that_versions_do_not_have_in_normal_form_is_refused(label: str)
     with pytest.raises(PinError, match="malformed pins file") as caught:
         parse_release(render_release(replace(RELEASE, label=label)), PATH)
     assert caught.value.cause.startswith("label: ")
-    with pytest.raises(PinError, match=r"malformed file: releases/inputs\.toml"):
-        read_label(f'label = "{label}"\ninput = []\n')
+    with pytest.raises(TableError, match=r"^label: "):
+        read_toml(Inputs, f'label = "{label}"\ninput = []\n')
 
 
 def test_the_label_of_new_releases_is_a_fact_of_the_repository() -> None:
     """Pinning takes it from `releases/inputs.toml`, so pinning again gives what is there."""
-    label = read_label((ROOT / "releases/inputs.toml").read_text("utf-8"))
+    label = load_toml(Inputs, ROOT / "releases/inputs.toml").label
     assert {load_release(ROOT, version).label for version in list_releases(ROOT)} == {label}
-    assert read_label("input = []\n") == ""
+    assert read_toml(Inputs, "input = []\n").label == ""

@@ -20,7 +20,6 @@ from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.sets import wheel_sets
 from pjrtwheel.sets.wheel_sets import choose_set, fetch_set, find_offer, read_lock
-from pjrtwheel.wheel.names import parse_name
 from small_wheels import damage_stream
 
 X86, ARM = PLATFORMS["linux_x86_64"], PLATFORMS["linux_aarch64"]
@@ -53,14 +52,14 @@ def test_the_lock_comes_out_of_a_folder(publish: Callable[..., Path], tmp_path: 
     publish("1.2+acme.3", platform="manylinux_2_27_aarch64")
     offer = find_offer(str(folder), tmp_path)
     chosen = choose_set(offer, None, X86)
-    found = fetch_set(offer, chosen, ["cp312", "cp314"])
+    found = fetch_set(chosen, ["cp312", "cp314"])
     assert found.lock == lock_of("1.2+acme.3")
     names = [f"jaxlib-1.2+acme.3-{python}-{python}-{PLATFORM_TAG}.whl" for python in ("cp312", "cp314")]
     assert [wheel.report.wheel for wheel in found.bindings] == names
     first = found.bindings[0]
     assert first.path == folder / names[0]
     assert (first.report.sha256, first.report.lock_id) == (hash_file(first.path), "ab" * 16)
-    assert [wheel.report.wheel for wheel in fetch_set(offer, chosen, []).bindings] == names[:1]
+    assert [wheel.report.wheel for wheel in fetch_set(chosen, []).bindings] == names[:1]
 
 
 @pytest.mark.parametrize(
@@ -72,7 +71,7 @@ def test_the_newest_set_of_a_release_is_taken(
     """By its number, not by how that is spelled; a labelled one comes before upstream's own."""
     versions = ("1.2+split.9", "1.2+split.10", "1.2", "1.3+split.1", "1.3")
     (folder,) = {publish(version) for version in versions}
-    assert choose_set(find_offer(str(folder), tmp_path), release, X86).version == expected
+    assert choose_set(find_offer(str(folder), tmp_path), release, X86).name.version == expected
 
 
 def write_index(folder: Path, root: Path) -> str:
@@ -88,7 +87,7 @@ def test_the_lock_comes_from_an_address(publish: Callable[..., Path], tmp_path: 
     """An index is asked by pip, and what it gives stays in the cache."""
     folder = publish("1.2+acme.3")
     offer = find_offer(write_index(folder, tmp_path), tmp_path / "cache")
-    found = fetch_set(offer, choose_set(offer, "1.2", X86), ["cp312"])
+    found = fetch_set(choose_set(offer, "1.2", X86), ["cp312"])
     assert (found.lock, found.bindings[0].path.is_relative_to(tmp_path / "cache")) == (lock_of("1.2+acme.3"), True)
 
 
@@ -101,7 +100,7 @@ def test_the_lock_comes_by_its_version(
     for name, value in {"NO_INDEX": "1", "FIND_LINKS": str(folder), "CONFIG_FILE": os.devnull}.items():
         monkeypatch.setenv(f"PIP_{name}", value)
     offer = find_offer("1.2+ACME-3", tmp_path / "cache")
-    assert fetch_set(offer, choose_set(offer, None, X86), []).lock == lock_of("1.2+acme.3")
+    assert fetch_set(choose_set(offer, None, X86), []).lock == lock_of("1.2+acme.3")
     with pytest.raises(UsageError, match=r"1\.2\+acme\.5"):
         find_offer("1.2+acme.5", tmp_path / "cache")
 
@@ -181,20 +180,20 @@ def test_wheels_of_two_sets_under_one_version_are_refused(publish: Callable[...,
     publish("1.2+split.1", "cp313", lock=lock_of("1.2+split.1", "cd" * 16))
     offer = find_offer(str(folder), tmp_path)
     with pytest.raises(WheelError, match="locks"):
-        fetch_set(offer, choose_set(offer, None, X86), ["cp312", "cp313"])
+        fetch_set(choose_set(offer, None, X86), ["cp312", "cp313"])
 
 
 def test_a_file_that_release_json_does_not_describe(publish: Callable[..., Path], tmp_path: Path) -> None:
     """A copy that was damaged on the way is named."""
     folder = publish("1.2+split.1")
     (wheel,) = folder.glob("*.whl")
-    (built,) = fetch_set(find_offer(str(folder), tmp_path), parse_name(wheel.name), []).bindings
+    (built,) = fetch_set(find_offer(str(folder), tmp_path), []).bindings
     origin = Origin(None, None, "0", "")
     entry = make_entry(built.report, Proof(Level.STATIC, None, (), origin), origin)
     (folder / "release.json").write_text(format_entries({wheel.name: replace(entry, sha256="0" * 64)}), "utf-8")
     offer = find_offer(str(folder / "release.json"), tmp_path)
     with pytest.raises(WheelError, match=r"release\.json"):
-        fetch_set(offer, choose_set(offer, None, X86), [])
+        fetch_set(choose_set(offer, None, X86), [])
 
 
 def test_bindings_alone_are_for_no_published_set(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
