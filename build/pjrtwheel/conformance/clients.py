@@ -4,7 +4,6 @@
 
 import itertools
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -85,8 +84,7 @@ def check_client(python: Path, environ: Mapping[str, str], client: str) -> None:
     Raises:
         ProofError: It uses the other one, or does not start.
     """
-    with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
-        end = run_process([str(python), "-I", "-c", _WHICH_CLIENT], Path(scratch), _START_SECONDS, environ=environ)
+    end = run_process([str(python), "-I", "-c", _WHICH_CLIENT], _START_SECONDS, environ=environ)
     if end.last_line() != client:
         raise ProofError(
             f"JAX does not run on the {client} client, but: {end.last_line() or end.describe()}",

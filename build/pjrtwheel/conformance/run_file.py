@@ -111,10 +111,9 @@ def run_file(
     After a crash the cases behind it run in another process. The environment says which client they use.
     """
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
-        log, work = Path(scratch) / "log", Path(scratch) / "work"
-        work.mkdir()
+        log = Path(scratch) / "log"
         command = [*_pytest(python, test_file.parent, case_seconds), f"--report-log={log}", str(test_file)]
-        end = run_process(command, work, file_seconds, environ=environ)
+        end = run_process(command, file_seconds, environ=environ)
         cases = read_log(log.read_text("utf-8").splitlines() if log.is_file() else [])
     if end.status not in _ORDERLY:
         name = f"{test_file.name}::process"

@@ -149,7 +149,5 @@ def _request(target: Target, programs: Sequence[Path], backend: Backend, done: S
 def _run(python: Path, request: dict[str, Any], folder: Path, target: Target, seconds: float) -> Ended:
     question = folder / "request.json"
     question.write_text(json.dumps(request), "utf-8")
-    work = folder / "work"
-    work.mkdir()
     command = [str(python), "-I", "-X", "faulthandler", inside.__file__, str(question), str(folder)]
-    return run_process(command, work, seconds, variables=target.environment)
+    return run_process(command, seconds, variables=target.environment)
