@@ -10,7 +10,7 @@ import re
 import struct
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -82,6 +82,7 @@ class Library:
         unneeded: Names of the sections that no loader reads; `inspect` asks for it, as for all that follows.
         unneeded_bytes: How much shorter the file would be without them.
         gpu_code: The chips it holds code for; nothing when that was not read, for the reason in `gpu_problem`.
+        size: Its length in bytes.
     """
 
     member: str
@@ -101,6 +102,7 @@ class Library:
     unneeded_bytes: int = 0
     gpu_code: GpuCode | None = None
     gpu_problem: str = ""
+    size: int = 0
 
     @property
     def is_plugin(self) -> bool:
@@ -153,7 +155,7 @@ def read_library(path: Path, member: str) -> Library:
         raise damage(f"{member} is a damaged {kind} file", cause=f"{type(error).__name__}: {error}") from error
     if found is None:
         raise WheelError(f"{member} is not a whole {kind} file")
-    return found
+    return replace(found, size=path.stat().st_size)
 
 
 def _read_elf(path: Path, member: str) -> Library:

@@ -222,7 +222,7 @@ def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache
         progress.say(f"verified before: {count(len(before), 'wheel')} with the same bytes")
     fresh = [wheel for wheel in built if wheel.report.wheel not in before]
     if fresh:
-        verify_wheels(fresh, backends, progress=progress)
+        verify_wheels({wheel.path: wheel.report for wheel in fresh}, backends, progress)
     for record in records.values():
         record.parent.mkdir(parents=True, exist_ok=True)
         record.touch()

@@ -3,19 +3,19 @@
 """`inspect`, `verify` and `repair`: finished wheels."""
 
 import argparse
-import json
 import tempfile
 from pathlib import Path
 
+from pjrtwheel import tables
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import add_options, check_wheels
 from pjrtwheel.console import open_console
 from pjrtwheel.errors import PjrtWheelError, UsageError
 from pjrtwheel.program import print_error
-from pjrtwheel.verify import verify_paths
+from pjrtwheel.verify import verify_wheels
 from pjrtwheel.verify.compare import compare_inspections
 from pjrtwheel.verify.inspection import inspect_wheel, make_finder
-from pjrtwheel.verify.printer import print_comparison, print_summary, print_wheel
+from pjrtwheel.verify.printer import describe_comparison, describe_whole, print_lines, summarize_wheel
 from pjrtwheel.wheel.assemble import repair_wheel
 
 SCHEMA = 1
@@ -59,15 +59,14 @@ def execute_inspect(args: argparse.Namespace) -> int:
         return status
     comparison = compare_inspections(*found) if args.compare else None
     if args.json:
-        wheels = {"schema": SCHEMA, "wheels": [inspection.to_json() for inspection in found]}
-        print(json.dumps(comparison.to_json() if comparison else wheels, indent=2, sort_keys=True))
+        print(tables.write_json(comparison or {"schema": SCHEMA, "wheels": found}), end="")
         return status
     console, terminal = open_console()
     width = console.width if terminal.width else None  # nothing where it is no terminal
     if comparison:
-        print_comparison(comparison, console, width, whole=args.verbose)
+        print_lines(describe_comparison(comparison, width, whole=args.verbose), console)
     for inspection in () if comparison else found:
-        (print_wheel if args.verbose else print_summary)(inspection, console, width)
+        print_lines((describe_whole if args.verbose else summarize_wheel)(inspection, width), console)
     return status
 
 
@@ -80,7 +79,7 @@ def configure_parser_verify(parser: argparse.ArgumentParser) -> None:
 def execute_verify(args: argparse.Namespace) -> int:
     """Check the wheels; problems leave as a `VerifyError`."""
     check_wheels(args.wheels)
-    verify_paths(args.wheels, tuple(load_backends(args.root).values()))
+    verify_wheels(dict.fromkeys(args.wheels), tuple(load_backends(args.root).values()))
     for wheel in args.wheels:
         print(f"{wheel.name}: every promise of its name and metadata holds")
     return 0

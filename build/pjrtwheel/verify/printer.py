@@ -23,6 +23,7 @@ from pjrtwheel.verify.compare import (
     describe_wheel,
     sort_libraries,
 )
+from pjrtwheel.verify.findings import Finding
 from pjrtwheel.verify.inspection import Inspection
 from pjrtwheel.verify.libraries import describe_format
 
@@ -42,22 +43,8 @@ _LISTS = {"requires", "entry points", "libraries"}
 Row = tuple[str, Sequence[str]]
 
 
-def print_wheel(inspection: Inspection, console: Console, width: int | None = None) -> None:
-    """Print everything about a wheel; lines end at `width` between two words, or nowhere when it is not given."""
-    _print(_describe_whole(inspection, width), console)
-
-
-def print_summary(inspection: Inspection, console: Console, width: int | None = None) -> None:
-    """Print the verdict about a wheel, what it is, and its first findings, on one screen."""
-    _print(_summarize(inspection, width or _WIDTH), console)
-
-
-def print_comparison(comparison: Comparison, console: Console, width: int | None = None, *, whole: bool) -> None:
-    """Print in what two wheels differ, `whole` or each difference on one line; and in one line what is equal."""
-    _print(_describe_comparison(comparison, None if whole else width or _WIDTH), console)
-
-
-def _print(lines: Iterable[Text], console: Console) -> None:
+def print_lines(lines: Iterable[Text], console: Console) -> None:
+    """Print lines as they are, however wide."""
     for line in lines:
         console.print(line, soft_wrap=True)
 
@@ -105,9 +92,9 @@ def fit_values(values: Sequence[str], width: int | None, *, used: int = _LABEL +
 def _list_facts(inspection: Inspection) -> dict[str, Sequence[str]]:
     size = f"{describe_size(inspection.size)}, installed {describe_size(inspection.installed_size)}"
     kinds = Counter(map(describe_format, inspection.libraries))
-    facts = dict(describe_wheel(inspection))
+    facts = describe_wheel(inspection)
     return {
-        "project": facts.pop("project"),
+        "project": facts["project"],
         "size": [size],
         "sha256": [inspection.sha256],
         **facts,
@@ -115,7 +102,13 @@ def _list_facts(inspection: Inspection) -> dict[str, Sequence[str]]:
     }
 
 
-def _summarize(inspection: Inspection, width: int) -> Iterator[Text]:
+def _list_findings(findings: Iterable[Finding]) -> list[Row]:
+    return [(entry.code, [f"{entry.member}: {entry.text}" if entry.member else entry.text]) for entry in findings]
+
+
+def summarize_wheel(inspection: Inspection, width: int | None = None) -> Iterator[Text]:
+    """Yield the verdict about a wheel, what it is, and its first findings, on one screen."""
+    width = width or _WIDTH
     codes = count_findings(inspection)
     verdict = f"{count(len(inspection.findings), 'finding')}: {', '.join(codes)}" if codes else "no findings"
     facts = {"verdict": [verdict], **_list_facts(inspection)}
@@ -128,36 +121,33 @@ def _summarize(inspection: Inspection, width: int) -> Iterator[Text]:
     shortened = ((label, fit_values(values or ["none"], None if label in uncut else width)) for label, values in rows)
     yield from _lay_out([(label, [text]) for label, text in shortened], None)
     kinds = {finding.code: finding for finding in reversed(inspection.findings)}
-    shown = sorted(kinds.values(), key=inspection.findings.index)[:_FINDINGS]
-    used = 3 + max([_LABEL - 1, *(len(finding.code) for finding in shown)])
-    texts = ((entry.code, f"{entry.member}: {entry.text}" if entry.member else entry.text) for entry in shown)
-    yield from _lay_out(((code, [fit_values([text], width, used=used)]) for code, text in texts), None)
+    shown = _list_findings(sorted(kinds.values(), key=inspection.findings.index)[:_FINDINGS])
+    used = 3 + max([_LABEL - 1, *(len(code) for code, _ in shown)])
+    yield from _lay_out([(code, [fit_values(texts, width, used=used)]) for code, texts in shown], None)
     more = len(kinds) - len(shown)
     yield Text(f"  {count(more, 'more kind')} of findings; {_REMARK}" if more > 0 else f"  {_REMARK}", style="dim")
     yield Text()
 
 
-def _describe_whole(inspection: Inspection, width: int | None) -> Iterator[Text]:
+def describe_whole(inspection: Inspection, width: int | None = None) -> Iterator[Text]:
+    """Yield everything about a wheel; lines end at `width` between two words, or nowhere when it is not given."""
     yield _heading(inspection.wheel)
     facts = ((label, values or ["none"]) for label, values in _list_facts(inspection).items())
     yield from _lay_out([(label, values if label in _LISTS else [", ".join(values)]) for label, values in facts], width)
     for library in sort_libraries(inspection):
         yield from (Text(), _heading(library.member))
-        yield from _lay_out(_describe_library(library, inspection), width)
+        yield from _lay_out(_describe_library(library), width)
     yield from (Text(), _heading(f"files ({len(inspection.files)})"))
     yield from map(Text, _describe_files(inspection))
     yield from (Text(), _heading(f"findings ({len(inspection.findings)})"))
-    found = (
-        (entry.code, f"{entry.member}: {entry.text}" if entry.member else entry.text) for entry in inspection.findings
-    )
-    yield from _lay_out([(code, [text]) for code, text in found], width)
+    yield from _lay_out(_list_findings(inspection.findings), width)
     yield Text()
 
 
-def _describe_library(library: Library, inspection: Inspection) -> Iterator[Row]:
+def _describe_library(library: Library) -> Iterator[Row]:
     """Yield what there is of a library, and how many values where not all are shown."""
     facts = {
-        **describe_library(library, inspection),
+        **describe_library(library),
         "sections": [f"{name} {describe_size(size)}" for name, size in library.sections],
     }
     for label, values in facts.items():
@@ -168,14 +158,15 @@ def _describe_library(library: Library, inspection: Inspection) -> Iterator[Row]
 def _describe_files(inspection: Inspection) -> Iterator[str]:
     """Yield a table of the largest files."""
     yield f"  {'size':>11}  in the wheel  path"
-    for path, member in [*inspection.files.items()][:_FILES]:
-        compressed = describe_size(inspection.compressed[path])
-        yield f"  {describe_size(member.size):>11}  {compressed:>12}  {printable(path, None)}"
+    for file in inspection.files[:_FILES]:
+        yield f"  {describe_size(file.size):>11}  {describe_size(file.compressed):>12}  {printable(file.path, None)}"
     if len(inspection.files) > _FILES:
         yield f"  and {len(inspection.files) - _FILES} smaller ones"
 
 
-def _describe_comparison(comparison: Comparison, width: int | None) -> Iterator[Text]:
+def describe_comparison(comparison: Comparison, width: int | None = None, *, whole: bool) -> Iterator[Text]:
+    """Yield in what two wheels differ, `whole` or each difference on one line; and in one line what is equal."""
+    width = None if whole else width or _WIDTH
     a, b = comparison.a, comparison.b
     yield _heading(f"A {a.wheel}")
     yield _heading(f"B {b.wheel}")
