@@ -105,27 +105,22 @@ class _ExpectedFile:
     difference: tuple[Expected, ...] = ()
 
 
-def parse_expected(text: str, path: Path) -> tuple[Expected, ...]:
-    """Turn the text of such a file into entries.
-
-    Raises:
-        UsageError: It is malformed, or an entry gives no reason.
-    """
-    try:
-        return tables.read_toml(_ExpectedFile, text).difference
-    except tables.TableError as error:
-        raise UsageError(f"malformed list of expected differences: {path}", cause=str(error)) from error
-
-
 def listed_backends(root: Path) -> tuple[str, ...]:
     """Return the names of the backends that have a list, in order: those that JAX's tests were ever run on."""
     return tuple(sorted(path.stem for path in (root / "tests" / "conformance").glob("*.toml")))
 
 
 def load_expected(root: Path, backend: str) -> tuple[Expected, ...]:
-    """Read the list of a backend; empty if it has none."""
+    """Read the list of a backend; empty if it has none.
+
+    Raises:
+        UsageError: It is malformed, or an entry gives no reason.
+    """
     path = root / "tests" / "conformance" / f"{backend}.toml"
-    return parse_expected(path.read_text("utf-8"), path) if path.is_file() else ()
+    try:
+        return tables.read_toml(_ExpectedFile, path.read_text("utf-8")).difference if path.is_file() else ()
+    except tables.TableError as error:
+        raise UsageError(f"malformed list of expected differences: {path}", cause=str(error)) from error
 
 
 def compare(

@@ -51,19 +51,14 @@ def find_settings(backend: Backend) -> Path | None:
 
 
 def load_settings(backend: Backend) -> ProbeSettings:
-    """Read the settings of a backend; those of a backend without such a file say nothing."""
-    path = find_settings(backend)
-    return parse_settings(path.read_text("utf-8"), path) if path else DEFAULTS
-
-
-def parse_settings(text: str, path: Path) -> ProbeSettings:
-    """Turn the text of such a file into settings.
+    """Read the settings of a backend; those of a backend without such a file say nothing.
 
     Raises:
-        UsageError: It is not TOML, has unknown keys, or values that are not strings, or empty ones.
+        UsageError: The file is not TOML, has unknown keys, or values that are not strings, or empty ones.
     """
+    path = find_settings(backend)
     try:
-        return tables.read_toml(ProbeSettings, text)
+        return tables.read_toml(ProbeSettings, path.read_text("utf-8")) if path else DEFAULTS
     except tables.TableError as error:
         raise UsageError(f"malformed settings of the conformance checks: {path}", cause=str(error)) from error
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import write_files
 from pjrtwheel.conformance.clients import find_test_files
 from pjrtwheel.conformance.comparison import (
     Change,
@@ -18,7 +19,7 @@ from pjrtwheel.conformance.comparison import (
     Expected,
     compare,
     format_report,
-    parse_expected,
+    load_expected,
 )
 from pjrtwheel.conformance.run_file import Case, CaseOutcome, read_log, run_file
 from pjrtwheel.errors import UsageError
@@ -178,7 +179,8 @@ def test_test_files_are_found_by_name(tmp_path: Path) -> None:
     ],
     ids=["none", "empty"],
 )
-def test_an_entry_without_a_reason_is_refused(text: str) -> None:
+def test_an_entry_without_a_reason_is_refused(tmp_path: Path, text: str) -> None:
     """Every entry names a case, an outcome and a reason."""
+    write_files(tmp_path, {"tests/conformance/cpu.toml": text})
     with pytest.raises(UsageError):
-        parse_expected(text, Path("cpu.toml"))
+        load_expected(tmp_path, "cpu")

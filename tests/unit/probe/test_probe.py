@@ -4,13 +4,15 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from folders import write_files
 from pjrtwheel import cli, tables
-from pjrtwheel.backend import load_backends
+from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.probe.plugin import (
     DEFAULTS,
@@ -21,7 +23,6 @@ from pjrtwheel.probe.plugin import (
     ProbeSettings,
     load_settings,
     parse_answer,
-    parse_settings,
     probe_file,
     probe_plugin,
 )
@@ -95,18 +96,18 @@ def test_file_that_is_no_library_is_not_opened(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["x", "unknown = {}", "without_device = 3", '[without_device]\n"a.b" = ""'])
-def test_malformed_settings_are_refused(text: str) -> None:
+def test_malformed_settings_are_refused(root: Path, tmp_path: Path, text: str) -> None:
     """An empty message would excuse every failure."""
-    with pytest.raises(UsageError, match=r"malformed settings of the conformance checks: probe\.toml"):
-        parse_settings(text, Path("probe.toml"))
+    write_files(tmp_path, {"plugins/cpu/probe.toml": text})
+    backend = replace(find_backend(root, "cpu"), path=tmp_path / "plugins/cpu/backend.toml")
+    with pytest.raises(UsageError, match=r"malformed settings of the conformance checks: .*probe\.toml"):
+        load_settings(backend)
 
 
 def test_settings_of_every_backend_can_be_read(root: Path) -> None:
     """They are in its own directory, or in one that it shares."""
     settings = {name: load_settings(backend) for name, backend in load_backends(root).items()}
-
-    assert all(isinstance(entry, ProbeSettings) for entry in settings.values())
-    assert settings["cpu"] == DEFAULTS
+    assert (settings["cpu"], settings["cuda12"]) == (DEFAULTS, settings["cuda13"])
 
 
 def test_wheel_without_a_plugin_is_refused(root: Path, make_wheel: Callable[..., Path]) -> None:
