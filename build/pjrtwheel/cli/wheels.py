@@ -19,6 +19,7 @@ from pjrtwheel.verify.printer import describe_comparison, describe_whole, print_
 from pjrtwheel.wheel.assemble import repair_wheel
 
 SCHEMA = 1
+_WIDTH = 80  # of a summary where there is no terminal
 # The checkout that holds this file: the command works from any folder.
 _ROOT = Path(__file__).resolve().parents[3]
 
@@ -62,11 +63,14 @@ def execute_inspect(args: argparse.Namespace) -> int:
         print(tables.write_json(comparison or {"schema": SCHEMA, "wheels": found}), end="")
         return status
     console, terminal = open_console()
-    width = console.width if terminal.width else None  # nothing where it is no terminal
+    screen = console.width if terminal.width else _WIDTH
     if comparison:
-        print_lines(describe_comparison(comparison, width, whole=args.verbose), console)
+        print_lines(describe_comparison(comparison, None if args.verbose else screen), console)
     for inspection in () if comparison else found:
-        print_lines((describe_whole if args.verbose else summarize_wheel)(inspection, width), console)
+        if args.verbose:
+            print_lines(describe_whole(inspection), console, screen if terminal.width else None)
+        else:
+            print_lines(summarize_wheel(inspection, screen), console)
     return status
 
 

@@ -35,14 +35,14 @@ def inspect(make_wheel: MakeWheel) -> Callable[[str, Mapping[str, bytes]], Inspe
 def shown(comparison: Comparison, *, whole: bool = False, width: int = 80) -> list[str]:
     """Return what is printed about two wheels."""
     console = Console(file=io.StringIO(), record=True, width=width)
-    print_lines(describe_comparison(comparison, width, whole=whole), console)
+    print_lines(describe_comparison(comparison, None if whole else width), console)
     return console.export_text().splitlines()
 
 
 def summary(inspection: Inspection) -> list[str]:
     """Return what is printed about one wheel in short."""
     console = Console(file=io.StringIO(), record=True, width=80)
-    print_lines(summarize_wheel(inspection), console)
+    print_lines(summarize_wheel(inspection, 80), console)
     return console.export_text().splitlines()
 
 

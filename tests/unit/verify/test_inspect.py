@@ -233,7 +233,7 @@ def test_damaged_and_hostile_wheels_are_refused(make_wheel: MakeWheel, make_elf:
 def render(inspection: Inspection, width: int | None = None) -> str:
     """Return what is printed about a wheel."""
     console = Console(file=io.StringIO(), record=True, width=80)
-    print_lines(describe_whole(inspection, width), console)
+    print_lines(describe_whole(inspection), console, width)
     return console.export_text()
 
 
