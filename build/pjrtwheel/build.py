@@ -22,7 +22,7 @@ from pjrtwheel.fetch.index import check_bundled
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.progress import LINES, Progress
-from pjrtwheel.prove import prove
+from pjrtwheel.prove.on_every_python import prove
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.origin import find_origin
 from pjrtwheel.record.proofs import explain_level

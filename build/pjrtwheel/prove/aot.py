@@ -37,9 +37,7 @@ def compile_for_targets(
     return tuple(proofs)
 
 
-def compile_for_target(
-    python: Path, target: Target, programs: Sequence[Path], backend: Backend, *, seconds: float = TIME_LIMIT
-) -> TargetProof:
+def compile_for_target(python: Path, target: Target, programs: Sequence[Path], backend: Backend) -> TargetProof:
     """Compile every program for one target, all in one process; after one that kills it, in another one."""
     started = time.monotonic()
     found: list[Compilation] = []
@@ -50,7 +48,7 @@ def compile_for_target(
             question = folder / "request.json"
             question.write_text(json.dumps(_request(target, programs, backend, found)), "utf-8")
             command = [str(python), "-I", "-X", "faulthandler", inside.__file__, str(question), str(folder)]
-            end = run_process(command, seconds, variables=target.environment)
+            end = run_process(command, TIME_LIMIT, variables=target.environment)
             answers = list(read_log(folder, end.explain()))
             found += answers
             # A process that died before it began anything would do so again.

@@ -16,9 +16,8 @@ from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import run_process
-from pjrtwheel.environment.venv import site_packages
 from pjrtwheel.errors import ProofError
-from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult, load_settings, probe_plugin
+from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult
 from pjrtwheel.prove.inside import devices as inside
 from pjrtwheel.record.proofs import Level, ProofMachine
 from pjrtwheel.wheel.members import open_wheel
@@ -205,11 +204,6 @@ def require_device(devices: Devices | None, backend: Backend) -> None:
         )
 
 
-def find_installed(python: Path, backend: Backend) -> Path:
-    """Return where the library is in the environment of `python`."""
-    return site_packages(python) / backend.library_member
-
-
 def require_own_names(wheels: Iterable[Path]) -> None:
     """Make sure that METADATA of wheels names the project and version of their file names, which installers do not.
 
@@ -228,13 +222,3 @@ def require_own_names(wheels: Iterable[Path]) -> None:
                 cause="the file was renamed, or changed",
                 remedy="build it again, or fetch it again",
             )
-
-
-def open_unpacked(wheel: Path, backend: Backend | None) -> ProbeResult:
-    """Open the library in a wheel without installing the wheel; a wheel without a library has nothing to open."""
-    with tempfile.TemporaryDirectory(prefix="unpacked-") as scratch:
-        with open_wheel(wheel) as archive:
-            if backend is None or backend.library_member not in archive.namelist():
-                return NOTHING_OPENED
-            library = Path(archive.extract(backend.library_member, scratch))
-        return probe_plugin(library, load_settings(backend))

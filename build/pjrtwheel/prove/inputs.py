@@ -155,7 +155,7 @@ def _overlay(table: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 # How programs are run and results are read is part of the key of a proof; nothing imports the checks of a library:
 # they are started by their path.
-_MODULES = ("pjrtwheel.prove", "pjrtwheel.prove.inside.library", "pjrtwheel.probe.inside")
+_MODULES = ("pjrtwheel.prove.on_every_python", "pjrtwheel.prove.inside.library", "pjrtwheel.probe.inside")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.environment.venv import create_environment, install_wheels, require_installed, scratch_place
+from pjrtwheel.environment.venv import (
+    create_environment,
+    install_wheels,
+    require_installed,
+    scratch_place,
+    site_packages,
+)
 from pjrtwheel.files import staging_folder
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult, load_settings, probe_plugin
@@ -20,7 +26,6 @@ from pjrtwheel.prove.devices import (
     choose_level,
     detect_devices,
     find_devices,
-    find_installed,
     find_machine,
     require_device,
 )
@@ -115,7 +120,7 @@ def gather(
         shown = smoke.run_programs(python, inputs.smoke, None, title=title, progress=progress)
         return Evidence(_with(empty, shown), machine=machine)
     start = time.monotonic()
-    device, library = bool(devices.count), find_installed(python, backend)
+    device, library = bool(devices.count), site_packages(python) / backend.library_member
     opened = probe_plugin(library, load_settings(backend), device=device)
     checks = _conformance(opened, round(time.monotonic() - start, 1))
     chips = choose_targets(inputs.targets, host_platform().name, emulated=empty.emulated)

@@ -24,7 +24,6 @@ def run_programs(
     programs: Sequence[Path],
     backend: Backend | None,
     *,
-    seconds: float = TIME_LIMIT,
     jobs: int = 0,
     title: str = "programs",
     progress: Progress = LINES,
@@ -40,7 +39,7 @@ def run_programs(
 
         def run(program: Path) -> ProgramResult:
             with step.item(program.stem):
-                result = run_program(python, program, backend, seconds=seconds)
+                result = run_program(python, program, backend)
             if jobs == 1:
                 progress.say(f"  {result.program:<14}{result.seconds:6.1f} s  {result.outcome}")
             return result
