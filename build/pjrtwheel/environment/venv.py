@@ -137,17 +137,14 @@ def wheelhouse(interpreter: Interpreter, requirements: Sequence[str], wheels: Se
     folder.parent.mkdir(parents=True, exist_ok=True)
     print(f"downloading what the proofs on Python {interpreter.version} need ...", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(prefix=f"{folder.name}-", dir=folder.parent) as scratch:
-        staged = Path(scratch)
+        staged = Path(scratch) / folder.name
+        staged.mkdir()
         ours = [parse_name(wheel.name).requirement for wheel in wheels]
         _download(interpreter, [*requirements, *ours], wheels, staged)
         for wheel in wheels:
             (staged / wheel.name).unlink(missing_ok=True)
-        try:
+        if not folder.is_dir():  # otherwise another run was faster, and its folder is as good
             staged.rename(folder)
-        except OSError:
-            if not folder.is_dir():  # otherwise another run was faster, and its folder is as good
-                raise
-        staged.mkdir(exist_ok=True)
     return folder
 
 

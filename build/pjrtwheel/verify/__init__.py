@@ -3,7 +3,7 @@
 """Check finished wheels against every promise that their names and metadata make."""
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -93,7 +93,8 @@ def _without_label(wheel: Path, scratch: Path) -> Path:
 
 
 def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backend]) -> Iterator[Finding]:
-    backend = accelerator.find_backend(wheel.name.distribution, backends)
+    plugins: dict[str, Backend] = {canonicalize_name(entry.distribution): entry for entry in backends}
+    backend = plugins.get(wheel.name.distribution)
     libraries, broken = read_libraries(wheel)
     yield from broken
     allowed = Allowed({entry.library: entry.exports for entry in backends})
@@ -111,19 +112,19 @@ def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backe
     elif wheel.libraries and platform:
         yield from (entry for entry in check_floors(libraries, wheel.platform_tags) if entry.code not in REPORTED)
         yield from check_system(wheel, libraries, platform, allowed.external)
-    for code, problems in _check_promises(wheel, report, backend, backends):
+    for code, problems in _check_promises(wheel, report, backend, plugins):
         yield from (Finding(code, member, text) for member, text in problems)
 
 
 def _check_promises(
-    wheel: WheelContents, report: Report | None, backend: Backend | None, backends: Sequence[Backend]
+    wheel: WheelContents, report: Report | None, backend: Backend | None, plugins: Collection[str]
 ) -> Iterator[tuple[str, Iterable[Problem]]]:
     """Yield what is promised of our wheels alone, and what the community's checkers say, by code."""
     yield "wheel", documents.check_wheel_file(wheel)
     if report is not None:
         yield "requirements", documents.check_requirements(wheel, report.requires)
     yield "gpu-list", documents.check_gpu_code(wheel, report.gpu_code if report else None)
-    yield "set", documents.check_set(wheel, {canonicalize_name(entry.distribution) for entry in backends})
+    yield "set", documents.check_set(wheel, plugins)
     if backend is not None:
         yield "plugin", accelerator.check_plugin(wheel, backend)
         yield "kernels", accelerator.check_presence(wheel)

@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from packaging.utils import canonicalize_name
-
 from pjrtwheel.abis import FREE_THREADED, STABLE_ABI, VERSIONED, extension_suffix
 from pjrtwheel.backend import Backend
 from pjrtwheel.tables import TableError, read_json
@@ -15,11 +13,6 @@ from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.documents import find_document
 from pjrtwheel.verify.findings import Problem
 from pjrtwheel.wheel.metadata import PROVENANCE_FILENAME, find_requirement
-
-
-def find_backend(distribution: str, backends: Iterable[Backend]) -> Backend | None:
-    """Return the backend whose wheel is of this distribution."""
-    return next((backend for backend in backends if canonicalize_name(backend.distribution) == distribution), None)
 
 
 def expected_packages(wheel: WheelContents, backend: Backend) -> tuple[str, ...]:

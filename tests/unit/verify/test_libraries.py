@@ -179,9 +179,3 @@ def test_a_library_of_another_system_is_named(
     platform = PLATFORMS.get(name) or next(entry for entry in PLATFORMS.values() if entry.system == "windows")
     found = [entry.member for entry in check_libraries(libraries, platform, Allowed()) if entry.code == "architecture"]
     assert found == [kind for kind in kinds if kind != f"{platform.binary_format}.so"]
-
-
-def test_a_fat_library_is_refused(make_macho: MakeLibrary, make_fat: MakeLibrary, check: Check) -> None:
-    """The tag names one processor, and nobody who installs the wheel has the other."""
-    fat = make_fat({"x86_64": make_macho(cpu="x86_64"), "arm64": make_macho()})
-    assert check(MACOS, {"demo/_demo.so": fat}) == [("architecture", "demo/_demo.so")]
