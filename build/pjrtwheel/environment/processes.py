@@ -17,7 +17,8 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 _R = TypeVar("_R")
 
-_KEPT = 4000  # characters of output
+_KEPT = 1_000_000  # characters of output; a plugin's answer lists libraries and kernels
+_EXPLAINED = 4000  # of them, why a program failed
 _CHANGING = ("JAX_", "JAXLIB_", "XLA_", "PJRT_", "TF_", "PYTHON", "VIRTUAL_ENV", "__PYVENV")
 _running: set[int] = set()  # process groups, which a terminal does not interrupt
 
@@ -49,8 +50,8 @@ class Ended:
         return f"killed by {signal.Signals(number).name if number in set(signal.Signals) else f'signal {number}'}"
 
     def explain(self) -> str:
-        """Return the same, with the output below it."""
-        return f"{self.describe()}\n{self.output}".strip()
+        """Return the same, with the end of the output below it."""
+        return f"{self.describe()}\n{self.output[-_EXPLAINED:]}".strip()
 
     def last_line(self) -> str:
         """Return the last line of the output, empty if there is none."""
@@ -68,7 +69,6 @@ def run_process(
     *,
     environ: Mapping[str, str] | None = None,
     variables: Mapping[str, str] | None = None,
-    kept: int = _KEPT,
 ) -> Ended:
     """Run a command in an empty folder and its own process group; at its time limit kill the whole group.
 
@@ -77,7 +77,6 @@ def run_process(
         seconds: Its time limit.
         environ: Its environment; a clean one when absent.
         variables: Variables that it needs in addition.
-        kept: How many characters of its output are kept.
     """
     if environ is None:
         environ = clean_environ(JAX_TRACEBACK_FILTERING="off")  # else the last line is not the error
@@ -99,21 +98,17 @@ def run_process(
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             output, _ = process.communicate()
-            return Ended(None, output[-kept:], seconds)
+            return Ended(None, output[-_KEPT:], seconds)
         except BaseException:
             _end_processes()
             raise
         finally:
             _running.discard(process.pid)
-    return Ended(process.returncode, output[-kept:], seconds)
+    return Ended(process.returncode, output[-_KEPT:], seconds)
 
 
 def ask_process(
-    command: Sequence[str],
-    seconds: float,
-    *,
-    environ: Mapping[str, str] | None = None,
-    variables: Mapping[str, str] | None = None,
+    command: Sequence[str], seconds: float, **environs: Mapping[str, str] | None
 ) -> tuple[dict[str, Any] | None, Ended]:
     """Run a command, see `run_process`, and return what it wrote as JSON to the file that its last argument names.
 
@@ -122,7 +117,7 @@ def ask_process(
     """
     with tempfile.TemporaryDirectory(prefix="answer-") as scratch:
         answer = Path(scratch) / "answer.json"
-        end = run_process([*command, str(answer)], seconds, environ=environ, variables=variables)
+        end = run_process([*command, str(answer)], seconds, **environs)
         return json.loads(answer.read_text("utf-8")) if answer.is_file() else None, end
 
 

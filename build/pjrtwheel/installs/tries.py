@@ -27,7 +27,6 @@ from pjrtwheel.sets import AUTO, BINDINGS, SELECTOR
 
 INSTALLERS = ("pip", "uv")
 _SECONDS = 180.0
-_KEPT = 100_000
 _SHOWN = 110  # characters of a line of an installer
 _DEFAULT_DEVICES = "import jax; print(jax.devices()[0].platform)"
 
@@ -275,7 +274,7 @@ def run_installer(name: str, command: Sequence[str]) -> None:
 
 def _ask(what: str, command: Sequence[str], statuses: Sequence[int] = (0,)) -> Ended:
     """Run a program in an empty folder; it must end well, and show no traceback."""
-    end = run_process(command, _SECONDS, kept=_KEPT)
+    end = run_process(command, _SECONDS)
     if end.status not in statuses or "Traceback (most recent call last)" in end.output:
         raise ProofError(f"{what}: {end.describe()}", cause=last_lines(end.output, 6))
     return end

@@ -17,6 +17,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import run_process
 from pjrtwheel.errors import ProofError
+from pjrtwheel.fetch.unpack import unpack_wheel
 from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult
 from pjrtwheel.prove.inside import devices as inside
 from pjrtwheel.record.proofs import Level, ProofMachine
@@ -75,9 +76,7 @@ def detect_devices(python: Path, wheels: Sequence[Path], backend: Backend) -> De
     """
     wheel = next(path for path in wheels if path.name.startswith(f"{backend.package}-"))
     with tempfile.TemporaryDirectory(prefix="detect-") as scratch:
-        with open_wheel(wheel) as archive:
-            modules = [name for name in archive.namelist() if name.endswith(".py")]
-            archive.extractall(scratch, [name for name in modules if name.startswith(f"{backend.package}/")])
+        unpack_wheel(wheel, Path(scratch), [f"{backend.package}/*.py"])
         end = run_process([str(python), "-I", str(_INSIDE), scratch, backend.package], _SECONDS)
     if end.status != 0:
         return None  # the environment will show what is wrong
@@ -115,7 +114,6 @@ def parse_answer(output: str, distribution: str) -> Devices:
     return replace(devices, reason=own[0]) if own and not devices.count else devices
 
 
-_KEPT = 1_000_000  # characters; an answer lists libraries and kernels
 _CPUINFO = Path("/proc/cpuinfo")
 
 
@@ -138,7 +136,7 @@ def find_processor(cpuinfo: Path) -> str:
 def ask_driver(python: Path, backend: Backend) -> str:
     """Return what `python -m <package> --json` says of the driver; nothing where it does not answer."""
     command = [str(python), "-I", "-m", backend.package, "--json"]
-    end = run_process(command, _SECONDS, kept=_KEPT)
+    end = run_process(command, _SECONDS)
     start = re.search(r"^\{", end.output, re.MULTILINE)  # warnings may surround the answer
     try:
         document, _ = json.JSONDecoder().raw_decode(end.output, start.start() if start else 0)
