@@ -5,6 +5,7 @@
 import os
 import re
 import subprocess
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,9 @@ from folders import write_files
 from pjrtwheel import tables
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli.attest import BUILT_FROM
+from pjrtwheel.docs.generated import render_generated
 from pjrtwheel.platforms import REFERENCE
+from pjrtwheel.products.facts import facts_path
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.workflows import list_jobs
 
@@ -143,28 +146,43 @@ def test_only_a_commit_of_main_is_built_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "status"),
+    ("change", "status"),
     [
-        ({"docs/a.md": "b\n", "releases/1.toml": "new\n"}, 0),
-        ({"docs/a.md": "b\n", "ci/x.py": "new\n"}, 1),
-        ({"docs2/a": "b\n"}, 1),  # another name at the beginning
-        ({"selector/jaxlib_select/x.py": "new\n"}, 1),
-        ({"build/x.py": "", "docs/x.py": "code\n" * 9}, 1),  # a file that moves into a folder
+        ("echo new > releases/2.0.toml; echo b > docs/user/wheels.md; echo b > CHANGELOG.md", 0),
+        ("echo b > releases/1.0.toml; echo '{}' > selector/jaxlib_select/facts/2.0.json", 0),
+        ("echo new > ci/x.py", 1),
+        ("echo new > docs/conf.py", 1),  # which runs where the documentation is built
+        ("echo b > releases/policy.toml", 1),
+        ("echo b > releases/destinations.toml", 1),
+        ("mkdir releases/1; echo new > releases/1/a.toml", 1),
+        ("echo new > selector/jaxlib_select/facts/x.py", 1),
+        ("ln -s ../x releases/2.0.toml", 1),
+        ("rm CHANGELOG.md; ln -s x CHANGELOG.md", 1),
+        ("chmod +x releases/1.0.toml", 1),
+        ("rm releases/1.0.toml", 1),
+        ("git mv build/x.py releases/3.py.toml", 1),  # a file that moves to an allowed name
     ],
 )
-def test_a_pull_request_changes_what_a_new_release_changes(files: dict[str, str], status: int, tmp_path: Path) -> None:
+def test_a_pull_request_changes_what_a_new_release_changes(change: str, status: int, tmp_path: Path) -> None:
     """The job that writes it trusts nothing of what the one before says, which ran what it had downloaded."""
-    write_files(tmp_path, {"docs/a.md": "a\n", "build/x.py": "code\n" * 9})
+    names = ("CHANGELOG.md", "build/x.py", "ci/y.py", "docs/user/wheels.md", "releases/1.0.toml", "releases/policy.toml")
+    write_files(tmp_path, {**dict.fromkeys(names, "a\n" * 9), "selector/jaxlib_select/facts/1.0.json": "{}"})
     git(tmp_path, "init")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "--message=1")
-    write_files(tmp_path, {name: text for name, text in files.items() if text})
-    for name in (name for name, text in files.items() if not text):
-        (tmp_path / name).unlink()
+    subprocess.run(change, cwd=tmp_path, shell=True, check=True)  # noqa: S602 the test's own
     git(tmp_path, "add", "--all")
     patch = git(tmp_path, "diff", "--cached", "--binary")
     git(tmp_path, "reset", "--hard")
     write_files(tmp_path, {"bump/bump.patch": patch})
     step = find_step("bump.propose", "git apply")
-    done = run_script(step, tmp_path, WRITTEN=WORKFLOWS["bump"]["env"]["WRITTEN"])
-    assert done.returncode == status, done.stderr
+    done = run_script(step, tmp_path, **WORKFLOWS["bump"]["env"])
+    assert done.returncode == status, done.stdout + done.stderr
+
+
+def test_what_a_bump_writes_may_be_proposed() -> None:
+    """Pins, the selector's facts, and the documents that are generated."""
+    version = list_releases(ROOT)[-1]
+    written = [f"releases/{version}.toml", str(facts_path(ROOT, version).relative_to(ROOT)), *render_generated(ROOT)]
+    allowed = WORKFLOWS["bump"]["env"]["WRITTEN"].split()
+    assert [path for path in written if not any(fnmatch(path, pattern) for pattern in allowed)] == []
