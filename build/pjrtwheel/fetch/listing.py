@@ -110,6 +110,17 @@ def is_address(where: str, schemes: tuple[str, ...] = ("https://", "http://", "f
     return "://" in where
 
 
+class DownloadSession(requests.Session):
+    """A session that is not led from https to http, where anybody on the way may read and change what is asked for."""
+
+    def get_redirect_target(self, resp: requests.Response) -> str | None:
+        """Return where an answer leads, if anywhere."""
+        target = super().get_redirect_target(resp)
+        if target and resp.url.startswith("https:") and urllib.parse.urlsplit(target).scheme == "http":
+            raise requests.exceptions.InvalidSchema(f"it leads from https to http: {without_login(target)}")
+        return target
+
+
 def list_wheels(project: str, settings: IndexSettings) -> tuple[IndexFile, ...]:
     """Return every wheel of a project that the indexes and folders offer, in order of name; none for an unknown one.
 
@@ -127,7 +138,7 @@ def list_wheels(project: str, settings: IndexSettings) -> tuple[IndexFile, ...]:
 
 
 def _list_urls(project: str, settings: IndexSettings) -> Iterator[IndexFile]:
-    with requests.Session() as session:
+    with DownloadSession() as session:
         if settings.certificate:
             session.verify = settings.certificate
         for url in settings.urls:
@@ -243,7 +254,10 @@ def _read_chunks(url: str, certificate: str) -> Iterator[bytes]:
             with path.open("rb") as file:
                 yield from iter(partial(file.read, _CHUNK), b"")
         else:
-            with requests.get(url, timeout=_SECONDS, verify=certificate or True, stream=True) as answer:
+            with (
+                DownloadSession() as session,
+                session.get(url, timeout=_SECONDS, verify=certificate or True, stream=True) as answer,
+            ):
                 answer.raise_for_status()
                 yield from answer.iter_content(_CHUNK)
     except (OSError, requests.RequestException) as error:

@@ -136,7 +136,7 @@ def _explain_request(what: str, error: requests.RequestException) -> PublishErro
     if isinstance(error, (requests.Timeout, requests.ConnectionError, requests.exceptions.ChunkedEncodingError)):
         cause = "it cannot be reached, stays silent, or cuts the connection"
         return PassingError(what, cause=cause, remedy="see that the server runs")
-    cause = "its address is none of a web server, or what is there leads nowhere"
+    cause = "its address is none of a web server, or what is there leads nowhere, or from https to http"
     return PublishError(what, cause=cause, remedy="check the address")
 
 

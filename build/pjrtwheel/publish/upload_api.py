@@ -24,6 +24,7 @@ from twine.repository import Repository
 from twine.settings import Settings
 
 from pjrtwheel.errors import PublishError, UsageError
+from pjrtwheel.fetch.listing import DownloadSession
 from pjrtwheel.publish.destinations import Destination, PublishedFile, variable_of
 from pjrtwheel.publish.servers import (
     NOBODY,
@@ -186,7 +187,7 @@ class UploadIndex:
 
     @contextlib.contextmanager
     def _reading(self) -> Iterator[requests.Session]:
-        with requests.Session() as session:
+        with DownloadSession() as session:
             limit_silence(session, SILENCE_S)
             if self.reader != NOBODY:
                 session.auth = SameHost(self.address, self.reader)

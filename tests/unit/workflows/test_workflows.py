@@ -150,7 +150,7 @@ def test_only_a_commit_of_main_is_built_again(tmp_path: Path) -> None:
     [
         ("echo new > releases/2.0.toml; echo b > docs/user/wheels.md; echo b > CHANGELOG.md", 0),
         ("echo b > releases/1.0.toml; echo '{}' > selector/jaxlib_select/facts/2.0.json", 0),
-        ("echo new > ci/x.py", 1),
+        ("echo new > build/y.py", 1),
         ("echo new > docs/conf.py", 1),  # which runs where the documentation is built
         ("echo b > releases/policy.toml", 1),
         ("echo b > releases/destinations.toml", 1),
@@ -165,7 +165,7 @@ def test_only_a_commit_of_main_is_built_again(tmp_path: Path) -> None:
 )
 def test_a_pull_request_changes_what_a_new_release_changes(change: str, status: int, tmp_path: Path) -> None:
     """The job that writes it trusts nothing of what the one before says, which ran what it had downloaded."""
-    names = ("CHANGELOG.md", "build/x.py", "ci/y.py", "docs/user/wheels.md", "releases/1.0.toml", "releases/policy.toml")
+    names = ("CHANGELOG.md", "build/x.py", "docs/user/wheels.md", "releases/1.0.toml", "releases/policy.toml")
     write_files(tmp_path, {**dict.fromkeys(names, "a\n" * 9), "selector/jaxlib_select/facts/1.0.json": "{}"})
     git(tmp_path, "init")
     git(tmp_path, "add", ".")
