@@ -95,7 +95,7 @@ CHECKS = {
     "spelling": ("codespell", "--dictionary=-", "--dictionary=ci/words.txt"),  # misspelt words, and ours to avoid
     "workflows": ("check-jsonschema", "--quiet", "--builtin-schema=vendor.github-workflows", *WORKFLOWS),
     "dependabot": ("check-jsonschema", "--quiet", "--builtin-schema=vendor.dependabot", ".github/dependabot.yml"),
-    "security": ("zizmor", "--offline", "--quiet", ".github"),
+    "security": ("zizmor", "--offline", "--quiet", "--persona=auditor", ".github"),
 }
 # Name → command that writes the files as these checks want them.
 FORMATTERS = {

@@ -11,13 +11,49 @@ import json
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 TOKEN = "gho_0123456789abcdef"  # noqa: S105 it opens nothing
 REPOSITORY = "owner/wheels"
 _STORE = "GH_STAND_IN"
+_CHOSEN = {"protected_branches": False, "custom_branch_policies": True}
+_REVIEWERS = [{"type": "Team", "reviewer": {"slug": "release-managers"}}]
+_TAGS = {"include": ["refs/tags/v*", "refs/tags/select-v*"], "exclude": []}
+# Path → what GitHub answers of a repository with all settings of docs/release/github.md, as its API is documented.
+SETTINGS: dict[str, Any] = {
+    "environments/release": {
+        "name": "release",
+        "protection_rules": [
+            {"id": 1, "type": "branch_policy"},
+            {"id": 2, "type": "required_reviewers", "prevent_self_review": True, "reviewers": _REVIEWERS},
+        ],
+        "deployment_branch_policy": _CHOSEN,
+    },
+    **{
+        f"environments/{name}": {"name": name, "protection_rules": [], "deployment_branch_policy": _CHOSEN}
+        for name in ("index", "github-pages")
+    },
+    "codeowners/errors": {"errors": []},
+    "rules/branches/main": [
+        {"type": "deletion", "ruleset_id": 1},
+        {"type": "pull_request", "ruleset_id": 1, "parameters": {"require_code_owner_review": True}},
+    ],
+    "rulesets": [
+        {"id": 1, "name": "main", "target": "branch", "enforcement": "active"},
+        {"id": 2, "name": "tags", "target": "tag", "enforcement": "active"},
+    ],
+    "rulesets/2": {
+        "id": 2,
+        "target": "tag",
+        "enforcement": "active",
+        "conditions": {"ref_name": _TAGS},
+        "rules": [{"type": "creation"}, {"type": "update"}, {"type": "deletion"}],
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +95,7 @@ class StandIn:
         path.write_text(json.dumps({**before, **facts}), "utf-8")
 
     def set(self, **facts: object) -> None:
-        """Set what else the program does: `tags` (tag → commit), `fail` (start, text, after), `old` (no digests)."""
+        """Set what else it does: `tags` (tag → commit), `api` (see `SETTINGS`), `fail` (start, text, after), `old`."""
         path = self.store / "settings"
         before = json.loads(path.read_text("utf-8")) if path.is_file() else {}
         path.write_text(json.dumps({**before, **facts}), "utf-8")
@@ -88,9 +124,17 @@ def answer(words: list[str], state: StandIn, folder: Path = Path()) -> tuple[int
         parser.add_argument(f"--{option}")
     parser.add_argument("--pattern", action="append")
     parser.add_argument("--draft", nargs="?", const="true")
-    for option in ("clobber", "exclude-drafts"):
+    for option in ("clobber", "exclude-drafts", "paginate"):
         parser.add_argument(f"--{option}", action="store_true")
     args, rest = parser.parse_known_args(words)
+    if rest[0] == "api" and "/commits/" not in rest[1]:
+        path = rest[1].split("/", 3)[-1]
+        found = settings.get("api", SETTINGS).get(path)
+        if found is None:
+            return 1, "gh: Not Found (HTTP 404)"
+        command = ["jq", "--raw-output", args.jq]
+        done = subprocess.run(command, input=json.dumps(found), capture_output=True, text=True, check=True)
+        return 0, done.stdout.removesuffix("\n")
     if rest[0] == "api":
         commit = settings.get("tags", {}).get(rest[1].rpartition("/")[2].replace("%2B", "+"))
         return (0, commit) if commit else (1, "gh: No commit found for SHA (HTTP 422)")

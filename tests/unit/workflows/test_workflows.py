@@ -4,6 +4,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 from fnmatch import fnmatch
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from folders import write_files
+from gh_program import SETTINGS, make_stand_in
 from pjrtwheel import tables
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli.attest import BUILT_FROM
@@ -35,6 +37,7 @@ MORE_THAN_READING = {
     "release.attest": {"id-token": "write", "attestations": "write"},
     "release.pages": {"contents": "read", "pages": "write", "id-token": "write"},
     "release.publish": {"contents": "write"},
+    "release.settings": {"actions": "read", "contents": "read"},
     "reproduce.reproduce": {"contents": "read", "attestations": "read"},
 }
 
@@ -124,6 +127,46 @@ def test_a_tag_that_moved_is_noticed(tmp_path: Path, options: tuple[str, ...]) -
     assert look() == 1
     git(upstream, "tag", "--delete", "v1")
     assert look() == 1
+
+
+EXPECTED = re.sub(r"\${{.+?}}", "github-pages", find_step("release.settings", "rulesets")["env"]["EXPECTED"])
+RELEASE, TAGS = SETTINGS["environments/release"], SETTINGS["rulesets/2"]
+RULES = {line for line in EXPECTED.splitlines() if line.startswith("refs/")}
+EXCLUDED = {"ref_name": {**TAGS["conditions"]["ref_name"], "exclude": ["refs/tags/v1*"]}}
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="jq is not here; GitHub's machines have it")
+@pytest.mark.parametrize(
+    ("changed", "missing"),
+    [
+        ({}, set()),
+        (dict.fromkeys(SETTINGS), {*EXPECTED.splitlines()}),  # nothing can be read
+        ({"environments/release": {**RELEASE, "protection_rules": []}}, {"environment release: required_reviewers"}),
+        (
+            {"environments/github-pages": {**RELEASE, "name": "github-pages", "deployment_branch_policy": None}},
+            {"environment github-pages: chosen branches and tags"},
+        ),
+        (
+            {"rulesets/2": {**TAGS, "rules": [{"type": "creation"}, {"type": "deletion"}]}},
+            {"refs/tags/v*: update", "refs/tags/select-v*: update"},
+        ),
+        ({"rulesets/2": {**TAGS, "conditions": EXCLUDED}}, RULES),
+        ({"rulesets": [{**entry, "enforcement": "evaluate"} for entry in SETTINGS["rulesets"]]}, RULES),
+        (
+            {"codeowners/errors": {"errors": [{"kind": "Unknown owner"}]}, "rules/branches/main": []},
+            {"main: reviews of code owners", "CODEOWNERS: no errors"},
+        ),
+    ],
+)
+def test_settings_that_are_missing_end_a_release(changed: dict[str, Any], missing: set[str], tmp_path: Path) -> None:
+    """An environment that GitHub does not know, it makes without protection; all that is missing is named at once."""
+    github = make_stand_in(tmp_path / "github")
+    github.set(api={**SETTINGS, **changed})
+    path = f"{github.store / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    step = find_step("release.settings", "rulesets")
+    done = run_script(step, tmp_path, **github.environ, LC_ALL="C", EXPECTED=EXPECTED, PATH=path, SHELLOPTS="pipefail")
+    named = done.stdout.strip().partition("are missing: ")[2]
+    assert (done.returncode, {*named.split(", ")} - {""}) == (int(bool(missing)), missing), done.stderr
 
 
 def test_only_a_commit_of_main_is_built_again(tmp_path: Path) -> None:
