@@ -128,8 +128,7 @@ def answer(words: list[str], state: StandIn, folder: Path = Path()) -> tuple[int
         parser.add_argument(f"--{option}", action="store_true")
     args, rest = parser.parse_known_args(words)
     if rest[0] == "api" and "/commits/" not in rest[1]:
-        path = rest[1].split("/", 3)[-1]
-        found = settings.get("api", SETTINGS).get(path)
+        found = settings.get("api", SETTINGS).get(rest[1].split("/", 3)[-1])
         if found is None:
             return 1, "gh: Not Found (HTTP 404)"
         command = ["jq", "--raw-output", args.jq]
