@@ -13,6 +13,7 @@ import sys
 import urllib.parse
 import urllib.request
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -137,23 +138,43 @@ def list_wheels(project: str, settings: IndexSettings) -> tuple[IndexFile, ...]:
     return tuple(found[name] for name in sorted(found))
 
 
+def list_digests(project: str, settings: IndexSettings) -> set[str] | None:
+    """Return the sha256 of every file of a project that the indexes list; None where none of them has the project.
+
+    Raises:
+        FetchError: An index cannot be read.
+    """
+    pages = []
+    for url in settings.urls:
+        with _asking(project, url, settings) as session:
+            pages.append(_read_page(project, url, session))
+    known = [page for page in pages if page is not None]
+    return {package.digests.get("sha256", "") for page in known for package in page} if known else None
+
+
 def _list_urls(project: str, settings: IndexSettings) -> Iterator[IndexFile]:
-    with DownloadSession() as session:
-        if settings.certificate:
-            session.verify = settings.certificate
-        for url in settings.urls:
-            try:
-                for package in _read_page(project, url, session):
-                    if package.package_type == "wheel":
-                        yield _describe(package, session)
-            except requests.RequestException as error:
-                raise FetchError(
-                    f"the package index cannot be asked for {project}",
-                    cause=f"{without_login(url)}: {describe_failure(error)}",
-                    remedy="check the address, and whether it is served"
-                    if settings.named
-                    else "see which index pip is configured for: python3 -m pip config list",
-                ) from error
+    for url in settings.urls:
+        with _asking(project, url, settings) as session:
+            for package in _read_page(project, url, session) or ():
+                if package.package_type == "wheel":
+                    yield _describe(package, session)
+
+
+@contextmanager
+def _asking(project: str, url: str, settings: IndexSettings) -> Iterator[requests.Session]:
+    """Yield a session for questions about a project, whose errors become one of ours."""
+    try:
+        with DownloadSession() as session:
+            session.verify = settings.certificate or True
+            yield session
+    except requests.RequestException as error:
+        raise FetchError(
+            f"the package index cannot be asked for {project}",
+            cause=f"{without_login(url)}: {describe_failure(error)}",
+            remedy="check the address, and whether it is served"
+            if settings.named
+            else "see which index pip is configured for: python3 -m pip config list",
+        ) from error
 
 
 def without_login(url: str) -> str:
@@ -171,16 +192,16 @@ def describe_failure(error: OSError | requests.RequestException) -> str:
     return text.partition(" for url: ")[0][:_SHOWN]  # which may carry a user's name and password
 
 
-def _read_page(project: str, url: str, session: requests.Session) -> list[DistributionPackage]:
-    """Return what one index has of a project; an index on the disk is a folder of pages."""
+def _read_page(project: str, url: str, session: requests.Session) -> list[DistributionPackage] | None:
+    """Return what one index has of a project, if it knows it; an index on the disk is a folder of pages."""
     if folder := local_path(url):
         page = folder / project / "index.html"
-        return ProjectPage.from_html(project, page.read_bytes(), page.as_uri()).packages if page.is_file() else []
+        return ProjectPage.from_html(project, page.read_bytes(), page.as_uri()).packages if page.is_file() else None
     try:
         with PyPISimple(url, session=session) as client:
             return client.get_project_page(project, timeout=_SECONDS).packages
     except NoSuchProjectError:
-        return []
+        return None
 
 
 def _describe(package: DistributionPackage, session: requests.Session) -> IndexFile:
