@@ -6,6 +6,7 @@ import os
 import signal
 from pathlib import Path
 
+import lief
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -19,6 +20,7 @@ def pytest_configure() -> None:
     settings.load_profile("untimed")
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in the background of a shell; programs inherit that
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    lief.disable_leak_warning()  # of its own, at the end of every worker
     # In a session that takes from a bundle, its index is the machine's; tests bring indexes and bundles of their own.
     os.environ.pop("PJRTWHEEL_BUNDLE", None)
 

@@ -15,8 +15,9 @@ from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.bazel.remote import describe_processes, describe_warnings
 from pjrtwheel.bazel.workspace import lock_builds
-from pjrtwheel.dist_folder import add_wheels, check_space
-from pjrtwheel.elf import check_exports, read_image
+from pjrtwheel.dist_folder.folder import add_wheels, check_space
+from pjrtwheel.elf.image import read_image
+from pjrtwheel.elf.repair import check_exports
 from pjrtwheel.errors import BazelError, UsageError, count
 from pjrtwheel.fetch.index import check_bundled
 from pjrtwheel.files import hash_file
@@ -28,7 +29,7 @@ from pjrtwheel.record.origin import find_origin
 from pjrtwheel.record.proofs import explain_level
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.sets import BINDINGS
-from pjrtwheel.sets.promised import promised_bindings, promised_plugin
+from pjrtwheel.sets.wheel_sets import promised_bindings, promised_plugin
 from pjrtwheel.sources import import_closure
 from pjrtwheel.verify import verify_wheels
 from pjrtwheel.wheel.report import BuiltWheel, read_built
@@ -152,7 +153,7 @@ def _build_and_check(
 
 def _is_of(wheel: BuiltWheel, backend: Backend | None) -> bool:
     """Return whether a wheel is one of those that a backend is proven with: its plugin, and the bindings."""
-    return wheel.report.distribution in {BINDINGS, backend.distribution if backend else None}
+    return wheel.report.name.distribution in {BINDINGS, backend.distribution if backend else None}
 
 
 def _check_request(request: BuildRequest, progress: Progress) -> None:

@@ -72,17 +72,17 @@ def make_folder(path: Path) -> None:
 
 def write_atomically(path: Path, text: str) -> None:
     """Write a small text file, making the folders around it, and replace what was there."""
-    with _replacement(path) as file:
-        write_all(file, text.encode())
+    with replacement(path) as file:
+        file.write(text.encode())
 
 
 def copy_atomically(source: Path, target: Path) -> str:
     """Copy a file, making the folders around it, and return the sha256 of what was copied."""
     digest = hashlib.sha256()
-    with source.open("rb") as reader, _replacement(target) as writer:
+    with source.open("rb") as reader, replacement(target) as writer:
         while chunk := reader.read(_CHUNK):
             digest.update(chunk)
-            write_all(writer, chunk)
+            writer.write(chunk)
         os.fchmod(writer.fileno(), READABLE)
     return digest.hexdigest()
 
@@ -106,44 +106,34 @@ def link_or_copy(source: Path, target: Path) -> None:
 
 
 @contextmanager
-def _replacement(path: Path) -> Iterator[BinaryIO]:
+def replacement(path: Path) -> Iterator[BinaryIO]:
     """Open a new file that takes the place of `path` at the end, unless writing it failed."""
     make_folder(path.parent)
-    remove_stale(path)
-    partial, file = open_partial(path)
+    # Stale files of writers that were killed; a writer that lives holds a lock on its file.
+    _remove_unlocked(path.parent.glob(f".{glob.escape(path.name)}.*.partial"))
+    partial, file = _open_partial(path)
     try:
         with file:
             yield file
+            file.flush()
             os.fsync(file.fileno())
             partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
 
 
-def write_all(file: BinaryIO, data: bytes) -> None:
-    """Write all of the data, which an unbuffered file does not promise to do at once."""
-    view = memoryview(data)
-    while view:
-        view = view[file.write(view) :]
-
-
-def open_partial(path: Path) -> tuple[Path, BinaryIO]:
-    """Make a file next to `path` that is this writer's alone, and lock it as a sign of life for `remove_stale`.
+def _open_partial(path: Path) -> tuple[Path, BinaryIO]:
+    """Make a file next to `path` that is this writer's alone, and lock it as a sign of life.
 
     The name is drawn at random: a process may have two writers, and containers that share a disk repeat process ids.
     """
     while True:
         partial = path.with_name(f".{path.name}.{secrets.token_hex(8)}.partial")
-        file = partial.open("xb", buffering=0)
+        file = partial.open("xb")
         fcntl.flock(file, fcntl.LOCK_EX)
         if partial.exists():  # else another writer took it for stale before it was locked
             return partial, file
         file.close()
-
-
-def remove_stale(path: Path) -> None:
-    """Remove stale files of writers of `path` that were killed; a writer that lives holds a lock on its file."""
-    _remove_unlocked(path.parent.glob(f".{glob.escape(path.name)}.*.partial"))
 
 
 def remove_stale_folders(folder: Path, prefix: str = _STAGING_PREFIX) -> None:
@@ -192,19 +182,24 @@ def staging_folder(place: Path) -> Iterator[Path]:
     """
     make_folder(place)
     place = place.resolve()
-    with ExitStack() as cleanup:
+    with explain_full_disk(place), ExitStack() as cleanup:
         with locked(place):  # so that nobody takes a folder for abandoned that is only a moment old
             remove_stale_folders(place)
             folder = Path(tempfile.mkdtemp(prefix=_STAGING_PREFIX, dir=place))
             cleanup.callback(shutil.rmtree, folder, ignore_errors=True)
             cleanup.enter_context(locked(folder))
-        try:
-            yield folder
-        except OSError as error:
-            if error.errno != errno.ENOSPC:
-                raise
-            shutil.rmtree(folder, ignore_errors=True)  # before free space is measured
-            raise _no_space(place, f"{free_space(place) / 1e6:.0f} MB are free") from error
+        yield folder
+
+
+@contextmanager
+def explain_full_disk(place: Path) -> Iterator[None]:
+    """Turn the error of a full disk or quota into a `WheelError` that says how much is free after all cleanup."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in FULL:
+            raise
+        raise _no_space(place, f"{_free_space(place) / 1e6:.0f} MB are free") from error
 
 
 def space_for(sources: Iterable[Path], place: Path) -> int:
@@ -215,12 +210,11 @@ def space_for(sources: Iterable[Path], place: Path) -> int:
 
 def require_space(place: Path, needed: int) -> None:
     """Raise a `WheelError` unless so many bytes will find room in a folder that is there or will be made."""
-    if needed > free_space(place):
-        raise _no_space(place, f"{needed / 1e6:.0f} MB are needed, and {free_space(place) / 1e6:.0f} MB are free")
+    if needed > _free_space(place):
+        raise _no_space(place, f"{needed / 1e6:.0f} MB are needed, and {_free_space(place) / 1e6:.0f} MB are free")
 
 
-def free_space(place: Path) -> int:
-    """Return the bytes that are free where a folder is, or will be made."""
+def _free_space(place: Path) -> int:
     return shutil.disk_usage(_nearest(place)).free
 
 

@@ -7,7 +7,7 @@ path at which it was found, such as `pin[3].sha256`. Standard library only: repo
 any environment.
 
 Annotations that are understood: `str`, `int`, `float`, `bool`, `Any`, `object`, `Path`, `Literal`, enumerations,
-dataclasses, `X | None`, `tuple[X, ...]`, tuples of a fixed length, `list[X]`, `dict[str, X]` and `Mapping[str, X]`.
+dataclasses, `X | None`, `tuple[X, ...]`, `list[X]`, `dict[str, X]` and `Mapping[str, X]`.
 
 An attribute with `init=False` is derived: its dataclass sets it in `__post_init__` and `write` writes it. Of what a
 document says of it `read` checks the type, and uses no more.
@@ -25,6 +25,8 @@ from dataclasses import MISSING, Field, field, fields, is_dataclass
 from enum import Enum
 from pathlib import Path
 from typing import Any, Literal, TypeVar
+
+from pjrtwheel.errors import PinError, explain
 
 T = TypeVar("T")
 
@@ -88,6 +90,18 @@ def read_toml(kind: type[T], text: str, *, ignore_unknown: bool = False, **given
     except tomllib.TOMLDecodeError as error:
         raise TableError(f"not TOML: {error}") from error
     return read(kind, value, ignore_unknown=ignore_unknown, **given)
+
+
+def load_toml(kind: type[T], path: Path, remedy: str = "") -> T:
+    """Read a TOML file of pins or decisions.
+
+    Raises:
+        PinError: It is missing or malformed.
+    """
+    try:
+        return read_toml(kind, path.read_text("utf-8"))
+    except (OSError, UnicodeDecodeError, TableError) as error:
+        raise PinError(f"{path} cannot be read", cause=explain(error), remedy=remedy) from error
 
 
 def read_json(kind: type[T], text: str | bytes, where: str = "", *, ignore_unknown: bool = False, **given: Any) -> T:
@@ -192,10 +206,9 @@ def _read_value(kind: Any, value: object, where: str, pattern: str, *, lenient: 
         return _read_union(arguments, value, where, pattern, lenient=lenient)
     if origin is Literal:
         return _one_of(value, arguments, where)
-    if origin is tuple:
-        return _read_tuple(arguments, value, where, pattern, lenient=lenient)
-    if origin is list:
-        return list(_read_tuple((arguments[0], ...), value, where, pattern, lenient=lenient))
+    if origin in {tuple, list}:
+        items = enumerate(_expect(list, value, where, "a list"))
+        return origin(_read_value(arguments[0], item, f"{where}[{n}]", pattern, lenient=lenient) for n, item in items)
     if origin is not None and issubclass(origin, Mapping):
         table = _expect(dict, value, where, "a table")
         return {
@@ -232,21 +245,6 @@ def _read_union(kinds: tuple[Any, ...], value: object, where: str, pattern: str,
         except TableError:
             continue
     return _read_value(choices[-1], value, where, pattern, lenient=lenient)
-
-
-def _read_tuple(
-    kinds: tuple[Any, ...], value: object, where: str, pattern: str, *, lenient: bool
-) -> tuple[object, ...]:
-    """Check each item of a list; the list is of any length, or of that of the annotation."""
-    items = _expect((list, tuple), value, where, "a list")
-    if len(kinds) == 2 and kinds[1] is ...:
-        kinds = (kinds[0],) * len(items)
-    if len(kinds) != len(items):
-        raise TableError(f"{where}: expected a list of {len(kinds)} items, found {len(items)}")
-    return tuple(
-        _read_value(kind, item, f"{where}[{number}]", pattern, lenient=lenient)
-        for number, (kind, item) in enumerate(zip(kinds, items, strict=True))
-    )
 
 
 def _one_of(value: object, known: typing.Iterable[object], where: str) -> object:

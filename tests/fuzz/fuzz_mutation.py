@@ -9,7 +9,18 @@ _NUMBERS = (0, 1, 0x7F, 0xFF, 0x1000, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 32, (1 << 63)
 _TOKENS = (
     *(b"\r", b"\n", b"\r\n", b"\n\n", b"\0", b"\xff", b"\xc3\x28", b"\xed\xa0\x80", b"\x1b[2J", b'"', b"'", b",", b":"),
     *(b"-1", b"0", b"1e999", b"9" * 5000, b"NaN", b"null", b"true", b"[]", b"{}", b'""', b"[" * 100, b'{"a":' * 100),
-    *(b"../", b"/", b"\\", b"sha256=", b"\x7fELF", b"PK\x01\x02", b"PK\x05\x06", "\u0661\u2028\u202e".encode()),
+    *(
+        b"../",
+        b"/",
+        b"\\",
+        b"sha256=",
+        b"\x7fELF",
+        b"PK\x01\x02",
+        b"PK\x03\x04",
+        b"PK\x05\x06",
+        b"PK\x07\x08",
+        "\u0661\u2028\u202e".encode(),
+    ),
 )
 
 
@@ -60,9 +71,21 @@ def _truncate(rng: random.Random, data: bytearray) -> None:
     del data[rng.randrange(len(data)) :]
 
 
+def _shift(rng: random.Random, data: bytearray) -> None:
+    """Put something in front of all, or zeros into it."""
+    at = rng.choice((0, rng.randrange(len(data))))
+    data[at:at] = rng.choice((b"#!/bin/sh\n", bytes(8), bytes(data)))
+
+
+def _rename(rng: random.Random, data: bytearray) -> None:
+    """Turn two bytes into the number of the Unicode Path field of a zip file, or into the flag of a descriptor."""
+    at = rng.randrange(len(data))
+    data[at : at + 2] = rng.choice((b"\x75\x70", b"\x08\x00"))
+
+
 _EDITS: tuple[Callable[[random.Random, bytearray], None], ...] = (
     *(_flip, _set_byte, _set_number, _set_number, _insert, _insert),
-    *(_replace, _delete, _repeat, _truncate),
+    *(_replace, _delete, _repeat, _truncate, _shift, _rename),
 )
 
 

@@ -4,18 +4,23 @@
 
 import io
 import json
+import struct
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from hostile_wheels import Piece, deflate, pack
 from jaxlib_select.errors import SelectError
 from jaxlib_select.machine.file import parse_machine, to_json
 from pjrtwheel.binaries import read_library
-from pjrtwheel.elf import plan_repair, read_chunks, read_image
+from pjrtwheel.elf.image import read_image
+from pjrtwheel.elf.layout import read_chunks
+from pjrtwheel.elf.repair import plan_repair
 from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.prove.proof_file import read_proof_file, write_proof_file
 from pjrtwheel.record.proofs import Level, ProofMachine
@@ -168,7 +173,18 @@ def _wheel_samples(elf: bytes) -> tuple[bytes, ...]:
     with tempfile.TemporaryDirectory() as folder:
         whole = build_wheel(Path(folder), {"demo/__init__.py": b"", "demo/lib.so": elf}, name=_WHEEL).read_bytes()
         small = build_wheel(Path(folder), {"demo.json": b"{}"}, name=_WHEEL).read_bytes()
-    return whole, small
+    described = _describe_behind(small)
+    return whole, small, described
+
+
+def _describe_behind(wheel: bytes) -> bytes:
+    """Return a wheel as it comes out of a pipe: sizes and checksums are behind the data."""
+    with zipfile.ZipFile(io.BytesIO(wheel)) as archive:
+        members = {name.encode(): archive.read(name) for name in archive.namelist()}
+    behind = {
+        name: struct.pack("<3I", zlib.crc32(data), len(deflate(data)), len(data)) for name, data in members.items()
+    }
+    return pack([Piece(name, data, record={"flags": 8}, behind=behind[name]) for name, data in members.items()])
 
 
 def _text_samples(wheels: tuple[bytes, ...]) -> dict[str, tuple[bytes, ...]]:
@@ -191,11 +207,9 @@ def _proofs_sample(scratch: Path) -> bytes:
 
 def _report_sample() -> bytes:
     report = Report(
-        wheel=_WHEEL, distribution="demo", version="1.0", tag="py3-none-any", sha256="0" * 64, size=7,
+        wheel=_WHEEL, sha256="0" * 64, size=7,
         requires=("numpy>=2.0",), lock_id="a", provider="prebuilt", provenance={"sha256": "b"},
         changes={"demo/lib.so": ("dropped .symtab",)}, stripped_bytes=3, findings={"demo/lib.so": ("wide",)},
         gpu_code=("sm_90",),
     )  # fmt: skip
-    members = {"demo/lib.so": {"size": 7, "sha256": "c"}}
-    document = json.loads(report.to_json()) | {"members": members, "gpu_files": {"demo/lib.so": {"SASS": ["sm_90"]}}}
-    return json.dumps(document).encode()
+    return report.to_json().encode()

@@ -4,21 +4,19 @@
 
 import fcntl
 import functools
-import http.server
 import os
 import shutil
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from bazel_outputs import remove_outputs
-from package_index import QuietHandler
+from package_index import serve_folder
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.dist_folder.merge import read_folder
@@ -354,17 +352,4 @@ def write_small_wheel(
 @pytest.fixture(scope="session")
 def serve() -> Callable[..., AbstractContextManager[str]]:
     """Return a context: a folder, and perhaps a handler of requests → the address of a server on loopback."""
-
-    @contextmanager
-    def serving(folder: Path, handler: type[http.server.SimpleHTTPRequestHandler] = QuietHandler) -> Iterator[str]:
-        bound = functools.partial(handler, directory=str(folder))
-        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), bound) as server:
-            thread = threading.Thread(target=server.serve_forever)
-            thread.start()
-            try:
-                yield f"http://127.0.0.1:{server.server_port}/"
-            finally:  # or a test that fails would keep its process from ending
-                server.shutdown()
-                thread.join()
-
-    return serving
+    return serve_folder

@@ -48,7 +48,6 @@ def test_a_real_wheel_is_built_again_to_the_same_bytes(
 ) -> None:
     """A clone at the recorded commit, its own tooling, the recorded options: and the very same file."""
     statement = attested.statement
-    assert statement is not None
     if statement.dirty or "commit" not in _kind(root, statement.commit):
         pytest.skip("the wheels were built from changes that are in no commit of this clone")
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1")  # of this process: it must not reach the build

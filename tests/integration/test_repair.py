@@ -16,7 +16,9 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import find_backend
-from pjrtwheel.elf import ElfImage, plan_repair, read_chunks, read_image
+from pjrtwheel.elf.image import ElfImage, read_image
+from pjrtwheel.elf.layout import read_chunks
+from pjrtwheel.elf.repair import plan_repair
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.assemble import repair_wheel

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small package index: a folder of wheels that pip looks into, or a server that notes what it was asked for."""
 
+import functools
 import http.server
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -80,3 +83,23 @@ class NotingHandler(QuietHandler):
         """Note the request, then serve it."""
         self.asked.append(self.path)
         super().do_GET()
+
+
+@contextmanager
+def serve(handler: Callable[..., http.server.BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Answer requests on loopback, and return the address."""
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}/"
+        finally:  # or a test that fails would keep its process from ending
+            server.shutdown()
+            thread.join()
+
+
+def serve_folder(
+    folder: Path, handler: type[http.server.SimpleHTTPRequestHandler] = QuietHandler
+) -> AbstractContextManager[str]:
+    """Serve a folder on loopback, and return the address."""
+    return serve(functools.partial(handler, directory=str(folder)))

@@ -21,9 +21,6 @@ def make_wheel(folder: Path, name: str, content: bytes = b"zip", lock: str = "ff
     path.write_bytes(content)
     report = Report(
         wheel=filename,
-        distribution=name.replace("_", "-"),
-        version="1.0",
-        tag="cp312-abi3-manylinux_2_27_x86_64",
         sha256=hashlib.sha256(content).hexdigest(),
         size=len(content),
         requires=("jaxlib==1.0",),

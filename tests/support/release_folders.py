@@ -3,9 +3,9 @@
 """Folders with one small release, as they are published: wheels, `release.json`, a document, `SHA256SUMS`."""
 
 import hashlib
+import json
 import tempfile
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +13,13 @@ from pjrtwheel.attest.make import make_bom
 from pjrtwheel.attest.release_folder import SUMS_FILENAME, ReleaseFolder, format_sums, read_release_folder
 from pjrtwheel.attest.signature import format_envelope
 from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME, ReleaseSet, make_statement
-from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.destinations import Destination, DestinationKind, Place
 from pjrtwheel.publish.publication import Publication
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
-from pjrtwheel.sets.tags import tag_of_wheels
+from pjrtwheel.sets.tags import tag_of_wheel
 from pjrtwheel.tables import write_json
 from pjrtwheel.wheel.names import parse_name
 from release_entries import entry_of
@@ -97,14 +96,13 @@ def list_release(
     (folder / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")
     made = {SUMS_FILENAME, BOM_FILENAME, STATEMENT_FILENAME}
     sums = {path.name: hash_file(path) for path in folder.iterdir() if path.name not in made}
-    with suppress(WheelError):  # wheels of two releases are none, and have no documents
-        listed = tuple(entries[name] for name in sorted(entries))
-        found = ReleaseSet(tag_of_wheels(map(parse_name, sorted(entries))), listed[0].version, None, listed)
-        (folder / BOM_FILENAME).write_bytes(make_bom(found, folder))
-        sums[BOM_FILENAME] = hash_file(folder / BOM_FILENAME)
-        statement = write_json(make_statement(found, folder, sums, origin, {})).encode()
-        (folder / STATEMENT_FILENAME).write_bytes(format_envelope(statement, None))
-        sums[STATEMENT_FILENAME] = hash_file(folder / STATEMENT_FILENAME)
+    listed = tuple(entries[name] for name in sorted(entries))
+    found = ReleaseSet(tag_of_wheel(parse_name(listed[0].filename)), listed[0].version, None, listed)
+    (folder / BOM_FILENAME).write_bytes(make_bom(found, folder))
+    sums[BOM_FILENAME] = hash_file(folder / BOM_FILENAME)
+    statement = write_json(make_statement(found, folder, sums, origin, {})).encode()
+    (folder / STATEMENT_FILENAME).write_bytes(format_envelope(statement, None))
+    sums[STATEMENT_FILENAME] = hash_file(folder / STATEMENT_FILENAME)
     (folder / SUMS_FILENAME).write_text(format_sums(sums), "utf-8")
     return read_release_folder(folder)
 
@@ -117,6 +115,30 @@ def send(place: Place, release: ReleaseFolder, *, stop_after: int | None = None)
         place.begin(release.commit)
         order = sorted(publication.files, key=lambda file: (bool(file.project), file.project == "jaxlib", file.name))
         for file in order[:stop_after]:
-            place.upload(publication.find_local(file), file.sha256)
+            place.upload(file.path, file.sha256)
     if stop_after is None:
         place.finish()
+
+
+def stopping(upload: Callable[..., None], after: int) -> Callable[..., None]:
+    """Return an upload that is interrupted after so many files."""
+    left = [after]
+
+    def interrupted(*arguments: object) -> None:
+        if not left[0]:
+            raise KeyboardInterrupt
+        left[0] -= 1
+        upload(*arguments)
+
+    return interrupted
+
+
+def all_names(release: ReleaseFolder) -> set[str]:
+    """Return the names of all files of a release where METADATA lies next to its wheels."""
+    return {*release.documents, *release.wheels, *(f"{name}.metadata" for name in release.wheels)}
+
+
+def read_page(site: Path, project: str = "jaxlib-abacus") -> list[dict[str, Any]]:
+    """Return the files that the static index in a folder has of a project."""
+    files: list[dict[str, Any]] = json.loads((site / f"simple/{project}/index.v1+json").read_text())["files"]
+    return files

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import struct
 import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -71,14 +70,4 @@ def damage_stream(wheel: Path, member: str) -> Path:
     name, extra = struct.unpack_from("<HH", data, start + 26)
     data[start + 30 + name + extra] = 0xFF
     wheel.write_bytes(data)
-    return wheel
-
-
-def rename_by_extra(wheel: Path, member: str, name: str) -> Path:
-    """Add an empty member with a second name in its Unicode Path extra field, which zipfile takes since Python 3.12."""
-    value = struct.pack("<BL", 1, zlib.crc32(member.encode())) + name.encode()
-    info = zipfile.ZipInfo(member)
-    info.extra = struct.pack("<HH", 0x7075, len(value)) + value
-    with zipfile.ZipFile(wheel, "a") as archive:
-        archive.writestr(info, b"")
     return wheel

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from folders import write_files
 from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release.model import Release, read_release
 from pjrtwheel.release.wheels import LOCK_FILENAME, make_lock
-from pjrtwheel.wheel.archive import ArchiveWriter, timestamp
+from pjrtwheel.wheel.archive import open_archive, timestamp
 from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, Compression
 from pjrtwheel.wheel.members import format_record
 from pjrtwheel.wheel.metadata import wheel_metadata
@@ -27,6 +28,12 @@ ORIGIN = Origin(COMMIT, dirty=False, version="0.1.0", date="2026-11-20T10:00:00Z
 TAG = "v1.2.3+split.1"
 BINDINGS = ("cp312", "cp313")
 PLUGIN = "jaxlib_cpu-1.2.3+split.1-cp312-abi3-manylinux_2_27_x86_64.whl"
+WHEELS = [
+    "jaxlib-1.2.3+split.1-cp312-cp312-manylinux_2_27_x86_64.whl",
+    "jaxlib-1.2.3+split.1-cp313-cp313-manylinux_2_27_x86_64.whl",
+    "jaxlib_auto-1.2.3+split.1-py3-none-any.whl",
+    PLUGIN,
+]
 
 
 def make_repository(folder: Path, *, label: str = "split", build: int = 1) -> Path:
@@ -35,7 +42,7 @@ def make_repository(folder: Path, *, label: str = "split", build: int = 1) -> Pa
     pins |= {f"bindings.{tag}.linux_x86_64": f"jaxlib-1.2.3-{tag}-{tag}-manylinux_2_27_x86_64.whl" for tag in BINDINGS}
     write_release_file(folder, pins, label=label, build=build)
     (folder / "plugins").mkdir()
-    (folder / "pyproject.toml").write_text('[project]\nversion = "0.1.0"\n', "utf-8")
+    write_files(folder, dict.fromkeys(("pyproject.toml", "selector/pyproject.toml"), '[project]\nversion = "0.1.0"\n'))
     return folder
 
 
@@ -99,7 +106,7 @@ def write_wheel(
     files |= {f"{name.dist_info}/WHEEL": wheel_metadata(name, purelib=not pin)}
     files |= {f"{name.dist_info}/METADATA": _metadata(name)}
     path = dist / filename
-    with ArchiveWriter(
+    with open_archive(
         path, stamp=timestamp(environ or {}), compression=Compression(setting or DEFAULT_COMPRESSION)
     ) as archive:
         members = {member: archive.add(text_source(member, text)) for member, text in files.items()}

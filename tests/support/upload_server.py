@@ -9,12 +9,14 @@ import http.server
 import json
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from packaging.utils import canonicalize_name
+
+from package_index import serve
 
 USERNAME, PASSWORD = "releaser", "s3cr3t-of-the-tests"
 _JSON = "application/vnd.pypi.simple.v1+json"
@@ -105,17 +107,11 @@ class UploadServer:
 class _Handler(http.server.BaseHTTPRequestHandler):
     """The requests."""
 
-    server: Any
+    state: UploadServer
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_: Any) -> None:
         """Stay silent."""
-
-    @property
-    def state(self) -> UploadServer:
-        """The index."""
-        found: UploadServer = self.server.state
-        return found
 
     def do_GET(self) -> None:
         """List a project, or send a file."""
@@ -193,21 +189,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if status == 302:
             self.send_header("Location", "/elsewhere/")
         self.end_headers()
-        self.wfile.write(body)
+        with suppress(ConnectionError):  # a client may have seen enough
+            self.wfile.write(body)
 
 
 @contextmanager
 def run_server() -> Iterator[UploadServer]:
     """Run an empty index, and end it."""
     state = UploadServer()
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Handler) as server:
-        server.state = state  # type: ignore[attr-defined]
-        state.url = f"http://127.0.0.1:{server.server_port}/"
-        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-        thread.start()
+    with serve(type("Handler", (_Handler,), {"state": state})) as state.url:
         try:
             yield state
         finally:
             state.released.set()
-            server.shutdown()
-            thread.join()

@@ -23,7 +23,7 @@ from gh_program import TOKEN, StandIn, make_stand_in
 from pjrtwheel.bazel.workspace import ask_servers_to_end
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.release.known import load_release
-from pjrtwheel.workflows import selector_version
+from pjrtwheel.sets.tags import selector_version
 from release_under_test import ROOT, release_under_test
 from small_copy import copy_small
 from workflow_reruns import Outputs, keep_jobs, read_failures, read_log, read_outputs

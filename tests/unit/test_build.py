@@ -156,10 +156,8 @@ def bazel_returns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> BazelRetur
         folder = tmp_path / "bazel-out" / name
         folder.mkdir(parents=True)
         (folder / name).touch()
-        parts, digest = parse_name(name), hashlib.sha256(b"").hexdigest()
-        report = Report(
-            *(name, parts.distribution, parts.version, parts.tag, digest, 0, (), "id", "prebuilt", {}, {}, 0)
-        )
+        digest = hashlib.sha256(b"").hexdigest()
+        report = Report(name, digest, 0, (), "id", "prebuilt")
         (folder / "report.json").write_text(report.to_json(), "utf-8")
         return (folder / name).as_uri()
 

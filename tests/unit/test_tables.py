@@ -39,7 +39,6 @@ class Document:
     version: str = column(pattern=r"\d+(\.\d+)*")
     programs: tuple[Program, ...] = ()
     sizes: Mapping[str, int] = field(default_factory=dict)
-    range: tuple[int, int] = (0, 0)
     provider: Literal["prebuilt", "source"] = "prebuilt"
     place: Path = Path("dist")
     extra: Any = None
@@ -52,7 +51,6 @@ WHOLE = {
     "version": "1.2.3",
     "programs": [{"name": "fft", "seconds": 1.5, "level": "device"}, {"name": "jit", "seconds": 2.0, "level": None}],
     "sizes": {"a": 1},
-    "range": [1, 2],
     "provider": "source",
     "place": "wheels",
     "extra": {"any": ["thing"]},
@@ -68,7 +66,6 @@ def test_a_document_is_read_and_written_back_whole() -> None:
         version="1.2.3",
         programs=(Program("fft", 1.5, Level.DEVICE), Program("jit", 2.0)),
         sizes={"a": 1},
-        range=(1, 2),
         provider="source",
         place=Path("wheels"),
         extra={"any": ["thing"]},
@@ -92,7 +89,6 @@ def test_a_document_is_read_and_written_back_whole() -> None:
         ),
         ({"programs": {}}, r"programs: expected a list, found \{\}"),
         ({"sizes": {"a": "1"}}, "sizes.a: expected an integer, found '1'"),
-        ({"range": [1]}, "range: expected a list of 2 items, found 1"),
         ({"provider": "file"}, "provider: 'file' is unknown, expected one of prebuilt, source"),
         ({"count": -1}, "count: expected at least 0, found -1"),
         ({"place": 7}, "place: expected a string, found 7"),

@@ -106,12 +106,13 @@ def _link_files(found: ReleaseSet, dist: Path, folder: Path) -> dict[str, str]:
     expected = {entry.filename: entry.sha256 for entry in found.entries}
     digests = {}
     for name in (*expected, *found.others):
-        link_or_copy((dist / name).resolve(), folder / name)  # of a link to a wheel, the wheel
-        digests[name] = hash_file(folder / name)
-        if digests[name] != expected.get(name, digests[name]):
+        if (dist / name).is_file():
+            link_or_copy((dist / name).resolve(), folder / name)  # of a link to a wheel, the wheel
+            digests[name] = hash_file(folder / name)
+        if name not in digests or digests[name] != expected.get(name, digests[name]):
             raise AttestError(
                 f"{dist / name} is not the file that {RELEASE_FILENAME} describes",
-                cause="it was damaged or replaced after it was built",
+                cause="it was damaged, replaced or removed after it was built",
                 remedy="build it again",
             )
     return digests

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.attest.signature import parse_envelope
-from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement, parse_statement
+from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME, Statement, parse_statement
 from pjrtwheel.errors import AttestError, FetchError, UsageError, WheelError, fit
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.listing import download_file, is_address, read_document, read_settings, without_login
@@ -41,23 +41,23 @@ class ReleaseFolder:
         path: The folder.
         entries: Its wheels, in order of file name.
         digests: Name → sha256 of every file that `SHA256SUMS` lists: wheels and documents.
-        statement: What its provenance says; `None` where it has none.
+        statement: What its provenance says.
     """
 
     path: Path
     entries: tuple[Entry, ...]
     digests: Mapping[str, str]
-    statement: Statement | None = None
+    statement: Statement
 
     @property
     def tag(self) -> str:
-        """Its tag; empty without a statement."""
-        return self.statement.parameters.tag if self.statement else ""
+        """Its tag."""
+        return self.statement.parameters.tag
 
     @property
     def commit(self) -> str:
-        """The commit of the repository that it was built from; empty without a statement."""
-        return self.statement.commit if self.statement else ""
+        """The commit of the repository that it was built from."""
+        return self.statement.commit
 
     @property
     def wheels(self) -> Mapping[str, Entry]:
@@ -124,7 +124,8 @@ def read_release_folder(path: Path, *, documents_only: bool = False) -> ReleaseF
     present = {file.name for file in path.iterdir()} - {SUMS_FILENAME}
     irregular = sorted(file.name for file in path.iterdir() if file.is_symlink() or not file.is_file())
     _refuse(path, {"no regular file": irregular})
-    missing, unlisted = sorted(digests.keys() - present), sorted(present - digests.keys())
+    missing = sorted({BOM_FILENAME, STATEMENT_FILENAME, *digests} - present)
+    unlisted = sorted(present - digests.keys())
     missing = [name for name in missing if not (documents_only and name.endswith(".whl"))]
     altered = [name for name in sorted(digests.keys() & present) if hash_file(path / name) != digests[name]]
     wheels = {name for name in digests.keys() & present if name.endswith(".whl")}
@@ -147,10 +148,8 @@ def _refuse(path: Path, problems: Mapping[str, Iterable[str]]) -> None:
         raise AttestError(what, cause="; ".join(found), remedy=_REMEDY)
 
 
-def _read_statement(path: Path, entries: Mapping[str, Entry], digests: Mapping[str, str]) -> Statement | None:
-    """Return the statement of a release that has one; it must be about the release, whoever signed it."""
-    if STATEMENT_FILENAME not in digests:
-        return None
+def _read_statement(path: Path, entries: Mapping[str, Entry], digests: Mapping[str, str]) -> Statement:
+    """Return the statement of a release, which must be about the release, whoever signed it."""
     statement = parse_statement(parse_envelope((path / STATEMENT_FILENAME).read_bytes()).payload)
     expected = sorted(item for item in digests.items() if item[0] != STATEMENT_FILENAME)
     subjects = sorted((subject.name, subject.digest["sha256"]) for subject in statement.subjects)

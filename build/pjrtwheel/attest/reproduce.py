@@ -51,8 +51,6 @@ def reproduce(
         ReproduceError: It cannot be built again: of a state that is in no commit, or from a library that is nowhere.
     """
     statement = release.statement
-    if statement is None:
-        raise ReproduceError(f"{release.path} does not say how it was built", cause="it has no statement")
     if statement.dirty:
         cause = f"it was built with changes on top of {statement.commit}, which are in no commit"
         raise ReproduceError(f"{release.tag} cannot be built again", cause=cause)

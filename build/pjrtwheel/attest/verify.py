@@ -11,14 +11,13 @@ from securesystemslib.signer import SSlibKey
 
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.attest.signature import check_signature, parse_envelope
-from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME, Statement, build_of
+from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement, build_of
 from pjrtwheel.errors import AttestError, PjrtWheelError, fit
 from pjrtwheel.record.entries import Entry, check_sets
-from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, identify
-from pjrtwheel.tables import TableError, read_json
+from pjrtwheel.release.wheels import identify
+from pjrtwheel.sets.wheel_sets import read_lock
 from pjrtwheel.verify import documents
-from pjrtwheel.verify.contents import WheelContents, read_contents
-from pjrtwheel.wheel.members import open_wheel
+from pjrtwheel.verify.contents import read_contents
 
 _REMEDY = "do not install it; get the release again, from who published it"
 
@@ -35,35 +34,35 @@ def verify_release(
         documents_only: Whether its wheels are not there, and not looked into.
 
     Raises:
-        AttestError: It lacks a document, is of another tag, is not signed by the key, or its wheels are not what it
+        AttestError: It has no wheels, is of another tag, is not signed by the key, or its wheels are not what it
             says.
     """
-    statement = release.statement
-    if missing := sorted({BOM_FILENAME, STATEMENT_FILENAME} - release.digests.keys()):
-        raise AttestError(f"{release.path} has no {' and no '.join(missing)}", remedy=_REMEDY)
-    if statement is None or not release.entries:
+    if not release.entries:
         raise AttestError(f"{release.path} has no wheels", remedy=_REMEDY)
     if key:
         check_signature(parse_envelope((release.path / STATEMENT_FILENAME).read_bytes()), key)
     if tag and tag != release.tag:
         raise AttestError(f"the release is {release.tag}, not {tag}", remedy=_REMEDY)
-    problems = list(_check_entries(release, statement))
+    problems = list(_check_entries(release))
     if not documents_only and not problems:
         problems = _check_wheels(release)
     if problems:
         raise AttestError(f"{release.tag} is not a sound release", cause=fit(problems, "; "), remedy=_REMEDY)
-    return statement
+    return release.statement
 
 
-def _check_entries(release: ReleaseFolder, statement: Statement) -> Iterator[str]:
-    """Wheels are of the version that the statement names, of one set, and their lock is of the release file there."""
-    version = statement.parameters.version
+def _check_entries(release: ReleaseFolder) -> Iterator[str]:
+    """Wheels are of the version that the statement names, as its tag does, of one set, and of builds that it names."""
+    parameters = release.statement.parameters
+    version = parameters.version
+    if version not in release.tag:
+        yield f"its tag does not name {version}"
     yield from (f"{entry.filename} is not of {version}" for entry in release.entries if entry.version != version)
     try:
         check_sets(release.entries, release.tag)
     except PjrtWheelError as error:
         yield error.what
-    built = {(build.distribution, build.platform) for build in statement.parameters.builds}
+    built = {(build.distribution, build.platform) for build in parameters.builds}
     for entry in release.entries:
         if build_of(entry) not in built:
             yield f"{entry.filename} is of no build that {STATEMENT_FILENAME} names"
@@ -71,7 +70,7 @@ def _check_entries(release: ReleaseFolder, statement: Statement) -> Iterator[str
 
 def _check_wheels(release: ReleaseFolder) -> list[str]:
     """Look into every wheel: its RECORD, its names, and its lock."""
-    digest = release.statement.release_file_digest if release.statement else ""
+    digest = release.statement.release_file_digest
     with ThreadPoolExecutor(2) as pool:  # each may unpack a gigabyte
         found = pool.map(lambda entry: list(_check_wheel(release.path, entry, digest)), release.entries)
     return [problem for wheel in found for problem in wheel]
@@ -81,37 +80,33 @@ def _check_wheel(folder: Path, entry: Entry, digest: str) -> Iterator[str]:
     """Yield what is wrong with a wheel."""
     path = folder / entry.filename
     try:
-        with open_wheel(path), tempfile.TemporaryDirectory(prefix="verify-") as scratch:
+        with tempfile.TemporaryDirectory(prefix="verify-") as scratch:
             contents = read_contents(path, Path(scratch))
     except PjrtWheelError as error:
         yield f"{error.what} {error.cause}".strip()
         return
     checks = (
-        *documents.check_names(contents),
         *documents.check_record(contents),
         *documents.check_wheel_file(contents),
         *documents.check_metadata(contents),
         *documents.check_set(contents, ()),
     )
     yield from (f"{entry.filename}: {member} {text}".replace("  ", " ") for member, text in checks)
-    lock = documents.find_document(contents.texts, LOCK_FILENAME)
-    yield from _check_lock(contents, lock[1] if lock else None, entry, digest)
+    yield from _check_lock(path, entry, digest)
 
 
-def _check_lock(wheel: WheelContents, text: str | None, entry: Entry, digest: str) -> Iterator[str]:
+def _check_lock(path: Path, entry: Entry, digest: str) -> Iterator[str]:
     """A wheel with libraries has the lock that `release.json` names, and it is of the release file that is attested."""
-    if text is None:
-        if entry.has_library:
-            yield f"{wheel.path.name} holds no {LOCK_FILENAME}"
+    if not entry.has_library:
         return
     try:
-        lock = read_json(ReleaseLock, text, ignore_unknown=True)
-    except TableError as error:
-        yield f"{wheel.path.name} holds a damaged {LOCK_FILENAME}: {error}"
+        lock = read_lock(path, entry.package)
+    except PjrtWheelError as error:
+        yield error.what
         return
     if lock.lock_id != entry.lock_id:
-        yield f"{wheel.path.name} has the lock {lock.lock_id}, expected {entry.lock_id}"
+        yield f"{path.name} has the lock {lock.lock_id}, expected {entry.lock_id}"
     elif not digest:
-        yield f"{STATEMENT_FILENAME} names no release file that the lock of {wheel.path.name} could be of"
+        yield f"{STATEMENT_FILENAME} names no release file that the lock of {path.name} could be of"
     elif lock.lock_id != identify(digest, lock.build, lock.provider):
-        yield f"the lock of {wheel.path.name} is not of the release file that is attested"
+        yield f"the lock of {path.name} is not of the release file that is attested"

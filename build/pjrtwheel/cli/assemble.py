@@ -6,8 +6,7 @@ import argparse
 from pathlib import Path
 
 from pjrtwheel.errors import UsageError
-from pjrtwheel.files import write_atomically
-from pjrtwheel.wheel.archive import explain_write_errors
+from pjrtwheel.files import explain_full_disk, write_atomically
 from pjrtwheel.wheel.assemble import assemble
 from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, Compression, worker_count
 from pjrtwheel.wheel.plan import parse_manifest
@@ -34,8 +33,7 @@ def execute(args: argparse.Namespace) -> int:
         raise UsageError(f"no such manifest: {args.manifest}")
     spec = parse_manifest(args.manifest.read_text("utf-8"))
     report = assemble(spec, args.output, Compression(args.compression, args.jobs))
-    path = args.output / REPORT_FILENAME
-    with explain_write_errors(path):
-        write_atomically(path, report.to_json())
+    with explain_full_disk(args.output):
+        write_atomically(args.output / REPORT_FILENAME, report.to_json())
     print(report.describe())
     return 0

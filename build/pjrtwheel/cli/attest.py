@@ -41,7 +41,7 @@ def execute_attest(args: argparse.Namespace) -> int:
     wheels, others = count(len(release.entries), "wheel"), count(len(release.documents), "document")
     signed = f"signed with {args.key}" if args.key else "not signed"
     print_text(f"{display_path(release.path.absolute())}: {wheels} and {others}, {signed}\n{fit(release.documents)}")
-    if release.statement and release.statement.dirty:
+    if release.statement.dirty:
         print(f"warning: the wheels were built with changes on top of {release.commit}", file=sys.stderr)
     return 0
 

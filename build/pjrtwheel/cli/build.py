@@ -12,7 +12,7 @@ from pjrtwheel.backend import load_backends, pick_backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.build import build, parse_provider, promised_wheels
 from pjrtwheel.cli import add_options
-from pjrtwheel.dist_folder import print_wheels
+from pjrtwheel.dist_folder.printing import print_wheels
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root

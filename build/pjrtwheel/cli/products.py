@@ -18,7 +18,7 @@ from pjrtwheel.products.index import write_index
 from pjrtwheel.products.index.projects import find_unlisted
 from pjrtwheel.products.index.release_pages import MAIN_PAGE
 from pjrtwheel.products.pure_python import build_selector
-from pjrtwheel.publish.yanked import YANKED_FILE, find_reasons, read_yanked
+from pjrtwheel.publish.yanked import YANKED_FILE, read_reasons
 from pjrtwheel.record.entries import read_entries, require_record
 from pjrtwheel.release.known import load_release
 
@@ -79,8 +79,7 @@ def execute_index(args: argparse.Namespace) -> int:
     """Write the index and say what is in it."""
     dist = args.dist or args.root / "dist"
     output = args.output or dist / "simple"
-    decisions = read_yanked(args.root / YANKED_FILE)
-    projects = write_index(dist, output, find_reasons(decisions, read_entries(dist)) if decisions else {})
+    projects = write_index(dist, output, read_reasons(args.root / YANKED_FILE, read_entries(dist)))
     for project in projects:
         print_text(f"{project.name}: {count(len(project.files), 'file')}, {', '.join(project.versions)}")
     for name in find_unlisted(dist, projects):

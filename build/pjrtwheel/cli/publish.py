@@ -21,8 +21,6 @@ from pjrtwheel.publish.yanked import YANKED_FILE, YANKED_FILENAME
 from pjrtwheel.record.entries import read_entries
 from pjrtwheel.release_check.check import check_release, describe_statuses, format_problems, status_of
 from pjrtwheel.release_check.names import warn_of_names
-from pjrtwheel.sets.tags import tag_of_wheels
-from pjrtwheel.wheel.names import parse_name
 
 _EPILOG = """\
 Each VALUE can also be in the environment, under a name with the destination in it: PJRTWHEEL_STAGE_INDEX_URL is
@@ -57,11 +55,10 @@ def execute_publish(args: argparse.Namespace) -> int:
     """Print the plan and, unless that is all, follow it."""
     release = read_release_folder(args.folder)
     with as_damaged_release():
-        tag = tag_of_wheels(map(parse_name, release.wheels))
         statement = verify_release(release, documents_only=True)  # as those will who receive it
     if statement.dirty:
         raise UsageError(
-            f"{tag} was built with changes that are in no commit",
+            f"{release.tag} was built with changes that are in no commit",
             cause=f"nobody could build it again from {statement.commit[:12]}",
             remedy="commit them, build it again, and make it with attest",
         )
@@ -69,7 +66,7 @@ def execute_publish(args: argparse.Namespace) -> int:
 
         def at(name: str, *, stage: bool = False) -> Publication:
             destination = find_destination(args.root, name)
-            place = open_place(destination, args, os.environ, tag, stage=stage)
+            place = open_place(destination, args, os.environ, release.tag, stage=stage)
             return Publication(destination, place, release, scratch, trust_hashes=args.trust_index_hashes)
 
         stage = at(args.stage, stage=True) if args.stage else None

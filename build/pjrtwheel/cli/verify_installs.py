@@ -25,7 +25,7 @@ from pjrtwheel.installs.tries import (
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import require_text
 from pjrtwheel.release_check.names import warn_of_names
-from pjrtwheel.sets.promised import list_promised
+from pjrtwheel.sets.wheel_sets import list_promised
 from pjrtwheel.tables import write_json
 
 
@@ -52,22 +52,22 @@ def execute(args: argparse.Namespace) -> int:
     """
     known = load_backends(args.root)
     backends = [find_backend(args.root, name) for name in args.backend] or list(known.values())
-    with open_stage(args.index) as stage:
-        staged = read_set(stage, [backend.distribution for backend in backends], args.release, host_platform())
-        pythons = choose_pythons(staged.pythons, args.python)
-        combinations = list_combinations(pythons, backends, args.installer or INSTALLERS)
-        asked = [backend.distribution for backend in backends] if args.backend else []
-        promised = list_promised(args.root, staged.version, backends, host_platform().name)
-        warn_of_names(args.root, {file.sha256 for file in staged.wheels.values()})
-        chosen = pythons if args.python else ()
-        check_staged(staged, [name for name in promised if not chosen or any(map(name.fits, chosen))], asked)
-        where = {"vendor_wheels": args.vendor_wheels, "cache": cache_root()}
-        results = []
-        for result in try_all(combinations, known, stage, staged, find_interpreters(pythons), **where):
-            results.append(result)
-            if result.outcome is not InstallOutcome.SKIPPED:
-                detail = result.detail.replace("\n", "\n        ")
-                print(f"{result.outcome:<7} {result.combination.describe()}: {detail}", flush=True)
+    stage = open_stage(args.index)
+    staged = read_set(stage, [backend.distribution for backend in backends], args.release, host_platform())
+    pythons = choose_pythons(staged.pythons, args.python)
+    combinations = list_combinations(pythons, backends, args.installer or INSTALLERS)
+    asked = [backend.distribution for backend in backends] if args.backend else []
+    promised = list_promised(args.root, staged.version, backends, host_platform())
+    warn_of_names(args.root, {file.sha256 for file in staged.wheels.values()})
+    chosen = pythons if args.python else ()
+    check_staged(staged, [name for name in promised if not chosen or any(map(name.fits, chosen))], asked)
+    where = {"vendor_wheels": args.vendor_wheels, "cache": cache_root()}
+    results = []
+    for result in try_all(combinations, known, stage, staged, find_interpreters(pythons), **where):
+        results.append(result)
+        if result.outcome is not InstallOutcome.SKIPPED:
+            detail = result.detail.replace("\n", "\n        ")
+            print(f"{result.outcome:<7} {result.combination.describe()}: {detail}", flush=True)
     for line in describe_skips(results):
         print(line)
     print(f"{staged.version} from {stage.where}: {sum_up(results)}")

@@ -12,7 +12,7 @@ from pjrtwheel.cli import add_options, check_wheels
 from pjrtwheel.console import open_console
 from pjrtwheel.errors import PjrtWheelError, UsageError
 from pjrtwheel.program import print_error
-from pjrtwheel.verify import verify_paths
+from pjrtwheel.verify import verify_wheels
 from pjrtwheel.verify.compare import compare_inspections
 from pjrtwheel.verify.inspection import inspect_wheel, make_finder
 from pjrtwheel.verify.printer import print_comparison, print_summary, print_wheel
@@ -80,7 +80,7 @@ def configure_parser_verify(parser: argparse.ArgumentParser) -> None:
 def execute_verify(args: argparse.Namespace) -> int:
     """Check the wheels; problems leave as a `VerifyError`."""
     check_wheels(args.wheels)
-    verify_paths(args.wheels, tuple(load_backends(args.root).values()))
+    verify_wheels([(wheel, None) for wheel in args.wheels], tuple(load_backends(args.root).values()))
     for wheel in args.wheels:
         print(f"{wheel.name}: every promise of its name and metadata holds")
     return 0

@@ -13,7 +13,8 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.program import require_text
 from pjrtwheel.release.known import list_releases, load_release
-from pjrtwheel.workflows import BINDINGS_ALONE, Selection, list_jobs, read_machines, read_tag
+from pjrtwheel.sets.tags import find_tagged
+from pjrtwheel.workflows import BINDINGS_ALONE, Selection, list_jobs, read_machines
 
 
 def configure_parser_matrix(parser: argparse.ArgumentParser) -> None:
@@ -70,6 +71,6 @@ def configure_parser_tag(parser: argparse.ArgumentParser) -> None:
 
 def execute_tag(args: argparse.Namespace) -> int:
     """Print `release=`, which is empty for the selector, and `artifact=`, the name of what CI uploads."""
-    release = read_tag(args.root, args.tag)
-    print(f"release={release}\nartifact={f'release-{release}' if release else 'select'}")
+    release = find_tagged(args.root, args.tag)
+    print(f"release={release.version}\nartifact=release-{release.version}" if release else "release=\nartifact=select")
     return 0

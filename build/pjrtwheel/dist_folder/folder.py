@@ -6,9 +6,7 @@ Each file is put there whole or not at all, the wheels one after the other and `
 between two renames leaves whole wheels that `release.json` does not list yet; the next run names them.
 """
 
-import itertools
 import os
-import shutil
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -25,7 +23,6 @@ from pjrtwheel.record.entries import (
     format_entries,
     make_entry,
     merge_entries,
-    parse_entries,
     read_entries,
 )
 from pjrtwheel.record.origin import Origin, find_origin
@@ -46,7 +43,7 @@ def add_wheels(
         dist: The folder.
 
     Raises:
-        WheelError: A wheel changed after it was reported, or the disk is full.
+        WheelError: A wheel changed after it was reported, the disk is full, or `release.json` is damaged.
     """
     for wheel in built:
         wheel.path.chmod(READABLE)  # Bazel takes the right to write from its outputs, and would from their links
@@ -71,7 +68,8 @@ def add_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend], ro
 
 
 def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:
-    """Raise a `WheelError` unless built wheels will find room in `dist`, before they are verified and proven."""
+    """Raise a `WheelError` unless built wheels can be added to `dist`: there is room, and its record is not damaged."""
+    read_entries(dist)
     if not files.space_for([wheel.path for wheel in built], dist):
         return  # without a look at what is there, which would be hashed
     fresh = [wheel.path for wheel in built if not _is_published(wheel.report.wheel, wheel.report.sha256, dist)]
@@ -109,9 +107,8 @@ def put_wheels(
                         _add(wheels[name], entry, folder)
                     (folder / name).replace(dist / name)
                     digests[name] = entry.sha256
-            merged = merge_entries(_read_replaceable(dist), entries, digests)
+            merged = merge_entries(read_entries(dist), entries, digests)
             write_atomically(dist / RELEASE_FILENAME, format_entries(merged))
-            _flush_folder(dist)
     for warning in _describe_unlisted(merged, digests):
         print(f"warning: {warning}", file=sys.stderr, flush=True)
     return tuple(merged.values())
@@ -126,7 +123,7 @@ def add_proofs(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Pa
         The wheels that its `release.json` does not describe, or as other bytes: nothing was recorded of these.
     """
     with files.locked(dist):
-        entries = _read_replaceable(dist)
+        entries = read_entries(dist)
         known = {name for name in proofs if name in entries and entries[name].sha256 == digests[name]}
         if known:
             changed = {name: add_proofs_to(entries[name], [proofs[name]]) for name in known}
@@ -140,31 +137,16 @@ def withdraw(names: Collection[str], dist: Path) -> None:
     Names that are not there are passed over.
     """
     with files.locked(dist):
-        kept = {name: entry for name, entry in _read_replaceable(dist).items() if name not in names}
+        kept = {name: entry for name, entry in read_entries(dist).items() if name not in names}
         write_atomically(dist / RELEASE_FILENAME, format_entries(kept))
         for name in names:
             (dist / name).unlink(missing_ok=True)
 
 
-def _read_replaceable(dist: Path) -> dict[str, Entry]:
-    """Return the whole entries of a folder, before its `release.json` is replaced; of a damaged one a copy is kept."""
-    try:
-        return read_entries(dist)
-    except WheelError as error:
-        path = dist / RELEASE_FILENAME
-        names = (path.with_name(f"{path.name}.damaged-{number}") for number in itertools.count(1))
-        copy = next(name for name in names if not name.exists())
-        shutil.copyfile(path, copy)
-        print(f"warning: {error.what} ({error.cause}); a copy is kept as {copy.name}", file=sys.stderr, flush=True)
-        return parse_entries(path.read_bytes())
-
-
 def _refuse_mixed(entries: Sequence[Entry], dist: Path) -> None:
     """Raise a `WheelError` if wheels that come would be of another set than those of their version that are there."""
-    path = dist / RELEASE_FILENAME
-    known = parse_entries(path.read_bytes()) if path.is_file() else {}
     present = {wheel.name for wheel in dist.glob("*.whl")} | {entry.filename for entry in entries}
-    check_sets(merge_entries(known, entries, present).values(), str(dist))
+    check_sets(merge_entries(read_entries(dist), entries, present).values(), str(dist))
 
 
 def _is_published(name: str, digest: str, dist: Path) -> bool:
@@ -193,12 +175,3 @@ def _describe_unlisted(entries: Mapping[str, Entry], digests: Mapping[str, str])
         for name, digest in sorted(digests.items())
         if name not in entries or entries[name].sha256 != digest
     )
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the renames durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

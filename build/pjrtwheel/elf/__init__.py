@@ -5,20 +5,3 @@
 `read_image` turns a file into an `ElfImage`, `plan_repair` turns that into a list of byte ranges and edits, and
 `read_chunks` carries the plan out while the file streams by, so that no library is ever held in memory as a whole.
 """
-
-from pjrtwheel.elf.image import ElfImage, is_elf, read_image
-from pjrtwheel.elf.layout import Span, read_chunks
-from pjrtwheel.elf.repair import ANYWHERE, LibraryPlace, RepairPlan, check_exports, plan_repair
-
-__all__ = [
-    "ANYWHERE",
-    "ElfImage",
-    "LibraryPlace",
-    "RepairPlan",
-    "Span",
-    "check_exports",
-    "is_elf",
-    "plan_repair",
-    "read_chunks",
-    "read_image",
-]

@@ -6,7 +6,7 @@ A repaired file is a list of pieces: ranges copied from the input, and bytes tha
 """
 
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 from typing import BinaryIO, ClassVar, Self
 
@@ -33,7 +33,6 @@ SHT_STRTAB = 3
 SHT_RELA = 4
 SHT_NOBITS = 8
 SHT_REL = 9
-SHT_DYNSYM = 11
 VERSION_TABLES = {0x6FFFFFFD, 0x6FFFFFFE}  # SHT_GNU_verdef, SHT_GNU_verneed: sh_info counts their entries
 SHF_ALLOC = 0x2
 SHF_INFO_LINK = 0x40
@@ -171,28 +170,22 @@ def total_size(pieces: Iterable[Piece]) -> int:
     return sum(piece.stop - piece.start if isinstance(piece, Span) else len(piece) for piece in pieces)
 
 
-def read_chunks(file: BinaryIO, pieces: Sequence[Piece], size: int) -> Iterator[memoryview]:
+def read_chunks(file: BinaryIO, pieces: Iterable[Piece], size: int) -> Iterator[memoryview]:
     """Stream the file that the pieces make, in chunks of `size`, the last one shorter; each is in memory of its own."""
-    remaining = total_size(pieces)
-    source = _read_slices(file, pieces, size)
-    pending = memoryview(b"")
-    while remaining:
-        chunk = bytearray(min(size, remaining))
-        filled = 0
-        while filled < len(chunk):
-            if not pending:
-                pending = next(source)
-            taken = min(len(pending), len(chunk) - filled)
-            chunk[filled : filled + taken] = pending[:taken]
-            pending, filled = pending[taken:], filled + taken
-        remaining -= filled
-        yield memoryview(chunk)
+    pending = bytearray()
+    for data in _read_slices(file, pieces, size):
+        pending += data
+        while len(pending) >= size:
+            yield memoryview(pending[:size])
+            del pending[:size]
+    if pending:
+        yield memoryview(pending)
 
 
-def _read_slices(file: BinaryIO, pieces: Iterable[Piece], size: int) -> Iterator[memoryview]:
+def _read_slices(file: BinaryIO, pieces: Iterable[Piece], size: int) -> Iterator[bytes]:
     for piece in pieces:
         if isinstance(piece, bytes):
-            yield memoryview(piece)
+            yield piece
             continue
         for start in range(piece.start, piece.stop, size):
             file.seek(start)
@@ -200,4 +193,4 @@ def _read_slices(file: BinaryIO, pieces: Iterable[Piece], size: int) -> Iterator
             data = file.read(wanted)
             if len(data) != wanted:
                 raise EOFError(f"file ended at {start + len(data)}, expected {piece.stop}")
-            yield memoryview(data)
+            yield data

@@ -198,12 +198,6 @@ _NAMES = {layout.DT_RPATH: "RPATH", layout.DT_RUNPATH: "RUNPATH"}
 _ORIGINS = ("$ORIGIN", "${ORIGIN}")
 _SHOWN = 3
 
-ABSOLUTE = "absolute"
-RELATIVE = "relative to the working directory"
-BUILD_TREE = "of a build tree"
-OUTSIDE = "outside site-packages"
-REPEATED = "repeated"
-
 
 @dataclass(frozen=True, slots=True)
 class LibraryPlace:
@@ -251,7 +245,7 @@ def clean_search_path(path: str, place: LibraryPlace = ANYWHERE) -> Cleaned:
     for element in path.split(":"):
         bare = element.rstrip("/") or element
         reason = "" if bare in place.kept else _fault(element, place.depth)
-        reason = reason or (REPEATED if bare in elements else "")
+        reason = reason or ("repeated" if bare in elements else "")
         if reason:
             dropped[reason] += 1
         else:
@@ -263,13 +257,13 @@ def _fault(element: str, depth: int | None) -> str:
     root, *parts = element.split("/")
     if root not in _ORIGINS:
         # An empty element, too, means the directory that the user happens to be in.
-        return ABSOLUTE if element.startswith("/") else RELATIVE
+        return "absolute" if element.startswith("/") else "relative to the working directory"
     if depth is None:
         return ""
     # Bazel's directories of linked libraries and of run trees, which exist where it built.
     if any(part.startswith("_solib_") or part.endswith(".runfiles") for part in parts):
-        return BUILD_TREE
-    return OUTSIDE if _leaves(parts, depth) else ""
+        return "of a build tree"
+    return "outside site-packages" if _leaves(parts, depth) else ""
 
 
 def _leaves(parts: list[str], depth: int) -> bool:

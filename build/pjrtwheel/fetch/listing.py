@@ -14,7 +14,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -206,7 +206,7 @@ def _read_page(project: str, url: str, session: requests.Session) -> list[Distri
 
 def _describe(package: DistributionPackage, session: requests.Session) -> IndexFile:
     if path := local_path(package.url):
-        return _describe_file(path)
+        return replace(_describe_file(path), yanked=package.is_yanked)
     digest = package.digests.get("sha256", "")
     if not digest:
         raise FetchError(

@@ -4,13 +4,12 @@
 
 import shutil
 import stat
-import zipfile
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pjrtwheel.errors import FetchError
-from pjrtwheel.wheel.members import DAMAGE, check_directory, place_inside
+from pjrtwheel.wheel.members import open_wheel, place_inside
 
 
 def _select(names: Sequence[str], patterns: Sequence[str], optional: Sequence[str], wheel: str) -> list[str]:
@@ -31,27 +30,16 @@ def unpack_wheel(
     Each shell pattern must match something, but for the optional ones; `*` also matches `/`.
 
     Raises:
-        FetchError: The archive is damaged, holds a hostile name, or lacks what a pattern asks for.
-        WheelError: A member would be written elsewhere.
+        FetchError: The wheel lacks what a pattern asks for.
+        WheelError: It is damaged or hostile, or a member would be written elsewhere.
     """
-    try:
-        with zipfile.ZipFile(wheel) as archive:
-            problems = check_directory(archive.infolist(), wheel.stat().st_size)
-            if problems:
-                more = f"; and {len(problems) - 1} more" if len(problems) > 1 else ""
-                raise FetchError(
-                    f"{wheel.name}: refused to unpack it: {problems[0]}{more}",
-                    cause="a wheel holds plain files with relative names only, each once; this one was made by a "
-                    "broken or hostile tool",
-                )
-            files = {info.filename: info for info in archive.infolist() if not info.is_dir()}
-            chosen = _select(list(files), patterns, optional, wheel.name)
-            for name in chosen:
-                target = place_inside(directory, name)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with archive.open(name) as reader, target.open("wb") as writer:
-                    shutil.copyfileobj(reader, writer, 1 << 20)
-                target.chmod(0o755 if files[name].external_attr >> 16 & stat.S_IXUSR else 0o644)
-    except DAMAGE as error:
-        raise FetchError(f"damaged wheel: {wheel.name}", cause=str(error)) from error
+    with open_wheel(wheel) as archive:
+        files = {info.filename: info for info in archive.infolist() if not info.is_dir()}
+        chosen = _select(list(files), patterns, optional, wheel.name)
+        for name in chosen:
+            target = place_inside(directory, name)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            with archive.open(name) as reader, target.open("wb") as writer:
+                shutil.copyfileobj(reader, writer, 1 << 20)
+            target.chmod(0o755 if files[name].external_attr >> 16 & stat.S_IXUSR else 0o644)
     return tuple(sorted(chosen))

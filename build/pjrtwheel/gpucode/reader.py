@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pjrtwheel.elf import ElfImage, read_image
+from pjrtwheel.elf.image import ElfImage, read_image
 from pjrtwheel.elf.layout import SectionHeader
 from pjrtwheel.errors import ElfError
 from pjrtwheel.gpucode import GpuCode, order_names
@@ -97,6 +97,7 @@ def read_gpu_code(path: Path, tools: Mapping[str, Path], *, where: str = "") -> 
 
 
 def _read_nvidia(path: Path, image: ElfImage, tools: Mapping[str, Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of SASS, such as `sm_90`, and of PTX, such as `compute_120`."""
     if not needed_tools(image):
         return (), ()
     if _CUOBJDUMP not in tools:
@@ -105,7 +106,14 @@ def _read_nvidia(path: Path, image: ElfImage, tools: Mapping[str, Path]) -> tupl
             cause=f"the backend names no tool {_CUOBJDUMP!r}, or it was not handed on",
             remedy=f"give NVIDIA's {_CUOBJDUMP}; the package index has it as nvidia-cuda-cuobjdump",
         )
-    return _list_nvidia(tools[_CUOBJDUMP], path, image.where)
+    names = parse_listing(_run(tools[_CUOBJDUMP], path, image.where), image.where)
+    if not any(names):
+        raise ElfError(
+            f"cuobjdump finds no code in {image.where}, which has a section for it",
+            cause="the library is damaged, or newer than the program",
+            remedy="fetch it again, or pin a newer nvidia-cuda-cuobjdump",
+        )
+    return names
 
 
 def _read_amd(file: BinaryIO, image: ElfImage) -> tuple[str, ...]:
@@ -221,22 +229,6 @@ _LINE = re.compile(r"(ELF|PTX) file +\d+: .+\.sm_(\d+[a-z]?)\.(?:cubin|ptx)")
 _LISTED = ("ELF file", "PTX file")
 _NOTHING = "does not contain device code"
 _TIME_LIMIT = 300  # seconds; only a damaged file takes that long
-
-
-def _list_nvidia(cuobjdump: Path, library: Path, where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of SASS, such as `sm_90`, and of PTX, such as `compute_120`.
-
-    Raises:
-        ElfError: The program cannot be run, fails, or finds no code.
-    """
-    names = parse_listing(_run(cuobjdump, library, where), where)
-    if not any(names):
-        raise ElfError(
-            f"cuobjdump finds no code in {where}, which has a section for it",
-            cause="the library is damaged, or newer than the program",
-            remedy="fetch it again, or pin a newer nvidia-cuda-cuobjdump",
-        )
-    return names
 
 
 def parse_listing(text: str, where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

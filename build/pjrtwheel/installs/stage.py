@@ -3,13 +3,9 @@
 """What a stage offers of one set: an index, or a folder of wheels."""
 
 import functools
-import http.server
-import threading
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from packaging.version import Version
 
@@ -24,7 +20,7 @@ from pjrtwheel.release.model import Pin
 from pjrtwheel.sets import BINDINGS, PURE_PYTHON, SELECTOR
 from pjrtwheel.wheel.names import WheelName, find_name, is_variant
 
-_INDEX = "simple"  # of a folder that a web server serves
+_INDEX = "simple"  # of a folder as `publish` writes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,42 +73,18 @@ class StagedSet:
         return max(found, key=lambda name: (Version(name.version), name.build_order), default=None)
 
 
-@contextmanager
-def open_stage(where: str) -> Iterator[Stage]:
-    """Open the stage of an address or a folder: one with wheels, or one with an index, which is served meanwhile.
+def open_stage(where: str) -> Stage:
+    """Return the stage of an address or a folder: one with wheels, or one with an index.
 
     Raises:
         UsageError: It is neither.
     """
     if is_address(where, ("https://", "http://")):
-        yield Stage(without_login(where), where)
-        return
+        return Stage(without_login(where), where)
     require_folder(Path(where), "give a folder of wheels, or the address of a simple index, as https://HOST/simple/")
     folder = Path(where).resolve()
-    if (folder / _INDEX / HTML_PAGE).is_file() and not any(folder.glob("*.whl")):
-        with _serve(folder) as address:
-            yield Stage(str(folder), f"{address}/{_INDEX}/")
-    else:
-        yield Stage(str(folder), "")
-
-
-@contextmanager
-def _serve(folder: Path) -> Iterator[str]:
-    """Serve a folder on loopback, at a port that nobody else has."""
-    handler = functools.partial(_SilentHandler, directory=str(folder))
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-        thread.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}"
-        finally:
-            server.shutdown()
-            thread.join()
-
-
-class _SilentHandler(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, *_: Any) -> None:
-        """Say nothing of what installers ask for."""
+    has_index = (folder / _INDEX / HTML_PAGE).is_file() and not any(folder.glob("*.whl"))
+    return Stage(str(folder), f"{(folder / _INDEX).as_uri()}/" if has_index else "")
 
 
 def read_set(stage: Stage, distributions: Collection[str], release: str | None, platform: Platform) -> StagedSet:

@@ -5,6 +5,7 @@
 Each has a clean environment, into which JAX and a backend are installed by name, and in which JAX is started.
 """
 
+import itertools
 import json
 import sys
 import tempfile
@@ -31,14 +32,6 @@ _SECONDS = 180.0
 _KEPT = 100_000
 _SHOWN = 110  # characters of a line of an installer
 _DEFAULT_DEVICES = "import jax; print(jax.devices()[0].platform)"
-
-
-class Reason(StrEnum):
-    """Why a combination cannot be tried here."""
-
-    NOT_STAGED = "not at the stage"
-    NO_PYTHON = "no such Python on this machine"
-    VENDOR_WHEELS = "not downloaded without --vendor-wheels"
 
 
 class InstallOutcome(StrEnum):
@@ -96,17 +89,14 @@ class InstallResult:
 
 
 def list_combinations(
-    pythons: Iterable[str], backends: Iterable[Backend], installers: Iterable[str]
+    pythons: Iterable[str], backends: Iterable[Backend], installers: Collection[str]
 ) -> Iterator[Combination]:
     """Yield every combination; what the vendor's libraries are is in each backend's extras."""
-    chosen = list(backends)
-    named = list(installers)
-    for python in pythons:
-        for backend in chosen:
-            for extra, extras in backend.jaxlib_extras.items():
-                vendor = bool(extras) or not backend.prebuilt.bundled
-                for installer in named:
-                    yield Combination(python, backend.name, extra, installer, vendor)
+    for python, backend in itertools.product(pythons, backends):
+        for extra, extras in backend.jaxlib_extras.items():
+            vendor = bool(extras) or not backend.prebuilt.bundled
+            for installer in installers:
+                yield Combination(python, backend.name, extra, installer, vendor)
 
 
 def choose_pythons(available: Collection[str], asked: Collection[str]) -> tuple[str, ...]:
@@ -132,15 +122,13 @@ def why_skipped(
     interpreter: Interpreter | None,
     *,
     vendor_wheels: bool,
-) -> Reason | None:
+) -> str:
     """Return why a combination cannot be tried here; nothing if it can."""
     if staged.find(distribution, combination.python) is None:
-        return Reason.NOT_STAGED
+        return "not at the stage"
     if interpreter is None:
-        return Reason.NO_PYTHON
-    if combination.vendor and not vendor_wheels:
-        return Reason.VENDOR_WHEELS
-    return None
+        return "no such Python on this machine"
+    return "not downloaded without --vendor-wheels" if combination.vendor and not vendor_wheels else ""
 
 
 def describe_skips(results: Iterable[InstallResult]) -> Iterator[str]:
@@ -212,10 +200,10 @@ def try_all(
     for combination in combinations:
         backend, interpreter = backends[combination.backend], interpreters[combination.python]
         reason = why_skipped(combination, staged, backend.distribution, interpreter, vendor_wheels=vendor_wheels)
-        if reason or interpreter is None:
-            yield InstallResult(combination, InstallOutcome.SKIPPED, reason or Reason.NO_PYTHON)
-        else:
+        if interpreter and not reason:
             yield try_install(combination, backend, stage, staged, interpreter, cache=cache)
+        else:
+            yield InstallResult(combination, InstallOutcome.SKIPPED, reason)
 
 
 def install_command(installer: str, stage: Stage, python: Path, requirements: Sequence[str]) -> list[str]:

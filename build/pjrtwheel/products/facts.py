@@ -22,7 +22,7 @@ from jaxlib_select.errors import FactsError
 from jaxlib_select.facts import SCHEMA, Facts, Select, Source, read_facts
 from jaxlib_select.machine.model import format_version
 from pjrtwheel.backend import Backend
-from pjrtwheel.elf import read_image
+from pjrtwheel.elf.image import read_image
 from pjrtwheel.errors import UsageError, count
 from pjrtwheel.fetch import WheelCache, download_wheel, unpack_wheel
 from pjrtwheel.files import hash_file, write_atomically

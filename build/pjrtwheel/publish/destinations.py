@@ -14,9 +14,9 @@ from typing import Protocol
 
 from packaging.utils import canonicalize_name
 
-from pjrtwheel.errors import PinError, UsageError, explain, shorten
+from pjrtwheel.errors import PinError, UsageError, shorten
 from pjrtwheel.record.entries import Entry
-from pjrtwheel.tables import TableError, column, read_toml
+from pjrtwheel.tables import column, load_toml
 from pjrtwheel.wheel.names import is_variant
 
 DESTINATIONS_FILE = "releases/destinations.toml"
@@ -159,14 +159,10 @@ def load_destinations(root: Path) -> dict[str, Destination]:
     Raises:
         PinError: The file is missing or malformed, or has a name twice.
     """
-    path = root / DESTINATIONS_FILE
-    try:
-        listed = read_toml(_Destinations, path.read_text("utf-8")).destination
-    except (OSError, UnicodeDecodeError, TableError) as error:
-        raise PinError(f"{path} cannot be read", cause=explain(error)) from error
+    listed = load_toml(_Destinations, root / DESTINATIONS_FILE).destination
     found = {entry.name: entry for entry in listed}
     if len(found) < len(listed):
-        raise PinError(f"{path} cannot be read", cause="a name occurs twice")
+        raise PinError(f"{DESTINATIONS_FILE} cannot be read", cause="a name occurs twice")
     return found
 
 

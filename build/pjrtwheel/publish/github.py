@@ -35,7 +35,7 @@ from pjrtwheel.products.index.projects import (
     read_requires_python,
 )
 from pjrtwheel.publish.destinations import PublishedFile
-from pjrtwheel.publish.yanked import find_reasons, read_yanked
+from pjrtwheel.publish.yanked import read_reasons
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX, find_name
 
@@ -154,7 +154,7 @@ class GithubRelease:
         url = f"{self.address}/releases/download/{quote(tag, safe='')}"
         found = self._view(tag) or {"assets": []}
         assets = {asset["name"]: asset for asset in found["assets"] if asset["state"] == "uploaded"}
-        reasons = find_reasons(read_yanked(self.yanked_file), filter(find_name, assets), tag)
+        reasons = read_reasons(self.yanked_file, filter(find_name, assets), tag)
         return {
             name: PublishedFile(
                 name,

@@ -4,6 +4,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from pjrtwheel.errors import count, describe_size, printable
 from pjrtwheel.publish.destinations import PublishedFile
@@ -16,16 +17,21 @@ class LocalFile:
     """A file of the release.
 
     Attributes:
-        name: File name.
+        path: Where it is.
         sha256: Its digest in `SHA256SUMS`.
         size: Length in bytes.
         project: Normalized project name of a wheel; empty for a document.
     """
 
-    name: str
+    path: Path
     sha256: str
     size: int
     project: str = ""
+
+    @property
+    def name(self) -> str:
+        """File name."""
+        return self.path.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,22 +39,17 @@ class Plan:
     """What is done, in this order.
 
     Attributes:
-        tag: Tag of the release.
-        destination: Name of the destination.
         files: All files.
         to_send: Those that are not there.
         problems: Sentences that say why nothing may be sent; none if it may.
     """
 
-    tag: str
-    destination: str
     files: tuple[LocalFile, ...]
     to_send: tuple[LocalFile, ...]
     problems: tuple[str, ...]
 
 
 def make_plan(
-    tag: str,
     destination: str,
     files: Iterable[LocalFile],
     present: Mapping[str, PublishedFile],
@@ -59,7 +60,6 @@ def make_plan(
     """Compare a release with what is at a destination.
 
     Args:
-        tag: Tag of the release.
         destination: Name of the destination, for sentences.
         files: The release, as far as it is published there.
         present: What is there, by name, each with its sha256.
@@ -69,7 +69,7 @@ def make_plan(
     ordered = tuple(sorted(files, key=lambda file: (_rank(file), file.project, file.name)))
     to_send = tuple(file for file in ordered if file.name not in present)
     differences = find_differences(destination, ordered, present, alone=alone)
-    return Plan(tag, destination, ordered, to_send, (*problems, *differences))
+    return Plan(ordered, to_send, (*problems, *differences))
 
 
 def find_differences(
@@ -97,9 +97,9 @@ def projects_of(files: Iterable[LocalFile]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(file.project for file in files if file.project))
 
 
-def format_plan(plan: Plan) -> list[str]:
+def format_plan(what: str, plan: Plan) -> list[str]:
     """Return the plan as lines: all files if some are sent, else those that are refused."""
-    head = f"{plan.tag} to {plan.destination}: {_count(plan.files)}"
+    head = f"{what}: {_count(plan.files)}"
     if plan.problems:
         return [head, *(f"refused: {problem}" for problem in plan.problems)]
     if not plan.to_send:

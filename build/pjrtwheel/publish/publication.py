@@ -9,7 +9,7 @@ Files are compared in the order of the plan, so `jaxlib` is not sent before ever
 
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -20,13 +20,13 @@ from pjrtwheel.files import hash_file, require_space
 from pjrtwheel.publish.destinations import Destination, Place, PublishedFile, check_limits
 from pjrtwheel.publish.plan import LocalFile, Plan, find_differences, format_plan, make_plan, projects_of
 from pjrtwheel.record.entries import Entry
-from pjrtwheel.sets.tags import tag_of_wheels
-from pjrtwheel.wheel.names import METADATA_SUFFIX, parse_name
+from pjrtwheel.wheel.names import METADATA_SUFFIX
 from pjrtwheel.wheel.unpack import read_metadata
 
 # How long to wait for a file that was sent to be listed: some indexes list from a cache.
 LISTING_WAITS_S = (0.5, 2.0, 5.0, 15.0)
 _SHOWN = 3
+_REPAIR = "check that uploads and pages are of one index; what is wrong there, remove or yank"
 
 
 @dataclass(frozen=True)
@@ -46,24 +46,18 @@ class Publication:
     release: ReleaseFolder
     scratch: Path
     trust_hashes: bool = False
-    _read: set[str] = field(default_factory=set, init=False)  # names of files that were read back, and are right
-
-    @cached_property
-    def tag(self) -> str:
-        """The tag of the release."""
-        return tag_of_wheels(map(parse_name, self.release.wheels))
+    _downloaded: dict[str, str] = field(default_factory=dict, init=False)  # file name → sha256 of what came
 
     @cached_property
     def files(self) -> tuple[LocalFile, ...]:
         """The files of the release that are published at this destination; METADATA of its wheels is made for that."""
-        wheels = (LocalFile(entry.filename, entry.sha256, entry.size, entry.distribution) for entry in self._entries)
-        documents = (self.release.path / name for name in self.release.documents if self.destination.takes(name))
+        folder = self.release.path
+        wheels = (
+            LocalFile(folder / entry.filename, entry.sha256, entry.size, entry.distribution) for entry in self._entries
+        )
+        documents = (folder / name for name in self.release.documents if self.destination.takes(name))
         metadata = map(self._write_metadata, self._entries) if self.destination.has_metadata else ()
-        return (*wheels, *(_document(path) for path in (*documents, *metadata)))
-
-    def find_local(self, file: LocalFile) -> Path:
-        """Return where a file is on this disk."""
-        return (self.scratch if file.name.endswith(METADATA_SUFFIX) else self.release.path) / file.name
+        return (*wheels, *(LocalFile(path, hash_file(path), path.stat().st_size) for path in (*documents, *metadata)))
 
     def examine(self) -> Plan:
         """Compare the release with what is there, which changes nothing.
@@ -72,17 +66,16 @@ class Publication:
             PublishError: The destination cannot be read.
         """
         problems = check_limits(self.destination, self.release.entries, self.release.documents)
-        present = dict(self.place.list_files(projects_of(self.files)))
-        for file in self.files:
-            found = present.get(file.name)
-            if found and not found.sha256:  # it is downloaded as far as ours is long
-                present[file.name] = replace(found, sha256=self._download(found, file.size))
-                self._read.add(file.name)
-        alone = not self.destination.is_shared
-        return make_plan(self.tag, self.destination.name, self.files, present, problems, alone=alone)
+        return make_plan(
+            self.destination.name,
+            self.files,
+            self._list(self.files),
+            problems,
+            alone=not self.destination.is_shared,
+        )
 
-    def send(self, plan: Plan, source: Callable[[LocalFile], Path]) -> None:
-        """Do what the plan says, with the bytes that `source` finds on this disk, and compare all with the release.
+    def send(self, plan: Plan, staged: Mapping[str, Path]) -> None:
+        """Do what the plan says, with the bytes that came from a stage if any did, and compare all with the release.
 
         Raises:
             PublishError: The destination refused a file, failed, or has other bytes than those that were sent; the
@@ -99,12 +92,12 @@ class Publication:
                 if plan.to_send:
                     print(f"{number:>3}/{len(plan.files)} {'sending' if send else 'checking':<8} {file.name}")
                 if send:
-                    self.place.upload(source(file), file.sha256)
+                    self.place.upload(staged.get(file.name, file.path), file.sha256)
                 self._read_back(file)
                 done.append(file)
-            self._compare_whole()  # before anybody sees what is still a draft
+            self._compare(self.files, whole=True)  # before anybody sees what is still a draft
             self.place.finish()
-            self._compare_whole()
+            self._compare(self.files, whole=True)
         except (PublishError, WheelError) as error:
             raise _add_progress(error, plan, done) from error
 
@@ -121,63 +114,59 @@ class Publication:
 
     def _read_back(self, file: LocalFile) -> None:
         """Make sure that a file is listed, under its digest and with its bytes."""
-        if file.name in self._read:
+        found = self._compare([file])[file.name]
+        if self.trust_hashes or self.destination.keeps_digests:
             return
-        found = self._list(projects_of([file]), [file.name]).get(file.name)
-        if found is None:
+        if (digest := self._download(file, found)) != file.sha256:
             raise PublishError(
-                f"{self.destination.name} does not list {file.name}",
-                cause=f"it took the file, but {self.place.address} does not show it",
-                remedy="check that both addresses are those of one index",
-            )
-        if found.sha256:
-            self._compare(file, found.sha256, "it says that the sha256 is")
-        if not (found.sha256 and (self.trust_hashes or self.destination.keeps_digests)):
-            self._compare(file, self._download(found, file.size), "what it serves has the sha256")
-        self._read.add(file.name)
-
-    def _compare(self, file: LocalFile, digest: str, saying: str) -> None:
-        if digest != file.sha256:
-            raise PublishError(
-                f"{self.destination.name} has other bytes than {file.name}",
-                cause=f"{saying} {digest[:16]}..., that of the release is {file.sha256[:16]}...",
-                remedy="remove the file there, or yank it, and have the index looked at",
+                f"{self.destination.name} serves other bytes than {file.name}",
+                cause=f"they have the sha256 {digest[:16]}..., those of the release {file.sha256[:16]}...",
+                remedy=_REPAIR,
             )
 
-    def _list(self, projects: Collection[str], names: Iterable[str]) -> Mapping[str, PublishedFile]:
-        """List what is there, for a while again and again if some names are missing."""
-        expected = set(names)
-        for seconds in LISTING_WAITS_S:
-            present = self.place.list_files(projects)
-            if expected <= present.keys():
-                return present
-            time.sleep(seconds)
-        return self.place.list_files(projects)
-
-    def _download(self, found: PublishedFile, size: int) -> str:
-        """Return the sha256 of what a destination serves."""
-        target = self.scratch / "read-back"
-        try:
-            self.place.download(replace(found, size=size), target)
-            return hash_file(target)
-        finally:
-            target.unlink(missing_ok=True)
-
-    def _compare_whole(self) -> None:
-        """Compare all that is there at the end with the release, by names and digests."""
-        files = {file.name: file for file in self.files}
-        present = self._list(projects_of(self.files), files)
-        stated = {
-            name: found if found.sha256 or name not in files else replace(found, sha256=files[name].sha256)
-            for name, found in present.items()  # those without a digest were downloaded
-        }
-        missing = [f"{name} is missing" for name in files if name not in present]
-        alone = not self.destination.is_shared
-        if problems := [*missing, *find_differences(self.destination.name, self.files, stated, alone=alone)]:
+    def _compare(self, files: Sequence[LocalFile], *, whole: bool = False) -> Mapping[str, PublishedFile]:
+        """Compare files with what is listed there, and return that; with `whole` they have to be all there is."""
+        name, ours = self.destination.name, {file.name for file in files}
+        listed = self._list(files, LISTING_WAITS_S)
+        present = listed if whole else {file: listed[file] for file in ours & listed.keys()}
+        missing = [f"{file} is missing" for file in sorted(ours - present.keys())]
+        alone = whole and not self.destination.is_shared
+        if problems := [*missing, *find_differences(name, files, present, alone=alone)]:
             raise PublishError(
-                f"{self.destination.name} does not have {self.tag} as it was sent",
+                f"{name} does not have {self.release.tag if whole else files[0].name} as it was sent",
                 cause=shorten(problems, _SHOWN, "; "),
+                remedy=_REPAIR,
             )
+        return present
+
+    def _list(self, files: Sequence[LocalFile], waits: Sequence[float] = ()) -> dict[str, PublishedFile]:
+        """List the projects of some files, once more after each wait while a file is missing.
+
+        A file of ours that is listed without a digest is downloaded for it.
+        """
+        projects = projects_of(files)
+        present = dict(self.place.list_files(projects))
+        for seconds in waits:
+            if all(file.name in present for file in files):
+                break
+            time.sleep(seconds)
+            present = dict(self.place.list_files(projects))
+        for file in files:
+            found = present.get(file.name)
+            if found and not found.sha256:
+                present[file.name] = replace(found, sha256=self._download(file, found))
+        return present
+
+    def _download(self, file: LocalFile, found: PublishedFile) -> str:
+        """Return the sha256 of what is served as a file, which is downloaded once, as far as ours is long."""
+        if file.name not in self._downloaded:
+            target = self.scratch / "read-back"
+            try:
+                self.place.download(replace(found, size=file.size), target)
+                self._downloaded[file.name] = hash_file(target)
+            finally:
+                target.unlink(missing_ok=True)
+        return self._downloaded[file.name]
 
 
 def publish_release(publication: Publication, stage: Publication | None, *, dry_run: bool) -> None:
@@ -187,36 +176,31 @@ def publish_release(publication: Publication, stage: Publication | None, *, dry_
         PublishError: The destination or the stage refused, failed or differs.
         UsageError: The stage is none, or is the destination; or it is not known where files are uploaded to.
     """
-    place, tag = publication.place, publication.tag
+    place, release = publication.place, publication.release
+    tag = release.tag
     if stage and stage.place.address == place.address:
         raise UsageError(f"{place.address} is both the stage and the destination", remedy="name another --from")
     plan = publication.examine()
-    for line in format_plan(plan):
+    destination = publication.destination.name
+    for line in format_plan(f"{tag} to {destination}", plan):
         print(line)
-    _refuse(plan)
-    release = publication.release
+    if plan.problems:
+        first, *more = plan.problems
+        raise PublishError(
+            f"{tag} cannot be published to {destination}; nothing was sent",
+            cause=f"{first} (and {len(more)} more, listed above)" if more else first,
+            remedy="what installers may have seen is never replaced: publish under another version, or fix the above",
+        )
     if left_out := sorted({*release.wheels, *release.documents} - {file.name for file in plan.files}):
-        print(f"left out, for {plan.destination} takes none of the kind: {fit(left_out)}")
-    place.check_uploads(publication.release.commit, credentials=not dry_run and bool(plan.to_send))
+        print(f"left out, for {destination} takes none of the kind: {fit(left_out)}")
+    place.check_uploads(release.commit, credentials=not dry_run and bool(plan.to_send))
     if stage:
         _check_stage(stage)
     if dry_run:
         print("nothing was sent: this is a dry run")
         return
-    staged = _take_from_stage(stage) if stage else {}
-    publication.send(plan, lambda file: staged.get(file.name) or publication.find_local(file))
+    publication.send(plan, _take_from_stage(stage) if stage else {})
     print(f"{tag} is at {place.address}, read back as SHA256SUMS has it")
-
-
-def _refuse(plan: Plan) -> None:
-    """Refuse a plan with problems before anything is sent."""
-    if plan.problems:
-        first, *more = plan.problems
-        raise PublishError(
-            f"{plan.tag} cannot be published to {plan.destination}; nothing was sent",
-            cause=f"{first} (and {len(more)} more, listed above)" if more else first,
-            remedy="what installers may have seen is never replaced: publish under another version, or fix the above",
-        )
 
 
 def _check_stage(stage: Publication) -> None:
@@ -232,7 +216,7 @@ def _check_stage(stage: Publication) -> None:
     plan = stage.examine()
     if problems := [*plan.problems, *(f"{file.name} is missing" for file in plan.to_send)]:
         raise PublishError(
-            f"{name} does not have {plan.tag} as the folder describes it; nothing was sent",
+            f"{name} does not have {stage.release.tag} as the folder describes it; nothing was sent",
             cause=shorten(problems, _SHOWN, "; "),
             remedy=f"publish the folder to {name}, test it there, and promote it then",
         )
@@ -264,10 +248,6 @@ def _take_from_stage(stage: Publication) -> Mapping[str, Path]:
         shutil.copy(stage.release.path / name, target)  # attestations are sent with the wheels that they lie next to
     print(f"{count(len(staged), 'file')} taken from {stage.destination.name}, as the folder describes them")
     return staged
-
-
-def _document(path: Path) -> LocalFile:
-    return LocalFile(path.name, hash_file(path), path.stat().st_size)
 
 
 def _add_progress(error: PublishError | WheelError, plan: Plan, done: Sequence[LocalFile]) -> PublishError:

@@ -13,10 +13,10 @@ from typing import Any
 
 import requests
 from requests.adapters import HTTPAdapter
-from requests.auth import AuthBase, HTTPBasicAuth
 from twine.exceptions import NonInteractive, TwineException
 
 from pjrtwheel.errors import PublishError, printable
+from pjrtwheel.fetch.listing import describe_failure
 from pjrtwheel.files import FULL
 
 _CHUNK = 1 << 20
@@ -38,23 +38,7 @@ class PassingError(PublishError):
     """What may have passed when the request is repeated: a server or a network that failed."""
 
 
-# User and password, as an address states them; empty where it states none.
-Credentials = tuple[str, str]
-NOBODY: Credentials = ("", "")
-
-
-class SameHost(AuthBase):
-    """Credentials that are sent to one host only: an index may link to files on others."""
-
-    def __init__(self, url: str, credentials: Credentials) -> None:
-        """Remember the host of an address, and how it is spoken to: not in clear text where that is not asked for."""
-        self._host = urllib.parse.urlsplit(url)[:2]
-        self._basic = HTTPBasicAuth(*credentials)
-
-    def __call__(self, request: requests.PreparedRequest) -> requests.PreparedRequest:
-        """Sign a request if it is for that host."""
-        same = urllib.parse.urlsplit(request.url or "")[:2] == self._host
-        return self._basic(request) if same else request
+Credentials = tuple[str, str]  # user and password
 
 
 class Impatient(HTTPAdapter):
@@ -70,14 +54,17 @@ class Impatient(HTTPAdapter):
         return super().send(request, *args, **{**options, "timeout": self._seconds})
 
 
-def limit_silence(session: requests.Session, seconds: float) -> None:
-    """Give up every request of a session after some seconds without a byte."""
-    for scheme in ("http://", "https://"):
-        session.mount(scheme, Impatient(seconds))
+def same_host(url: str, other: str) -> bool:
+    """Return whether two addresses are of one host that is spoken to in one way.
+
+    >>> same_host("https://example.org/a.whl", "https://example.org/simple/"), same_host("http://a/", "https://a/")
+    (True, False)
+    """
+    return urllib.parse.urlsplit(url)[:2] == urllib.parse.urlsplit(other)[:2]
 
 
-def split_credentials(url: str) -> tuple[str, Credentials]:
-    """Return an address without the credentials in it, which are for no message, and these.
+def split_credentials(url: str) -> tuple[str, Credentials | None]:
+    """Return an address without the credentials in it, which are for no message, and these if there are any.
 
     Addresses of one place are written in one way: with the host in small letters, and a slash at the end.
 
@@ -88,7 +75,7 @@ def split_credentials(url: str) -> tuple[str, Credentials]:
     _, _, host = parts.netloc.rpartition("@")
     named = urllib.parse.unquote(parts.username or ""), urllib.parse.unquote(parts.password or "")
     path = f"{parts.path.rstrip('/')}/" if host else parts.path
-    return parts._replace(netloc=host.lower(), path=path).geturl(), named
+    return parts._replace(netloc=host.lower(), path=path).geturl(), named if any(named) else None
 
 
 def explain_answer(what: str, answer: requests.Response) -> PublishError:
@@ -113,8 +100,6 @@ def explained(what: str, target: Path | None = None) -> Iterator[None]:
     """
     try:
         yield
-    except requests.exceptions.InvalidJSONError:  # whoever asked knows what should have been there
-        raise
     except NonInteractive as error:
         raise PublishError(what, cause="there are no credentials for it", remedy=_CREDENTIALS) from error
     except TwineException as error:
@@ -130,14 +115,10 @@ def explained(what: str, target: Path | None = None) -> Iterator[None]:
 def _explain_request(what: str, error: requests.RequestException) -> PublishError:
     if isinstance(error, requests.HTTPError) and error.response is not None:  # of a page
         return explain_answer(what, error.response)
-    if isinstance(error, requests.exceptions.SSLError):
-        remedy = "name its certificates in REQUESTS_CA_BUNDLE"
-        return PublishError(what, cause="its certificate is not trusted", remedy=remedy)
-    if isinstance(error, (requests.Timeout, requests.ConnectionError, requests.exceptions.ChunkedEncodingError)):
-        cause = "it cannot be reached, stays silent, or cuts the connection"
-        return PassingError(what, cause=cause, remedy="see that the server runs")
-    cause = "its address is none of a web server, or what is there leads nowhere, or from https to http"
-    return PublishError(what, cause=cause, remedy="check the address")
+    passing = (requests.Timeout, requests.ConnectionError, requests.exceptions.ChunkedEncodingError)
+    kind = PassingError if isinstance(error, passing) else PublishError
+    remedy = "check the address, that the server runs, and its certificate, which REQUESTS_CA_BUNDLE can name"
+    return kind(what, cause=describe_failure(error), remedy=remedy)
 
 
 def _explain_system(what: str, error: OSError, path: Path | None = None) -> PublishError:

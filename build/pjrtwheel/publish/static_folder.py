@@ -14,7 +14,8 @@ The files are the truth: pages are only ever written from them, and never read.
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
@@ -24,13 +25,13 @@ from pjrtwheel.products.index import write_pages
 from pjrtwheel.products.index.projects import IndexedFile, Project, list_projects, read_release
 from pjrtwheel.publish.destinations import PublishedFile
 from pjrtwheel.publish.servers import explained
-from pjrtwheel.publish.yanked import YANKED_FILENAME, find_reasons, read_yanked
+from pjrtwheel.publish.yanked import YANKED_FILENAME, read_reasons
 from pjrtwheel.record.entries import read_entries
 
 FILES, INDEX, UPLOADS = "files", "simple", ".uploads"
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class StaticFolder:
     """One release in such a folder.
 
@@ -41,7 +42,6 @@ class StaticFolder:
 
     folder: Path
     tag: str
-    _digests: dict[tuple[Path, int, int], str] = field(default_factory=dict)  # of path, size and time of change
 
     @property
     def address(self) -> str:
@@ -67,7 +67,7 @@ class StaticFolder:
             reasons = self._reasons(self._files)
             return {
                 path.name: PublishedFile(
-                    path.name, self._hash(path), path.stat().st_size, path.as_uri(), reasons.get(path.name)
+                    path.name, _hash(path), path.stat().st_size, path.as_uri(), reasons.get(path.name)
                 )
                 for path in (sorted(self._files.iterdir()) if self._files.is_dir() else ())
                 if path.is_file() and not path.name.startswith(".")
@@ -86,7 +86,7 @@ class StaticFolder:
             PublishError: It is there with other bytes, or the release is published without it.
         """
         target = self._files / file.name
-        if target.is_file() and self._hash(target) == sha256:
+        if target.is_file() and _hash(target) == sha256:
             return
         if target.exists() or self._published.is_dir():
             raise PublishError(
@@ -153,15 +153,18 @@ class StaticFolder:
             ) from error
 
     def _reasons(self, folder: Path) -> dict[str, str]:
-        return find_reasons(read_yanked(self.folder / YANKED_FILENAME), read_entries(folder), folder.name)
+        return read_reasons(self.folder / YANKED_FILENAME, read_entries(folder), folder.name)
 
-    def _hash(self, path: Path) -> str:
-        """Return the sha256 of a file, read again only if it changed."""
-        state = path.stat()
-        key = (path, state.st_size, state.st_mtime_ns)
-        if key not in self._digests:
-            self._digests[key] = hash_file(path)
-        return self._digests[key]
+
+def _hash(path: Path) -> str:
+    """Return the sha256 of a file, which is read again only if it changed."""
+    state = path.stat()
+    return _hash_at(path, state.st_size, state.st_mtime_ns)
+
+
+@cache
+def _hash_at(path: Path, size: int, changed: int) -> str:  # noqa: ARG001 - it is another file with other ones
+    return hash_file(path)
 
 
 def open_folder(settings: Mapping[str, str], tag: str) -> StaticFolder:

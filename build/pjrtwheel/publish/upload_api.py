@@ -12,12 +12,11 @@ import functools
 import io
 import logging
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-import requests
 from pypi_simple import NoSuchProjectError, PyPISimple, UnsupportedContentTypeError, UnsupportedRepoVersionError
 from twine.package import PackageFile
 from twine.repository import Repository
@@ -27,13 +26,12 @@ from pjrtwheel.errors import PublishError, UsageError
 from pjrtwheel.fetch.listing import DownloadSession
 from pjrtwheel.publish.destinations import Destination, PublishedFile, variable_of
 from pjrtwheel.publish.servers import (
-    NOBODY,
     Credentials,
+    Impatient,
     PassingError,
-    SameHost,
     explain_answer,
     explained,
-    limit_silence,
+    same_host,
     save_answer,
     split_credentials,
 )
@@ -62,9 +60,9 @@ class UploadIndex:
 
     name: str
     address: str
-    reader: Credentials = field(default=NOBODY, repr=False)
+    reader: Credentials | None = field(default=None, repr=False)
     upload_url: str = ""
-    uploader: Credentials = field(default=NOBODY, repr=False)
+    uploader: Credentials | None = field(default=None, repr=False)
     section: str = ""
     attestations: bool = False
 
@@ -107,11 +105,11 @@ class UploadIndex:
         """Do nothing: it writes its pages itself."""
 
     def _read_page(self, project: str) -> list[PublishedFile]:
-        with self._reading() as session, PyPISimple(self.address, session=session) as client:
+        with PyPISimple(self.address, auth=self._find_login(self.address), session=DownloadSession()) as client:
             what = f"cannot read what {self.name} has of {project}"
             try:
                 with explained(what):
-                    packages = client.get_project_page(project).packages
+                    packages = client.get_project_page(project, timeout=SILENCE_S).packages
             except NoSuchProjectError:
                 return []
             except (UnsupportedContentTypeError, UnsupportedRepoVersionError, ValueError) as error:
@@ -146,7 +144,8 @@ class UploadIndex:
     def _twine(self) -> Repository:
         """Return twine's side of an upload; without any other credentials it asks for a token (trusted publishing)."""
         repository = self._read_settings().create_repository()
-        limit_silence(repository.session, SILENCE_S)
+        for scheme in ("http://", "https://"):
+            repository.session.mount(scheme, Impatient(SILENCE_S))
         return repository
 
     def _read_settings(self) -> Settings:
@@ -162,7 +161,7 @@ class UploadIndex:
         args.repository, args.repository_url = self.section, self.upload_url or None  # whatever the environment says
         # A variable that is empty, as an unset secret makes it, is none: twine would take it for an empty password.
         args.username, args.password = args.username or None, args.password or None
-        if self.uploader != NOBODY:
+        if self.uploader:
             args.username, args.password = self.uploader
         try:
             settings = Settings.from_argparse(args)
@@ -173,8 +172,16 @@ class UploadIndex:
 
     def _fetch(self, file: PublishedFile, target: Path) -> None:
         what = f"cannot download {file.name} from {self.name}"
-        with explained(what, target), self._reading() as session, session.get(file.url, stream=True) as answer:
+        with (
+            explained(what, target),
+            DownloadSession() as session,
+            session.get(file.url, auth=self._find_login(file.url), timeout=SILENCE_S, stream=True) as answer,
+        ):
             save_answer(what, answer, target, file.size)
+
+    def _find_login(self, url: str) -> Credentials | None:
+        """Return the credentials for an address: an index may link to files on other hosts, which get none."""
+        return self.reader if same_host(url, self.address) else None
 
     def _repeat(self, request: Callable[[], T]) -> T:
         """Make a request, and repeat it after a while if the server or the network failed it."""
@@ -184,14 +191,6 @@ class UploadIndex:
             except PassingError:
                 time.sleep(seconds)
         return request()
-
-    @contextlib.contextmanager
-    def _reading(self) -> Iterator[requests.Session]:
-        with DownloadSession() as session:
-            limit_silence(session, SILENCE_S)
-            if self.reader != NOBODY:
-                session.auth = SameHost(self.address, self.reader)
-            yield session
 
 
 def open_index(destination: Destination, settings: Mapping[str, str]) -> UploadIndex:

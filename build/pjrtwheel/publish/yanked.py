@@ -9,9 +9,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.errors import PinError, explain
+from pjrtwheel.errors import PinError
 from pjrtwheel.sets.tags import tag_of_wheel
-from pjrtwheel.tables import TableError, column, read_toml
+from pjrtwheel.tables import column, load_toml
 from pjrtwheel.wheel.names import parse_name
 
 YANKED_FILE = "releases/yanked.toml"
@@ -40,35 +40,24 @@ class _YankedFile:
     yanked: tuple[Yanked, ...] = ()
 
 
-def read_yanked(path: Path) -> tuple[Yanked, ...]:
-    """Return the decisions of a file; none where there is no file.
-
-    Raises:
-        PinError: It is malformed.
-    """
-    if not path.is_file():
-        return ()
-    try:
-        listed = read_toml(_YankedFile, path.read_text("utf-8")).yanked
-    except (OSError, UnicodeDecodeError, TableError) as error:
-        raise PinError(f"{path} cannot be read", cause=explain(error)) from error
-    if any(bool(entry.tag) == bool(entry.wheel) for entry in listed):
-        raise PinError(f"{path} cannot be read", cause="each entry has either a tag or a wheel")
-    return listed
-
-
-def find_reasons(decisions: Iterable[Yanked], filenames: Iterable[str], tag: str = "") -> dict[str, str]:
-    """Return wheel → why it was withdrawn, for some wheels.
+def read_reasons(path: Path, filenames: Iterable[str], tag: str = "") -> dict[str, str]:
+    """Return wheel → why it was withdrawn, for some wheels; nothing where there is no file.
 
     Args:
-        decisions: What was decided.
+        path: The file of decisions.
         filenames: The wheels.
         tag: The release that they are of; empty if only their names say that.
+
+    Raises:
+        PinError: The file is malformed.
     """
+    decisions = load_toml(_YankedFile, path).yanked if path.is_file() else ()
+    if any(bool(entry.tag) == bool(entry.wheel) for entry in decisions):
+        raise PinError(f"{path} cannot be read", cause="each entry has either a tag or a wheel")
     by_wheel = {entry.wheel: entry.reason for entry in decisions if entry.wheel}
     by_tag = {entry.tag: entry.reason for entry in decisions if entry.tag}
     reasons = {}
-    for name in filenames:
+    for name in filenames if decisions else ():
         found = by_wheel.get(name, by_tag.get(tag or tag_of_wheel(parse_name(name))))
         if found is not None:
             reasons[name] = found

@@ -11,8 +11,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
-from packaging.tags import parse_tag
-
 from pjrtwheel import tables
 from pjrtwheel.errors import UsageError, WheelError, fit
 from pjrtwheel.files import require_folder
@@ -81,6 +79,11 @@ class Entry:
         return next((platform.name for platform in PLATFORMS.values() if any(map(platform.has_tag, tags))), "any")
 
     @property
+    def package(self) -> str:
+        """Name of the package that is imported, such as `jaxlib_cpu`."""
+        return self.distribution.replace("-", "_")
+
+    @property
     def has_library(self) -> bool:
         """Whether the wheel holds libraries, which a provider gave; others are pure Python."""
         return self.provider not in {"", "none"}
@@ -107,11 +110,11 @@ def make_entry(report: Report, proof: Proof, built: Origin) -> Entry:
     """Combine what assembly reported, what proving showed, and from what the wheel was built."""
     return Entry(
         filename=report.wheel,
-        distribution=report.distribution,
-        version=report.version,
+        distribution=report.name.distribution,
+        version=report.name.version,
         sha256=report.sha256,
         size=report.size,
-        tags=tuple(sorted(str(tag) for tag in parse_tag(report.tag))),
+        tags=tuple(sorted(map(str, report.name.tags))),
         lock_id=report.lock_id,
         stripped_bytes=report.stripped_bytes,
         gpu_code=tuple(report.gpu_code),
@@ -178,36 +181,17 @@ def read_entries(dist: Path) -> dict[str, Entry]:
         WheelError: The file is damaged; the message names the key.
     """
     path = dist / RELEASE_FILENAME
-    if not path.is_file():
-        return {}
+    return parse_entries(path.read_bytes(), str(path)) if path.is_file() else {}
+
+
+def parse_entries(data: bytes, where: str) -> dict[str, Entry]:
+    """Return the entries of a `release.json` from somewhere; see `read_entries`."""
     try:
-        document = tables.read_json(Record, path.read_bytes(), ignore_unknown=True)
+        document = tables.read_json(Record, data, ignore_unknown=True)
     except tables.TableError as error:
         remedy = "restore it from a copy, or remove it and build the wheels again"
-        raise WheelError(f"{path} is damaged", cause=str(error), remedy=remedy) from error
+        raise WheelError(f"{where} is damaged", cause=str(error), remedy=remedy) from error
     return {entry.filename: entry for entry in document.wheels}
-
-
-def parse_entries(data: bytes) -> dict[str, Entry]:
-    """Return the whole entries of a `release.json` by file name; none for another schema or what is not JSON.
-
-    A damaged file is no reason to stop a build, and one damaged entry takes no other with it.
-    """
-    try:
-        document = tables.read_json(dict[str, Any], data)
-        listed = document["wheels"] if document["schema"] == SCHEMA else []
-        entries = [entry for table in listed if (entry := _read_entry(table))]
-    except (ValueError, KeyError, TypeError):
-        return {}
-    return {entry.filename: entry for entry in entries}
-
-
-def _read_entry(table: object) -> Entry | None:
-    """Return an entry, or nothing if it lacks something; keys of a newer version are passed over."""
-    try:
-        return tables.read(Entry, table, ignore_unknown=True)
-    except tables.TableError:
-        return None
 
 
 def format_entries(entries: Mapping[str, Entry]) -> str:

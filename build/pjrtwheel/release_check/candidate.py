@@ -16,15 +16,14 @@ from pjrtwheel.products.variants import make_variants
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries, require_record
 from pjrtwheel.record.origin import ask_git, is_in_history, list_changes
 from pjrtwheel.release.model import Release
-from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock
+from pjrtwheel.release.wheels import make_lock
 from pjrtwheel.sets import AUTO, BINDINGS, PURE_PYTHON, SELECTOR
-from pjrtwheel.sets.promised import promised_set
-from pjrtwheel.tables import TableError, read_json
-from pjrtwheel.wheel.members import open_wheel
+from pjrtwheel.sets.tags import selector_version
+from pjrtwheel.sets.wheel_sets import promised_set, read_lock
 from pjrtwheel.wheel.metadata import find_other_name
 from pjrtwheel.wheel.names import find_name, make_name, parse_name
 from pjrtwheel.wheel.unpack import read_metadata
-from pjrtwheel.workflows import list_labelled, selector_version
+from pjrtwheel.workflows import list_labelled
 
 CHANGELOG = "CHANGELOG.md"
 
@@ -203,7 +202,7 @@ def read_file(path: Path, entry: Entry | None) -> WheelFile:
     if entry is not None and digest == entry.sha256 and find_name(path.name):
         try:
             fault = _find_fault(path, entry)
-        except (TableError, WheelError) as error:
+        except WheelError as error:
             fault = f"{path.name} is damaged: {str(error).splitlines()[0]}"
     return WheelFile(digest, path.stat().st_size, fault)
 
@@ -212,12 +211,11 @@ def _find_fault(path: Path, entry: Entry) -> str:
     """Say that a wheel is another one than its file name and its entry state; nothing where they agree."""
     if other := find_other_name(read_metadata(path).decode("utf-8", "replace"), parse_name(path.name)):
         return f"METADATA of {path.name} says that it is {other}"
-    with open_wheel(path) as archive:
-        texts = [archive.read(name) for name in archive.namelist() if name.endswith(f"/{LOCK_FILENAME}")]
-    found = {read_json(ReleaseLock, text).lock_id for text in texts}
-    if not found and entry.distribution not in PURE_PYTHON:  # these have none, as nothing loads them
-        found = {""}
-    if not found - {entry.lock_id}:
+    if entry.distribution in PURE_PYTHON:  # they have no lock, as nothing loads them
         return ""
-    carried, stated = (f"lock {lock[:8]}" if lock else "no lock" for lock in (max(found), entry.lock_id))
-    return f"{path.name} carries {carried}, {RELEASE_FILENAME} says {stated}"
+    try:
+        found = read_lock(path, entry.package).lock_id
+    except UsageError:
+        found = ""
+    carried, stated = (f"lock {lock[:8]}" if lock else "no lock" for lock in (found, entry.lock_id))
+    return f"{path.name} carries {carried}, {RELEASE_FILENAME} says {stated}" if found != entry.lock_id else ""

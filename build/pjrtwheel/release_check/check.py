@@ -12,26 +12,27 @@ from pathlib import Path
 
 from pjrtwheel.attest.make import list_documents
 from pjrtwheel.backend import load_backends
-from pjrtwheel.errors import UsageError, count, fit
+from pjrtwheel.errors import UsageError, count, fit, shorten
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.publish.destinations import Destination, check_limits
 from pjrtwheel.record.entries import RELEASE_FILENAME
 from pjrtwheel.record.proofs import Level
-from pjrtwheel.release.known import load_release
 from pjrtwheel.release_check.candidate import CHANGELOG, Candidate, gather
-from pjrtwheel.release_check.policy import check_policy, holds, load_policy
-from pjrtwheel.release_check.proofs import (
+from pjrtwheel.release_check.policy import (
     History,
     Verdict,
     check_built,
     check_levels,
     check_origins,
+    check_policy,
     choose_demand,
+    holds,
     judge,
+    load_policy,
 )
 from pjrtwheel.sets import BINDINGS, PURE_PYTHON
+from pjrtwheel.sets.tags import find_tagged
 from pjrtwheel.wheel.names import find_name
-from pjrtwheel.workflows import read_tag
 
 SEVERAL = 10  # the exit status if problems are of more than one kind
 
@@ -93,11 +94,11 @@ def check_release(root: Path, tag: str, dist: Path, destination: Destination | N
         PinError: The release file, the policy or the sizes are malformed.
     """
     try:
-        version = read_tag(root, tag)
+        release = find_tagged(root, tag)
     except UsageError as error:
         text = "; ".join(filter(None, (error.what, error.cause, error.remedy)))
         return CheckResult((Problem(ProblemKind.TAG, text),))
-    candidate = gather(root, tag, load_release(root, version) if version else None, dist)
+    candidate = gather(root, tag, release, dist)
     policy, history = load_policy(root), History(candidate.checkout.ancestors, datetime.now(UTC))
     today, entries = history.now.date(), candidate.entries
     waivers = [waiver for waiver in policy.waivers if holds(waiver, today)]
@@ -107,6 +108,9 @@ def check_release(root: Path, tag: str, dist: Path, destination: Destination | N
     ]
     projects = {BINDINGS, *PURE_PYTHON, *(backend.distribution for backend in load_backends(root).values())}
     by_kind = {
+        ProblemKind.UNLISTED: check_unlisted(candidate),
+        ProblemKind.ALTERED: check_bytes(candidate),
+        ProblemKind.LOCK: check_locks(candidate),
         ProblemKind.POLICY: check_policy(policy, projects, PLATFORMS, today),
         ProblemKind.LEVEL: check_levels(verdicts),
         ProblemKind.BUILT: check_built(entries, history),
@@ -116,9 +120,6 @@ def check_release(root: Path, tag: str, dist: Path, destination: Destination | N
     problems = (
         *check_repository(candidate),
         *check_presence(candidate),
-        *check_unlisted(candidate),
-        *check_bytes(candidate),
-        *check_locks(candidate),
         *(Problem(kind, text) for kind, texts in by_kind.items() for text in texts),
     )
     place = f", for {destination.name}" if destination else ""
@@ -165,25 +166,24 @@ def check_presence(candidate: Candidate) -> Iterator[Problem]:
             yield Problem(ProblemKind.MISSING, f"{name} is there, but {RELEASE_FILENAME} does not describe it")
 
 
-def check_unlisted(candidate: Candidate) -> Iterator[Problem]:
+def check_unlisted(candidate: Candidate) -> Iterator[str]:
     """Yield each wheel that nobody promised: of the version of the set, or not in `release.json` at all."""
     promise, listed = candidate.promise, candidate.listed
     for name in sorted({*listed, *candidate.present} - promise.wheels):
         parts = find_name(name)
         if name not in listed:
-            yield Problem(ProblemKind.UNLISTED, f"{name} is not described by {RELEASE_FILENAME}")
+            yield f"{name} is not described by {RELEASE_FILENAME}"
         elif parts is None or promise.version in {parts.version, listed[name].version}:
-            yield Problem(ProblemKind.UNLISTED, f"{name} is not promised by the release")
+            yield f"{name} is not promised by the release"
 
 
-def check_bytes(candidate: Candidate) -> Iterator[Problem]:
+def check_bytes(candidate: Candidate) -> Iterator[str]:
     """Yield each wheel that is not the one its entry describes, and entries that do not fit the name of the file."""
     for entry in candidate.entries:
         name, parts, file = entry.filename, find_name(entry.filename), candidate.present.get(entry.filename)
         described = parts and (parts.distribution, parts.version, sorted(map(str, parts.tags)))
         if described != (entry.distribution, entry.version, sorted(entry.tags)):
-            text = f"{RELEASE_FILENAME} describes {name} as another wheel than its name says"
-            yield Problem(ProblemKind.ALTERED, text)
+            yield f"{RELEASE_FILENAME} describes {name} as another wheel than its name says"
         if file is None:
             continue
         if (file.sha256, file.size) != (entry.sha256, entry.size):
@@ -191,12 +191,12 @@ def check_bytes(candidate: Candidate) -> Iterator[Problem]:
                 f"{size} bytes of sha256 {digest[:12]}"
                 for digest, size in ((file.sha256, file.size), (entry.sha256, entry.size))
             )
-            yield Problem(ProblemKind.ALTERED, f"{name} has {found}, {RELEASE_FILENAME} says {stated}")
+            yield f"{name} has {found}, {RELEASE_FILENAME} says {stated}"
         if file.fault:
-            yield Problem(ProblemKind.ALTERED, file.fault)
+            yield file.fault
 
 
-def check_locks(candidate: Candidate) -> Iterator[Problem]:
+def check_locks(candidate: Candidate) -> Iterator[str]:
     """Yield each lock of a set that is not the only one, or not one that follows from the release file."""
     expected = candidate.promise.locks
     by_lock: dict[str, list[str]] = {}
@@ -204,12 +204,11 @@ def check_locks(candidate: Candidate) -> Iterator[Problem]:
         by_lock.setdefault(entry.lock_id, []).append(entry.filename)
     fitting = [lock for lock in by_lock if lock in expected]
     for lock, names in sorted(by_lock.items()):
-        shown = f"{names[0]}{f' and {len(names) - 1} more' if names[1:] else ''}"
+        what = f"{shorten(names, 1)}: lock {lock[:8] or 'none'}"
         if lock not in expected:
-            text = f"{shown}: lock {lock[:8] or 'none'} does not follow from the release file"
-            yield Problem(ProblemKind.LOCK, text)
+            yield f"{what} does not follow from the release file"
         elif len(fitting) > 1:
-            yield Problem(ProblemKind.LOCK, f"{shown}: lock {lock[:8]} is one of {len(fitting)} in this set")
+            yield f"{what} is one of {len(fitting)} in this set"
 
 
 def check_destination(candidate: Candidate, place: Destination) -> Iterator[str]:

@@ -1,17 +1,23 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a release has to prove: `releases/policy.toml`, with waivers of persons, each with its reason."""
+"""What a release has to prove (`releases/policy.toml`), and whether the proofs of its wheels meet that.
 
-from collections.abc import Collection, Iterator
+Waivers are decisions of persons, each with its reason. Of proofs, their levels count, and from which commit and when
+they are.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
-from pjrtwheel.errors import PinError, explain
+from pjrtwheel.errors import fit, shorten
 from pjrtwheel.record.entries import Entry
-from pjrtwheel.record.proofs import Level
-from pjrtwheel.tables import TableError, column, read_toml
+from pjrtwheel.record.origin import describe_commit_fault, describe_date_fault
+from pjrtwheel.record.proofs import ORDER, Level, Proof, highest
+from pjrtwheel.sets import BINDINGS, PURE_PYTHON
+from pjrtwheel.tables import column, load_toml
 
 POLICY_FILE = "releases/policy.toml"
 _DATE = r"\d{4}-\d{2}-\d{2}"
@@ -95,11 +101,7 @@ def load_policy(root: Path) -> Policy:
     Raises:
         PinError: The file is missing or malformed.
     """
-    try:
-        return read_toml(Policy, (root / POLICY_FILE).read_text("utf-8"))
-    except (OSError, TableError) as error:
-        remedy = "build/pjrtwheel/release_check/policy.py documents every key"
-        raise PinError(f"cannot read {POLICY_FILE}", cause=explain(error), remedy=remedy) from error
+    return load_toml(Policy, root / POLICY_FILE, "build/pjrtwheel/release_check/policy.py documents every key")
 
 
 def check_policy(policy: Policy, projects: Collection[str], platforms: Collection[str], today: date) -> Iterator[str]:
@@ -131,3 +133,115 @@ def _check_dates(waiver: Waiver, today: date) -> Iterator[str]:
         yield f"expired on {waiver.until}"
     if last - first > _LONGEST:
         yield f"holds for more than a year: from {waiver.date} until {waiver.until}"
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What proofs and builds are held to.
+
+    Attributes:
+        commits: Those commits of proofs and builds that are the release's own, or came before it.
+        now: This moment, by the clock.
+    """
+
+    commits: Collection[str]
+    now: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a wheel was found to show.
+
+    Attributes:
+        entry: The wheel.
+        demanded: The level that it must have.
+        shown: That of its best proof that counts.
+        waiver: The waiver that it needs, if there is one.
+    """
+
+    entry: Entry
+    demanded: Level
+    shown: Level
+    waiver: Waiver | None = None
+
+
+def choose_demand(demand: Demand, entry: Entry, with_plugin: Collection[str]) -> Level:
+    """Return the level that a wheel must have, given the platforms that plugins are promised for."""
+    if entry.distribution in PURE_PYTHON:
+        return demand.pure_python
+    if entry.distribution != BINDINGS:
+        return demand.plugin
+    return demand.jaxlib if entry.platform in with_plugin else demand.jaxlib_alone
+
+
+def judge(entry: Entry, demanded: Level, waivers: Sequence[Waiver], history: History) -> Verdict:
+    """Return whether the proofs of a wheel suffice, with the help of the waivers that hold today.
+
+    On an emulated machine nothing is shown of a device; only a waiver makes its proofs count.
+    """
+    counting = [proof for proof in entry.proofs() if not list(find_faults(proof, history))]
+    real = highest(proof.shown_level() for proof in counting if not proof.emulated)
+    if _reaches(real, demanded):
+        return Verdict(entry, demanded, real)
+    any_machine = highest(proof.shown_level() for proof in counting)
+    for waiver in waivers:
+        shown = any_machine if waiver.emulated else real
+        if waiver.covers(entry) and _reaches(shown, waiver.level):
+            return Verdict(entry, demanded, shown, waiver)
+    return Verdict(entry, demanded, real)
+
+
+def check_levels(verdicts: Iterable[Verdict]) -> Iterator[str]:
+    """Yield each wheel that shows less than is demanded of it."""
+    for verdict in verdicts:
+        if verdict.waiver is None and not _reaches(verdict.shown, verdict.demanded):
+            name, reason = verdict.entry.filename, _explain(verdict)
+            yield f"{name}: {verdict.shown}, where {verdict.demanded} is demanded{reason}"
+
+
+def check_origins(entries: Iterable[Entry], history: History) -> Iterator[str]:
+    """Yield why proofs do not count, with the wheels that they are of."""
+    found: dict[str, list[str]] = {}
+    for entry in entries:
+        for proof in entry.proofs():
+            for fault in find_faults(proof, history):
+                found.setdefault(fault, []).append(entry.filename)
+    for fault, names in found.items():
+        yield f"{fault}: {fit(dict.fromkeys(names))}"
+
+
+def check_built(entries: Iterable[Entry], history: History) -> Iterator[str]:
+    """Yield why it is not known, or not one thing, what the wheels were built from."""
+    found: dict[str, list[str]] = {}
+    for entry in entries:
+        if fault := describe_commit_fault(entry.built, history.commits):
+            found.setdefault(f"built {fault}", []).append(entry.filename)
+    for fault, names in found.items():
+        yield f"{fault}: {fit(names)}"
+    commits = sorted({entry.built.commit for entry in entries if entry.built.commit})
+    if commits[1:]:
+        shown = fit(commit[:12] for commit in commits)
+        yield f"built from {len(commits)} commits: {shown}"
+
+
+def find_faults(proof: Proof, history: History) -> Iterator[str]:
+    """Yield why a proof does not count."""
+    if proof.level is not proof.shown_level():
+        yield f"claims {proof.level}, but its programs show {proof.shown_level()}"
+    if fault := describe_commit_fault(proof.origin, history.commits):
+        yield f"proven {fault}"
+    if fault := describe_date_fault(proof.origin.date, history.now):
+        yield fault
+
+
+def _reaches(shown: Level, demanded: Level) -> bool:
+    return ORDER.index(shown) >= ORDER.index(demanded)
+
+
+def _explain(verdict: Verdict) -> str:
+    """Return, in brackets, why no more was shown; nothing if more was, in a proof that does not count."""
+    if highest(proof.shown_level() for proof in verdict.entry.proofs()) is not verdict.shown:
+        return ""
+    pythons = [python for proof in verdict.entry.proofs() for python in proof.pythons]
+    reasons = dict.fromkeys(reason for python in pythons for reason in (*python.missed, python.reason) if reason)
+    return f" ({shorten(reasons, 1, '; ')})" if reasons else ""

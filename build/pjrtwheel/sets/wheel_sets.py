@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Find sets of wheels: one that is published, to build a plugin for it, or one with a finished plugin, to prove it.
+"""Sets of wheels: published ones, to build a plugin for; those with a finished plugin, to prove it; promised ones.
 
 All that is taken of a published set is its `jaxlib`: the lock in it, and the wheels for proofs. They are in a folder,
 on a static index, next to a `release.json`, or on the package index that pip is configured for. A folder may have
@@ -17,6 +17,7 @@ from pathlib import Path
 
 from packaging.version import InvalidVersion, Version
 
+from pjrtwheel.abis import plugin_tag
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import FetchError, ProofError, UsageError, WheelError, fit
 from pjrtwheel.fetch.cache import WheelCache
@@ -31,15 +32,16 @@ from pjrtwheel.fetch.listing import (
     without_login,
 )
 from pjrtwheel.files import hash_file
-from pjrtwheel.platforms import Platform
+from pjrtwheel.platforms import REFERENCE, Platform
 from pjrtwheel.record.entries import RELEASE_FILENAME, parse_entries, read_entries
-from pjrtwheel.release.known import choose_release, load_release
+from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
+from pjrtwheel.release.known import choose_release, list_releases, load_release
 from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.release.wheels import LOCK_FILENAME, SCHEMA, ReleaseLock
 from pjrtwheel.sets import BINDINGS
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wheel.members import open_wheel
-from pjrtwheel.wheel.names import WheelName, find_name, find_plain_wheels, parse_name
+from pjrtwheel.wheel.names import WheelName, find_name, find_plain_wheels, make_name, parse_name
 from pjrtwheel.wheel.report import BuiltWheel, report_finished
 
 Wheels = tuple[tuple[WheelName, Callable[[], Path]], ...]  # name of each, and what brings it onto this disk
@@ -194,14 +196,13 @@ def _list_url(url: str, cache: Path) -> Wheels:
 
 
 def _list_document(url: str, cache: Path) -> Wheels:
-    entries = parse_entries(read_document(url, read_settings().certificate))
-    found: list[tuple[WheelName, Callable[[], Path]]] = []
-    for entry in entries.values():
-        if entry.distribution == BINDINGS:
-            address = urllib.parse.urljoin(url, urllib.parse.quote(entry.filename))
-            file = IndexFile(entry.filename, entry.sha256, entry.size)
-            found += _pinned([file], functools.partial(download_wheel, url=address), cache)
-    return tuple(found)
+    entries = parse_entries(read_document(url, read_settings().certificate), without_login(url)).values()
+    files = [IndexFile(entry.filename, entry.sha256, entry.size) for entry in entries if entry.distribution == BINDINGS]
+
+    def download(pin: Pin, target: Path) -> Path:
+        return download_wheel(pin, target, url=urllib.parse.urljoin(url, urllib.parse.quote(pin.filename)))
+
+    return _pinned(files, download, cache)
 
 
 def _list_version(text: str, cache: Path) -> Wheels:
@@ -302,44 +303,31 @@ def find_set(
         for path, name in find_plain_wheels(dist).items()
         if (name.distribution, name.platform) == (backend.distribution, platform)
     }
-    wanted = release
+    offer = _list_own(dist, where)
     if where is None:
         newest = max(map(Version, plugins)).public if plugins and not release else release
-        asked = choose_release(root, newest, platform.name, backend.name).version
-        wanted = _choose_version(plugins, dist, backend, platform, asked)
-        offer = _list_own(dist)
-    else:
-        own = _list_own(dist, where)
-        offer = _restrict(own if own.wheels else find_offer(where, cache), plugins, dist, backend, platform)
-    chosen = choose_set(offer, wanted, platform)
+        release = choose_release(root, newest, platform.name, backend.name).version
+    elif not offer.wheels:
+        offer = find_offer(where, cache)
+    there = plugins if where is None else {name.version for name, _ in offer.wheels}
+    fitting = {text for text in plugins if text in there and release in {None, text, Version(text).public}}
+    versions = sorted(fitting, key=Version)
+    what = f"{backend.distribution}{f' {release}' if release else ''} for {platform.name}"
+    if not versions:
+        raise UsageError(
+            f"no wheel of {what} in {dist}{f', of a set of {offer.where}' if where else ''}",
+            cause=f"it has those of {fit(sorted(plugins, key=Version)) or 'none'}",
+            remedy=f"build it with: ./noxw build_{backend.name}{f' --set {offer.where}' if where else ''}",
+            note="another folder is named with --dist",
+        )
+    if where is None and versions[1:]:
+        remedy = f"choose one, as with --set {versions[-1]}"
+        raise UsageError(f"{dist} has {what} of {len(versions)} sets: {fit(versions)}", remedy=remedy)
+    kept = Offer(offer.where, tuple((name, fetch) for name, fetch in offer.wheels if name.version in fitting))
+    chosen = choose_set(kept, versions[0] if where is None else release, platform)
     plugin = plugins[chosen.version]
     print(f"set {chosen.version}: {plugin}, jaxlib of {offer.where}", file=sys.stderr, flush=True)
     return FinishedSet(load_release(root, chosen.release), backend, plugin, chosen, offer)
-
-
-def _choose_version(plugins: Collection[str], dist: Path, backend: Backend, platform: Platform, release: str) -> str:
-    """Return the version of the only set of a release that has a plugin."""
-    what = f"{backend.distribution} {release}"
-    found = sorted((text for text in plugins if Version(text).public == release), key=Version)
-    if not found:
-        remedy = f"build it with: ./noxw build_{backend.name}, or name another folder with --dist"
-        raise UsageError(f"no wheel of {what} for {platform.name} in {dist}", remedy=remedy)
-    if len(found) > 1:
-        remedy = f"choose one, as with --set {found[-1]}"
-        raise UsageError(f"{dist} has {what} of {len(found)} sets: {fit(found)}", remedy=remedy)
-    return found[0]
-
-
-def _restrict(offer: Offer, plugins: Collection[str], dist: Path, backend: Backend, platform: Platform) -> Offer:
-    """Return of an offer the sets that there is a plugin of."""
-    kept = tuple(wheel for wheel in offer.wheels if wheel[0].version in plugins)
-    if not kept:
-        raise UsageError(
-            f"{dist} has no wheel of {backend.distribution} for {platform.name} of a set of {offer.where}",
-            cause=f"it has those of {fit(sorted(plugins, key=Version)) or 'none'}",
-            remedy=f"build it with: ./noxw build_{backend.name} --set {offer.where}",
-        )
-    return Offer(offer.where, kept)
 
 
 def _list_own(dist: Path, where: str | None = None) -> Offer:
@@ -349,3 +337,41 @@ def _list_own(dist: Path, where: str | None = None) -> Offer:
         version = str(Version(where)) if where else None
         return Offer(str(dist), tuple(wheel for wheel in listed if version in {None, wheel[0].version}))
     return Offer(str(dist), ())
+
+
+def promised_bindings(release: Release, platform: str) -> tuple[WheelName, ...]:
+    """Return the names of the `jaxlib` wheels for a platform, one for each Python."""
+    pins = (release.pin(f"bindings.{python}.{platform}") for python in release.pythons(platform))
+    upstream = (parse_name(pin.filename) for pin in pins)
+    return tuple(make_name(name.distribution, release.set_version, name.tag, release.build_tag) for name in upstream)
+
+
+def promised_plugin(backend: Backend, platform: str, version: str) -> WheelName:
+    """Return the name of a backend's wheel for a platform, of the set with a version."""
+    return make_name(backend.distribution, version, plugin_tag(backend.python_tag, backend.tags[platform]))
+
+
+def list_promised(root: Path, version: str, backends: Collection[Backend], platform: Platform) -> tuple[WheelName, ...]:
+    """Return the wheels for a platform that the release file of a set promises; none if the set is somebody else's.
+
+    Raises:
+        PinError: A release file is malformed.
+        FetchError: An input of a pinned library is not pinned.
+    """
+    releases = (load_release(root, known) for known in list_releases(root))
+    promised = (promised_set(release, backends, REFERENCE) for release in releases if release.set_version == version)
+    return tuple(name for name in next(promised, ()) if name.platform == platform)
+
+
+def promised_set(release: Release, backends: Iterable[Backend], host: Platform) -> tuple[WheelName, ...]:
+    """Return the names of all wheels of a release whose inputs are pinned, by what one `host` can build.
+
+    Raises:
+        FetchError: An input of a pinned library is not pinned.
+    """
+    known = {backend.name: backend for backend in backends}
+    pairs = list_prebuilt(release, known.values(), host)
+    platforms = dict.fromkeys((*(platform for _, platform in pairs), *list_bindings_alone(release, pairs)))
+    bindings = [name for platform in platforms for name in promised_bindings(release, platform)]
+    plugins = [promised_plugin(known[name], platform, release.set_version) for name, platform in pairs]
+    return (*bindings, *plugins)

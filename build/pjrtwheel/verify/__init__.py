@@ -25,35 +25,28 @@ from pjrtwheel.verify.documents import check_documents
 from pjrtwheel.verify.findings import REPORTED, Finding, Problem, describe_error
 from pjrtwheel.verify.libraries import Allowed, check_floors, check_libraries, check_system, is_tolerated
 from pjrtwheel.wheel.names import FILENAME_FORM, find_name, parse_name, split_label
-from pjrtwheel.wheel.report import BuiltWheel, Report
+from pjrtwheel.wheel.report import Report
 
 _SHOWN = 10
 
 
 def verify_wheels(
-    built: Sequence[BuiltWheel], backends: Sequence[Backend], log: Path | None = None, progress: Progress = LINES
+    wheels: Sequence[tuple[Path, Report | None]],
+    backends: Sequence[Backend],
+    log: Path | None = None,
+    progress: Progress = LINES,
 ) -> None:
     """Check the wheels of one set, each by itself and against each other; the backends say what each may hold.
 
-    Many problems are written to `log`, or to a place in the cache when there is none.
+    A wheel is held to what assembly reported of it, if there is a report. Many problems are written to `log`, or to a
+    place in the cache when there is none.
 
     Raises:
         VerifyError: At least one wheel breaks a promise; the error lists all that do.
     """
-    _verify([(wheel.path, wheel.report) for wheel in built], backends, log, progress)
-
-
-def verify_paths(wheels: Sequence[Path], backends: Sequence[Backend], log: Path | None = None) -> None:
-    """Check wheels of one set that have no report; see `verify_wheels`."""
-    _verify([(wheel, None) for wheel in wheels], backends, log, LINES)
-
-
-def _verify(
-    wheels: Sequence[tuple[Path, Report | None]], backends: Sequence[Backend], log: Path | None, progress: Progress
-) -> None:
     # The checkers are processes of their own, so threads are enough to use every core.
     with progress.step("verify", len(wheels)) as step, ThreadPoolExecutor() as pool:
-        results = list(pool.map(lambda item: _verify_shown(item[0], item[1], backends, step), wheels))
+        results = list(pool.map(lambda item: _verify_one(item[0], item[1], backends, step), wheels))
     named = [(wheel.name, result) for (wheel, _), result in zip(wheels, results, strict=True)]
     found = [(name, finding) for name, (findings, _) in named for finding in findings]
     held = {name: lock for name, (_, lock) in named if lock is not None}
@@ -76,21 +69,15 @@ def _refuse(found: Sequence[tuple[str, Finding]], total: int, log: Path) -> NoRe
     )
 
 
-def _verify_shown(
+def _verify_one(
     wheel: Path, report: Report | None, backends: Sequence[Backend], step: Step
 ) -> tuple[list[Finding], str | None]:
-    """Verify a wheel, and show that it is at work on it."""
-    name = find_name(wheel.name)
-    with step.item(name.short if name else wheel.name):
-        return _verify_one(wheel, report, backends)
-
-
-def _verify_one(wheel: Path, report: Report | None, backends: Sequence[Backend]) -> tuple[list[Finding], str | None]:
+    """Return what is wrong with a wheel, and the text of its lock."""
     try:
-        parse_name(wheel.name)
+        name = parse_name(wheel.name)
     except WheelError as error:  # whose first line repeats the name
         return [Finding("zip", "", error.cause)], None
-    with tempfile.TemporaryDirectory(prefix="verify-") as scratch:
+    with step.item(name.short), tempfile.TemporaryDirectory(prefix="verify-") as scratch:
         try:
             contents = read_contents(_without_label(wheel, Path(scratch)), Path(scratch))
             findings = list(_check(contents, report, backends))

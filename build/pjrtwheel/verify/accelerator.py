@@ -5,6 +5,7 @@
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from packaging.utils import canonicalize_name
 
@@ -41,17 +42,10 @@ def check_plugin(wheel: WheelContents, backend: Backend) -> Iterator[Problem]:
 
 
 @dataclass(frozen=True, slots=True)
-class _KernelsOrigin:
-    """Which Python some kernels are for."""
-
-    python: str
-
-
-@dataclass(frozen=True, slots=True)
 class _Provenance:
     """What `provenance.json` says of kernels."""
 
-    kernels: tuple[_KernelsOrigin, ...] = ()
+    kernels: tuple[dict[str, Any], ...] = ()
 
 
 def check_presence(wheel: WheelContents) -> Iterator[Problem]:
@@ -61,7 +55,7 @@ def check_presence(wheel: WheelContents) -> Iterator[Problem]:
         return
     path, text = document
     try:
-        stated = {entry.python for entry in read_json(_Provenance, text, ignore_unknown=True).kernels}
+        stated = {str(entry.get("python")) for entry in read_json(_Provenance, text, ignore_unknown=True).kernels}
     except TableError as error:
         yield path, str(error)
         return

@@ -5,7 +5,6 @@
 Libraries are compared by their file names, as wheels of two projects have them in different folders.
 """
 
-import hashlib
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +17,7 @@ from pjrtwheel.errors import describe_size
 from pjrtwheel.tables import write
 from pjrtwheel.verify.inspection import Inspection
 from pjrtwheel.verify.libraries import describe_format
-from pjrtwheel.wheel.members import open_wheel
+from pjrtwheel.wheel.members import open_wheel, read_member
 
 # Subject → what there is of it; the order of values counts for none.
 Facts = Mapping[str, Sequence[str]]
@@ -109,7 +108,7 @@ def _compare_archives(a: zipfile.ZipFile, b: zipfile.ZipFile) -> Iterator[Differ
     old, new = ({info.filename: info for info in archive.infolist()} for archive in (a, b))
     common = [name for name in old if name in new]
     yield from _compare("", {"members": list(old)}, {"members": list(new)})
-    changed = tuple(name for name in common if _digest(a, name) != _digest(b, name))
+    changed = tuple(name for name in common if read_member(a, old[name]) != read_member(b, new[name]))
     yield Difference("bytes", "", changed, changed)
     for name in changed:
         if name.endswith((".dist-info/METADATA", ".dist-info/WHEEL")):
@@ -124,14 +123,6 @@ def _compare_archives(a: zipfile.ZipFile, b: zipfile.ZipFile) -> Iterator[Differ
         name for name in common if name not in changed and old[name].compress_size != new[name].compress_size
     )
     yield Difference("packed", "", packed, packed)
-
-
-def _digest(archive: zipfile.ZipFile, name: str) -> bytes:
-    digest = hashlib.sha256()
-    with archive.open(name) as stream:
-        while data := stream.read(1 << 20):
-            digest.update(data)
-    return digest.digest()
 
 
 def compare_inspections(a: Inspection, b: Inspection) -> Comparison:
@@ -192,6 +183,7 @@ def describe_wheel(inspection: Inspection) -> Facts:
         "requires": inspection.requires,
         "extras": inspection.extras,
         "entry points": inspection.entry_points,
+        "outside": inspection.outside,
         "licence": [inspection.license or "not said"],
         "licence files": [PurePosixPath(path).name for path in inspection.license_files],
         "SBOM": [PurePosixPath(path).name for path in inspection.sboms],

@@ -5,21 +5,16 @@
 import email.message
 import email.parser
 import email.policy
-import hashlib
-import io
-import zipfile
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.binaries import Library, read_library
 from pjrtwheel.errors import ElfError, WheelError
-from pjrtwheel.files import FULL
 from pjrtwheel.verify.findings import Finding, describe_error
-from pjrtwheel.wheel.members import DAMAGE, Member
+from pjrtwheel.wheel.members import Member, open_wheel, read_member
 from pjrtwheel.wheel.names import WheelName, parse_name
-
-_CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,29 +61,23 @@ def read_contents(wheel: Path, scratch: Path) -> WheelContents:
     """Read a wheel and unpack its shared libraries into `scratch`.
 
     Raises:
-        WheelError: The file is not a wheel, is damaged, or has more than one dist-info directory.
+        WheelError: The file is not a wheel, is damaged or hostile, or has more than one dist-info directory.
         OSError: There is no room in `scratch`, for which the wheel is not to blame.
     """
     name = parse_name(wheel.name)
-    try:
-        with zipfile.ZipFile(wheel) as archive:
-            members: dict[str, Member] = {}
-            texts: dict[str, str] = {}
-            libraries: dict[str, Path] = {}
-            entries = [info for info in archive.infolist() if not info.is_dir()]
-            for index, entry in enumerate(entries):
-                target = scratch / f"{index:04d}.so" if _is_library(entry.filename) else None
-                members[entry.filename] = _read_member(archive, entry, target)
-                if target is not None:
-                    libraries[entry.filename] = target
-                elif ".dist-info/" in entry.filename or entry.filename.endswith(".json"):
-                    texts[entry.filename] = archive.read(entry).decode("utf-8")
-    except (OSError, *DAMAGE) as error:
-        if isinstance(error, OSError) and error.errno in FULL:
-            raise
-        raise WheelError(
-            f"cannot read wheel {wheel}", cause=f"it is damaged: {error}", remedy="build or download it again"
-        ) from error
+    members: dict[str, Member] = {}
+    texts: dict[str, str] = {}
+    libraries: dict[str, Path] = {}
+    with open_wheel(wheel) as archive:
+        entries = [info for info in archive.infolist() if not info.is_dir()]
+        for index, entry in enumerate(entries):
+            target = scratch / f"{index:04d}.so" if _is_library(entry.filename) else None
+            with target.open("wb") if target else nullcontext() as file:
+                members[entry.filename] = read_member(archive, entry, file)
+            if target is not None:
+                libraries[entry.filename] = target
+            elif ".dist-info/" in entry.filename or entry.filename.endswith(".json"):
+                texts[entry.filename] = archive.read(entry).decode("utf-8")
     roots = sorted({member.split("/")[0] for member in members if ".dist-info/" in member})
     if len(roots) != 1:
         raise WheelError(f"{wheel.name} has {len(roots)} dist-info directories, expected one: {roots}")
@@ -99,17 +88,6 @@ def read_contents(wheel: Path, scratch: Path) -> WheelContents:
 def _is_library(member: str) -> bool:
     name = member.rsplit("/", 1)[-1]
     return name.endswith((".so", ".dylib", ".pyd", ".dll")) or ".so." in name
-
-
-def _read_member(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, target: Path | None) -> Member:
-    digest, size = hashlib.sha256(), 0
-    with archive.open(entry) as stream, target.open("wb") if target else io.BytesIO() as sink:
-        while chunk := stream.read(_CHUNK):
-            digest.update(chunk)
-            size += len(chunk)
-            if target is not None:
-                sink.write(chunk)
-    return Member(size, digest.hexdigest())
 
 
 def read_libraries(

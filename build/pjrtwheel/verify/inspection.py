@@ -9,16 +9,18 @@ import functools
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from packaging.utils import canonicalize_name
+
 from pjrtwheel.backend import load_backends
 from pjrtwheel.binaries import Library, find_format, read_library, version_key
-from pjrtwheel.elf import ElfImage, plan_repair, read_image
-from pjrtwheel.elf.repair import strip
+from pjrtwheel.elf.image import ElfImage, read_image
+from pjrtwheel.elf.repair import plan_repair, strip
 from pjrtwheel.errors import ElfError, PjrtWheelError
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.files import hash_file
@@ -31,7 +33,7 @@ from pjrtwheel.verify import documents
 from pjrtwheel.verify.contents import WheelContents, read_contents, read_libraries
 from pjrtwheel.verify.findings import Finding
 from pjrtwheel.verify.libraries import Allowed, check_floors, check_libraries
-from pjrtwheel.wheel.members import Member, open_wheel
+from pjrtwheel.wheel.members import Member
 from pjrtwheel.wheel.metadata import find_requirement
 
 
@@ -46,6 +48,7 @@ class Inspection:
         build: Build tag; may be empty.
         purelib: What WHEEL says; nothing when it says neither.
         entry_points: Group and name of each entry point, with its target.
+        outside: What runs by itself, or is installed elsewhere than in the project's own package.
         license: The licence expression, or else the deprecated field.
         sboms: Paths of bills of materials.
         lock: The release lock; nothing when there is none.
@@ -67,6 +70,7 @@ class Inspection:
     requires: tuple[str, ...]
     extras: tuple[str, ...]
     entry_points: tuple[str, ...]
+    outside: tuple[str, ...]
     license: str
     license_files: tuple[str, ...]
     sboms: tuple[str, ...]
@@ -110,8 +114,6 @@ def inspect_wheel(wheel: Path, *, find_tool: FindTool, exports: Mapping[str, Seq
     Raises:
         WheelError: The file is no wheel, or is damaged or hostile.
     """
-    with open_wheel(wheel):
-        pass  # refuses what must not be unpacked
     with tempfile.TemporaryDirectory(prefix="inspect-") as scratch:
         contents = read_contents(wheel, Path(scratch))
         libraries, damaged = read_libraries(contents, partial(_inspect_library, find_tool=find_tool))
@@ -166,7 +168,8 @@ def _describe(contents: WheelContents, sha256: str, libraries: Sequence[Library]
         requires_python=headers.get("Requires-Python", ""),
         requires=tuple(headers.get_all("Requires-Dist", [])),
         extras=tuple(headers.get_all("Provides-Extra", [])),
-        entry_points=_entry_points(contents),
+        entry_points=tuple(f"{group}: {name} = {target}" for group, name, target in _entry_points(contents)),
+        outside=tuple(_list_outside(contents)),
         license=headers.get("License-Expression", headers.get("License", "")),
         license_files=_license_files(contents),
         sboms=tuple(name for name in contents.members if name.startswith(f"{contents.dist_info}/sboms/")),
@@ -184,14 +187,32 @@ def _license_files(contents: WheelContents) -> tuple[str, ...]:
     return tuple(dict.fromkeys(place for place in places if place in contents.members))
 
 
-def _entry_points(contents: WheelContents) -> tuple[str, ...]:
-    """Return each entry point as `group: name = target`; none when the file cannot be read."""
+def _entry_points(contents: WheelContents) -> list[tuple[str, str, str]]:
+    """Return the group, name and target of each entry point; none when the file cannot be read."""
     parser = configparser.ConfigParser(delimiters=("=",), interpolation=None, strict=False)
     try:
         parser.read_string(contents.texts.get(f"{contents.dist_info}/entry_points.txt", ""))
     except configparser.Error:
-        return ()
-    return tuple(f"{group}: {name} = {target}" for group in parser.sections() for name, target in parser[group].items())
+        return []
+    return [(group, name, target) for group in parser.sections() for name, target in parser[group].items()]
+
+
+def _list_outside(contents: WheelContents) -> Iterator[str]:
+    """Yield what a wheel does beyond bringing the package of its own name."""
+    own = contents.name.distribution.replace("-", "_")
+    roots = {member.split("/")[0] for member in contents.members} - {contents.dist_info}
+    for root in sorted(roots):
+        if root.endswith(".pth"):
+            yield f"{root} runs whenever Python starts"
+        elif root.endswith(".data"):
+            yield f"{root} goes elsewhere than into site-packages"
+        elif canonicalize_name(root.split(".")[0]) != contents.name.distribution:
+            yield f"{root} is a module of another name than {own}"
+    for group, name, target in _entry_points(contents):
+        if group in {"console_scripts", "gui_scripts"}:
+            yield f"{name} is a command"
+        elif target.split(".")[0].split(":")[0].strip() not in {root.removesuffix(".py") for root in roots}:
+            yield f"{group}: {name} is in a package that the wheel does not bring"
 
 
 # Name of a vendor's program → where it is, or nothing.
@@ -203,15 +224,10 @@ def make_finder(root: Path, scratch: Path) -> FindTool:
 
     The root is another folder when there is no repository at hand; what is fetched is unpacked in `scratch`.
     """
-
-    @functools.cache
-    def find(name: str) -> Path | None:
-        return _fetch(root, name, scratch)
-
-    return find
+    return functools.cache(partial(_fetch, root, scratch))
 
 
-def _fetch(root: Path, name: str, scratch: Path) -> Path | None:
+def _fetch(root: Path, scratch: Path, name: str) -> Path | None:
     """Return the pinned program, or nothing where it is not available: a wheel is described without it."""
     tools = {key: tool for backend in load_backends(root).values() for key, tool in backend.tools.items()}
     if name not in tools:

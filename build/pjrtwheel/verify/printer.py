@@ -36,7 +36,7 @@ _LABEL = 14  # with it a sha256 ends in the 80th column
 # What those who are in a hurry do not look for.
 _DETAILS = {"build tag", "purelib", "extras", "licence", "licence files", "SBOM"}
 # Of which each value begins a line.
-_LISTS = {"requires", "entry points", "libraries"}
+_LISTS = {"requires", "entry points", "outside", "libraries"}
 
 # A name, and its values: each begins a line.
 Row = tuple[str, Sequence[str]]

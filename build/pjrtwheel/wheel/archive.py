@@ -7,22 +7,20 @@ those of APPNOTE 4.3, with the 64-bit fields where a value needs them.
 """
 
 import contextlib
-import errno
 import hashlib
 import os
 import struct
 import time
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import TracebackType
-from typing import BinaryIO, Self
+from typing import BinaryIO
 
 import deflate
 
 from pjrtwheel.errors import WheelError
-from pjrtwheel.files import FULL, open_partial, remove_stale, write_all
+from pjrtwheel.files import explain_full_disk, replacement
 from pjrtwheel.wheel.compress import CHUNK_SIZE, Compression, compress_chunks
 from pjrtwheel.wheel.members import Member
 from pjrtwheel.wheel.plan import MemberSource
@@ -122,7 +120,6 @@ _EARLIEST = 315532800  # 1980-01-01, the first moment a zip file can state, and 
 _LATEST = 4354819198  # 2107-12-31
 _REGULAR = 0o100644
 _EXECUTABLE = 0o100755
-_READ_ONLY = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST}
 
 
 def timestamp(environ: Mapping[str, str]) -> tuple[int, int]:
@@ -146,55 +143,46 @@ def begin_entry(member: MemberSource, stamp: tuple[int, int], offset: int) -> Zi
     return ZipEntry(member.path, mode, stamp, member.size, offset, method)
 
 
-class ArchiveWriter:
-    """A zip file that is being written.
+@contextlib.contextmanager
+def open_archive(
+    path: Path, *, stamp: tuple[int, int], compression: Compression | None = None
+) -> Iterator["ArchiveWriter"]:
+    """Open a zip file for writing, which takes its place at the end; after an error nothing is left.
 
-    It grows next to its final place and takes it only when all went well; after an error nothing is left.
+    Args:
+        path: The finished file; replaced if it exists.
+        stamp: Time and date of all members; see `timestamp`.
+        compression: How members are compressed; at the default level on all cores when absent.
+
+    Raises:
+        WheelError: The disk is full.
     """
+    compression = compression or Compression()
+    with (
+        explain_full_disk(path.parent),
+        replacement(path) as file,
+        ThreadPoolExecutor(compression.workers) as pool,
+    ):
+        writer = ArchiveWriter(file, stamp, compression, pool)
+        yield writer
+        writer.finish()
 
-    def __init__(self, path: Path, *, stamp: tuple[int, int], compression: Compression | None = None) -> None:
-        """Prepare to write `path`.
 
-        Args:
-            path: The finished file; replaced if it exists.
-            stamp: Time and date of all members; see `timestamp`.
-            compression: How members are compressed; at the default level on all cores when absent.
-        """
-        self._path = path
-        self._partial: Path
-        self._stamp = stamp
-        self._compression = compression or Compression()
-        self._entries: list[ZipEntry] = []
-        self._file: BinaryIO
-        self._pool: ThreadPoolExecutor
+@dataclass(slots=True)
+class ArchiveWriter:
+    """A zip file that is being written; see `open_archive`."""
 
-    def __enter__(self) -> Self:
-        """Open the partial file and start the threads."""
-        with explain_write_errors(self._path):
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            remove_stale(self._path)
-            self._partial, self._file = open_partial(self._path)
-        self._pool = ThreadPoolExecutor(self._compression.workers)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        """Finish the file and move it to its place, or remove it."""
-        self._pool.shutdown(cancel_futures=True)
-        try:
-            if error is None:
-                with explain_write_errors(self._path):
-                    self._finish()
-        finally:
-            self._file.close()
-            self._partial.unlink(missing_ok=True)
+    file: BinaryIO
+    stamp: tuple[int, int]
+    compression: Compression
+    pool: ThreadPoolExecutor
+    entries: list[ZipEntry] = field(default_factory=list)
 
     def add(self, member: MemberSource) -> Member:
         """Write one member, and return what was written.
 
         Raises:
-            WheelError: The disk is full, or the member's bytes are not as many as it stated.
+            WheelError: The member's bytes are not as many as it stated.
         """
         digest, crc, read, stored = hashlib.sha256(), 0, 0, 0
 
@@ -206,45 +194,22 @@ class ArchiveWriter:
                 digest.update(chunk)
                 crc = deflate.crc32(chunk, crc)
 
-        with explain_write_errors(self._path):
-            start = self._file.tell()
-            entry = begin_entry(member, self._stamp, start)
-            write_all(self._file, entry.local_header())
-            for part in compress_chunks(chunks(), self._pool, self._compression):
-                write_all(self._file, part)
-                stored += len(part)
-            if read != member.size:
-                raise WheelError(f"{member.path} has {read} bytes, expected {member.size}")
-            entry = replace(entry, crc=crc, compressed=stored)
-            self._file.seek(start)
-            write_all(self._file, entry.local_header())
-            self._file.seek(0, os.SEEK_END)
-        self._entries.append(entry)
+        start = self.file.tell()
+        entry = begin_entry(member, self.stamp, start)
+        self.file.write(entry.local_header())
+        for part in compress_chunks(chunks(), self.pool, self.compression):
+            stored += self.file.write(part)
+        if read != member.size:
+            raise WheelError(f"{member.path} has {read} bytes, expected {member.size}")
+        entry = replace(entry, crc=crc, compressed=stored)
+        self.file.seek(start)
+        self.file.write(entry.local_header())
+        self.file.seek(0, os.SEEK_END)
+        self.entries.append(entry)
         return Member(member.size, digest.hexdigest())
 
-    def _finish(self) -> None:
-        """Write the directory, make all of it durable, and give the file its name."""
-        offset = self._file.tell()
-        directory = b"".join(entry.directory_record() for entry in self._entries)
-        write_all(self._file, directory + end_of_directory(len(self._entries), len(directory), offset))
-        os.fsync(self._file.fileno())
-        self._partial.replace(self._path)
-
-
-@contextlib.contextmanager
-def explain_write_errors(path: Path) -> Iterator[None]:
-    """Turn the errors of a full or read-only disk into a `WheelError` about the file being written."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno in FULL:
-            raise WheelError(
-                f"no room to write {path.name}: {error.strerror}",
-                cause=f"the disk or quota of {path.parent} is full",
-                remedy="free some space and build again; nothing partial was left behind",
-            ) from error
-        if error.errno in _READ_ONLY:
-            raise WheelError(
-                f"cannot write {path}: {error.strerror}", remedy="give a directory that you may write to"
-            ) from error
-        raise
+    def finish(self) -> None:
+        """Write the directory."""
+        offset = self.file.tell()
+        directory = b"".join(entry.directory_record() for entry in self.entries)
+        self.file.write(directory + end_of_directory(len(self.entries), len(directory), offset))

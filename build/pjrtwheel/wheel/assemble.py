@@ -2,24 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write a wheel from a manifest's specification, or a repaired copy of one, and report what was written."""
 
-import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pjrtwheel.backend import parse_backend
-from pjrtwheel.elf import LibraryPlace
+from pjrtwheel.elf.repair import LibraryPlace
 from pjrtwheel.errors import WheelError
-from pjrtwheel.files import hash_file
-from pjrtwheel.gpucode import merge_codes
+from pjrtwheel.files import hash_file, make_folder
+from pjrtwheel.gpucode import list_codes, merge_codes
 from pjrtwheel.platforms import BinaryFormat
 from pjrtwheel.release.model import Release, read_release
-from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock, offered
-from pjrtwheel.tables import TableError, read_json
+from pjrtwheel.release.wheels import LOCK_FILENAME, make_lock, offered
+from pjrtwheel.tables import write_json
 from pjrtwheel.wheel import metadata
-from pjrtwheel.wheel.archive import ArchiveWriter, explain_write_errors, timestamp
+from pjrtwheel.wheel.archive import open_archive, timestamp
 from pjrtwheel.wheel.compress import Compression
 from pjrtwheel.wheel.members import Member, format_record
 from pjrtwheel.wheel.metadata import read_field
@@ -34,7 +34,7 @@ from pjrtwheel.wheel.plan import (
     unchanged_source,
 )
 from pjrtwheel.wheel.plugin import plan_plugin
-from pjrtwheel.wheel.report import Report
+from pjrtwheel.wheel.report import Report, report_finished
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
 from pjrtwheel.wheel.unpack import Unpacked, read_text, unpack_wheel
 
@@ -51,8 +51,7 @@ def assemble(spec: PluginSpec | BindingsSpec, directory: Path, compression: Comp
         ElfError: A library is not what the wheel needs.
         WheelError: An input is missing or damaged, or the disk is full.
     """
-    with explain_write_errors(directory):
-        directory.mkdir(parents=True, exist_ok=True)
+    make_folder(directory)
     with ExitStack() as files:
         return write_wheel(plan_wheel(spec, files, scratch=directory), directory, compression)
 
@@ -79,11 +78,10 @@ def write_wheel(plan: WheelPlan, directory: Path, compression: Compression | Non
         WheelError: The disk is full; nothing partial stays behind.
     """
     path = directory / plan.name.filename
-    with ArchiveWriter(path, stamp=timestamp(os.environ), compression=compression) as archive:
+    with open_archive(path, stamp=timestamp(os.environ), compression=compression) as archive:
         members = {member.path: archive.add(member) for member in list_members(plan)}
-        record = record_source(plan.name, members)
-        members[record.path] = archive.add(record)
-    return report_written(plan, members, path)
+        archive.add(record_source(plan.name, members))
+    return report_written(plan, path)
 
 
 def record_source(name: WheelName, members: Mapping[str, Member]) -> MemberSource:
@@ -92,25 +90,15 @@ def record_source(name: WheelName, members: Mapping[str, Member]) -> MemberSourc
     return text_source(path, format_record(members, path))
 
 
-def report_written(plan: WheelPlan, members: Mapping[str, Member], path: Path) -> Report:
-    """Describe a wheel that was written, with all of its members."""
-    return Report(
-        wheel=path.name,
-        distribution=plan.name.distribution,
-        version=plan.name.version,
-        tag=plan.name.tag,
-        sha256=hash_file(path),
-        size=path.stat().st_size,
-        requires=read_field(plan.metadata, "Requires-Dist"),
-        lock_id=plan.lock_id,
-        provider=plan.provider,
+def report_written(plan: WheelPlan, path: Path) -> Report:
+    """Describe a wheel that was written."""
+    return replace(
+        report_finished(path, plan.lock_id, plan.provider, read_field(plan.metadata, "Requires-Dist")),
         provenance=plan.provenance,
         changes={member.path: member.changes for member in plan.members if member.changes},
         findings={member.path: member.findings for member in plan.members if member.findings},
         stripped_bytes=sum(member.dropped_bytes for member in plan.members),
-        members=members,
         gpu_code=merge_codes(plan.gpu_files().values()).names(),
-        gpu_files=plan.gpu_files(),
     )
 
 
@@ -120,9 +108,11 @@ def list_members(plan: WheelPlan) -> Iterator[MemberSource]:
     The list of GPU code precedes the metadata: it is read while the libraries are compressed.
     """
     members = sorted(plan.members, key=lambda member: member.path)
-    yield from itertools.filterfalse(plan.is_metadata, members)
-    yield from plan.list_gpu_code()
-    yield from filter(plan.is_metadata, members)
+    metadata_folder = f"{plan.name.dist_info}/"
+    yield from (member for member in members if not member.path.startswith(metadata_folder))
+    if codes := plan.gpu_files():
+        yield text_source(plan.gpu_list, write_json(list_codes(codes)))
+    yield from (member for member in members if member.path.startswith(metadata_folder))
 
 
 def repair_wheel(wheel: Path, directory: Path, compression: Compression | None = None) -> Report:
@@ -134,11 +124,9 @@ def repair_wheel(wheel: Path, directory: Path, compression: Compression | None =
     """
     if directory.resolve() == wheel.parent.resolve():
         raise WheelError(f"{wheel} would be overwritten", remedy="give another directory with --output")
-    with explain_write_errors(directory):
-        directory.mkdir(parents=True, exist_ok=True)
+    make_folder(directory)
     with ExitStack() as files:
-        with explain_write_errors(directory):
-            name, members = unpack_wheel(wheel, files, scratch=directory)
+        name, members = unpack_wheel(wheel, files, scratch=directory)
         return write_wheel(_plan(name, members), directory, compression)
 
 
@@ -149,7 +137,6 @@ def _plan(name: WheelName, members: tuple[Unpacked, ...]) -> WheelPlan:
             cause=f"its libraries are {name.platform.binary_format} files, and only ELF files are repaired",
             remedy="delocate repairs wheels on macOS, delvewheel those for Windows",
         )
-    lock = _read_lock(members)
     machine = name.platform.machine if name.platform else None
     return WheelPlan(
         name=name,
@@ -158,20 +145,7 @@ def _plan(name: WheelName, members: tuple[Unpacked, ...]) -> WheelPlan:
             for member in members
         ),
         metadata=read_text(members, f"{name.dist_info}/METADATA"),
-        lock_id=lock.lock_id if lock else "",
-        provider=lock.provider if lock else "",
     )
-
-
-def _read_lock(members: Iterable[Unpacked]) -> ReleaseLock | None:
-    """Return the release lock of a wheel that has one, at `<package>/release_lock.json`."""
-    for member in members:
-        if member.path.endswith(f"/{LOCK_FILENAME}") and member.path.count("/") == 1:
-            try:
-                return read_json(ReleaseLock, read_text((member,), member.path), ignore_unknown=True)
-            except TableError as error:
-                raise WheelError(f"{member.path} is no release lock: {error}") from error
-    return None
 
 
 def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> WheelPlan:
@@ -182,8 +156,7 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
     release = read_release(spec.release)
     backends = tuple(parse_backend(path.read_text("utf-8"), path) for path in spec.backends)
     digest = _check_pin(spec, release)
-    with explain_write_errors(scratch):
-        upstream, unpacked = unpack_wheel(spec.wheel, files, scratch=scratch)
+    upstream, unpacked = unpack_wheel(spec.wheel, files, scratch=scratch)
     python = upstream.tags[0].abi
     if (upstream.version, python) != (release.version, spec.python):
         raise WheelError(

@@ -163,12 +163,8 @@ def find_epoch(wheel: Path) -> int | None:
     """
     with open_wheel(wheel) as archive:
         dates = {info.date_time for info in archive.infolist()}
-    return _moment(dates.pop()) if len(dates) == 1 and dates != {_NO_DATE} else None
-
-
-def _moment(date: tuple[int, int, int, int, int, int]) -> int:
-    """Return a date of a zip file, which stands for UTC here, as seconds since 1970."""
-    return calendar.timegm((*date, 0, 0, 0))
+    # A date of a zip file stands for UTC here.
+    return calendar.timegm((*dates.pop(), 0, 0, 0)) if len(dates) == 1 and dates != {_NO_DATE} else None
 
 
 RAW = -15  # a raw deflate stream with the largest window, as zlib counts window sizes

@@ -8,21 +8,21 @@ The wheel may be hostile. Standard library only, as the fetcher uses this.
 import base64
 import contextlib
 import csv
+import hashlib
 import io
-import stat
 import struct
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
+from typing import IO
 
 from pjrtwheel.errors import WheelError, shorten
+from pjrtwheel.wheel.container import StrictArchive, check_container, is_safe_name
 
-# Signatures may be added later, so they and RECORD itself carry no digest (PEP 427).
-_UNHASHED = ("RECORD", "RECORD.jws", "RECORD.p7s")
+# Signatures of RECORD that nobody checks, and that RECORD cannot list (PEP 427); wheels with them are refused.
+OBSOLETE = ("RECORD.jws", "RECORD.p7s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +49,6 @@ class RecordEntry:
 
     digest: str
     size: int | None
-
-
-def unhashed_paths(dist_info: str) -> frozenset[str]:
-    """Return the paths of RECORD and its signatures; a file of that name elsewhere is a member like any other.
-
-    >>> sorted(unhashed_paths("a-1.dist-info"))[0]
-    'a-1.dist-info/RECORD'
-    """
-    return frozenset(f"{dist_info}/{name}" for name in _UNHASHED)
 
 
 def encode_digest(sha256: str) -> str:
@@ -100,11 +91,7 @@ def parse_record(text: str) -> Mapping[str, RecordEntry]:
     return entries
 
 
-_LARGEST_TOTAL = 16 << 30
-_LARGEST_RATIO = 100  # machine code deflates to a third, text to a tenth
-_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
-_ENCRYPTED = 0x1
-_UNICODE_PATH = 0x7075  # an extra field with another name, which zipfile takes since Python 3.12, and pip with it
+_SLICE = 1 << 20
 _SHOWN = 5  # problems that a message names one by one
 # What zipfile raises over a file that is not what its headers say; ValueError includes names that are no UTF-8,
 # RuntimeError an unknown compression and a password that is asked for, IndexError a name without a character.
@@ -119,8 +106,9 @@ def open_wheel(path: Path) -> Iterator[zipfile.ZipFile]:
         WheelError: There is no such file, it is no wheel, is damaged, or its directory is hostile.
     """
     try:
-        with zipfile.ZipFile(path) as archive:
-            refuse_problems(path, check_directory(archive.infolist(), path.stat().st_size))
+        with path.open("rb") as file:
+            refuse_problems(path, check_container(file))
+        with StrictArchive(path) as archive:
             yield archive
     except (FileNotFoundError, IsADirectoryError) as error:
         raise WheelError(f"no such wheel: {path}") from error
@@ -130,6 +118,18 @@ def open_wheel(path: Path) -> Iterator[zipfile.ZipFile]:
             cause="the download or copy was cut short, or the file is no wheel",
             remedy="fetch it again",
         ) from error
+
+
+def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, target: IO[bytes] | None = None) -> Member:
+    """Inflate a member, into `target` if there is one, and return what it is."""
+    digest, size = hashlib.sha256(), 0
+    with archive.open(info) as source:
+        while data := source.read(_SLICE):
+            digest.update(data)
+            size += len(data)
+            if target:
+                target.write(data)
+    return Member(size, digest.hexdigest())
 
 
 def refuse_problems(path: Path, problems: Iterable[str]) -> None:
@@ -147,36 +147,6 @@ def refuse_problems(path: Path, problems: Iterable[str]) -> None:
         )
 
 
-def check_directory(infos: Iterable[zipfile.ZipInfo], file_size: int) -> tuple[str, ...]:
-    """Return what is wrong with the directory of a zip file of this length, in words."""
-    entries = list(infos)
-    names = Counter(info.filename for info in entries)
-    problems = [f"{name!r} is there {count} times" for name, count in names.items() if count > 1]
-    for info in entries:
-        problems += _check_entry(info, file_size)
-    total = sum(info.file_size for info in entries)
-    if total > min(_LARGEST_TOTAL, max(_LARGEST_RATIO * file_size, _LARGEST_RATIO << 20)):
-        problems.append(f"{file_size} bytes claim to inflate to {total}: a zip bomb")
-    ordered = sorted(entries, key=lambda info: info.header_offset)
-    problems += [
-        f"{first.filename!r} and {second.filename!r} overlap: a zip bomb"
-        for first, second in pairwise(ordered)
-        if first.header_offset + first.compress_size > second.header_offset
-    ]
-    return tuple(problems)
-
-
-def is_safe_name(name: str) -> bool:
-    r"""Whether a member name stays below the directory it is unpacked to, on every platform.
-
-    >>> [is_safe_name(name) for name in ("a/b.py", "../a", "/a", "a//b", "C:/a", "a\\b")]
-    [True, False, False, False, False, False]
-    """
-    parts = name.removesuffix("/").split("/")
-    clean = name.isprintable() and not set(name) & set("\\:")
-    return clean and not {"", ".", ".."} & set(parts)
-
-
 def place_inside(directory: Path, name: str) -> Path:
     """Return where a member is written below a directory, which no name that was missed before can leave.
 
@@ -187,30 +157,3 @@ def place_inside(directory: Path, name: str) -> Path:
     if not is_safe_name(name) or not target.resolve().is_relative_to(directory.resolve()):
         raise WheelError(f"{name!r} is no path inside {directory}", cause="the wheel was tampered with")
     return target
-
-
-def _check_entry(info: zipfile.ZipInfo, file_size: int) -> Iterator[str]:
-    # zipfile cuts a name at its first null byte, and may replace it by one of an extra field; what it was is in
-    # orig_filename.
-    for name in dict.fromkeys((info.orig_filename, info.filename)):
-        if not is_safe_name(name):
-            yield f"{name!r} is no path inside a wheel"
-    if _UNICODE_PATH in _extra_fields(info.extra):
-        yield f"{info.orig_filename!r} has a second name in an extra field"
-    if info.header_offset < 0 or info.header_offset + info.compress_size > file_size:
-        yield f"{info.filename!r} lies outside the file"
-    if stat.S_ISLNK(info.external_attr >> 16):
-        yield f"{info.filename!r} is a symbolic link"
-    if info.flag_bits & _ENCRYPTED:
-        yield f"{info.filename!r} is encrypted"
-    if info.compress_type not in _METHODS:
-        yield f"{info.filename!r} is compressed by method {info.compress_type}, expected deflate"
-
-
-def _extra_fields(extra: bytes) -> Iterator[int]:
-    """Yield the numbers of a member's extra fields."""
-    place = 0
-    while place + 4 <= len(extra):
-        number, length = struct.unpack_from("<HH", extra, place)
-        yield number
-        place += 4 + length

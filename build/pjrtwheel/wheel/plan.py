@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pjrtwheel.elf import ANYWHERE, LibraryPlace, Span, check_exports, is_elf, plan_repair, read_chunks, read_image
+from pjrtwheel.elf.image import is_elf, read_image
+from pjrtwheel.elf.layout import Span, read_chunks
+from pjrtwheel.elf.repair import ANYWHERE, LibraryPlace, check_exports, plan_repair
 from pjrtwheel.errors import ElfError, WheelError
-from pjrtwheel.gpucode import GpuCode, list_codes
+from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.platforms import Platform, find_platform
 from pjrtwheel.release.wheels import ReleaseLock
-from pjrtwheel.tables import TableError, read, read_json, write_json
+from pjrtwheel.tables import TableError, read, read_json
 from pjrtwheel.wheel.names import WheelName
 
 SCHEMA = 1
@@ -126,7 +128,7 @@ class WheelPlan:
     Attributes:
         members: Its members but RECORD.
         metadata: The text of METADATA, which is also one of the members.
-        lock_id: Identity of the set it belongs to; empty when it has no lock.
+        lock_id: Identity of the set it is made for; empty for a repaired copy, which keeps what lock it has.
         gpu_list: Path of the member that lists `gpu_files`.
         gpu_files: Waits until it is read for which chips each library holds code; by member, without those that hold
             none. It is asked late, because reading takes as long as compressing a part of the library does.
@@ -135,20 +137,11 @@ class WheelPlan:
     name: WheelName
     members: tuple[MemberSource, ...]
     metadata: str
-    lock_id: str
-    provider: str
+    lock_id: str = ""
+    provider: str = ""
     provenance: Mapping[str, Any] = field(default_factory=dict)
     gpu_list: str = ""
     gpu_files: Callable[[], Mapping[str, GpuCode]] = dict
-
-    def is_metadata(self, member: MemberSource) -> bool:
-        """Whether a member is one of those that describe the wheel, in its `.dist-info`."""
-        return member.path.startswith(f"{self.name.dist_info}/")
-
-    def list_gpu_code(self) -> tuple[MemberSource, ...]:
-        """Return the member that lists `gpu_files`; none where no library holds such code."""
-        codes = self.gpu_files()
-        return (text_source(self.gpu_list, write_json(list_codes(codes))),) if codes else ()
 
 
 def text_source(path: str, content: str | bytes) -> MemberSource:

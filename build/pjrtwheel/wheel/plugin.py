@@ -15,7 +15,8 @@ from typing import Any
 
 from pjrtwheel.abis import extension_suffix, plugin_tag
 from pjrtwheel.backend import Backend, Kernels, parse_backend
-from pjrtwheel.elf import LibraryPlace, read_image
+from pjrtwheel.elf.image import read_image
+from pjrtwheel.elf.repair import LibraryPlace
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.gpucode import GPU_CODE_FILENAME, GpuCode

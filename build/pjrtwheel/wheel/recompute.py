@@ -23,9 +23,10 @@ from pjrtwheel.sources import import_closure
 from pjrtwheel.wheel.archive import ZipEntry, begin_entry, end_of_directory, timestamp
 from pjrtwheel.wheel.assemble import list_members, plan_wheel, record_source, report_written
 from pjrtwheel.wheel.compress import CHUNK_SIZE
-from pjrtwheel.wheel.members import Member, encode_digest, open_wheel, parse_record
+from pjrtwheel.wheel.members import Member, encode_digest, open_wheel
 from pjrtwheel.wheel.plan import MemberSource, parse_manifest
 from pjrtwheel.wheel.report import REPORT_FILENAME
+from pjrtwheel.wheel.unpack import read_record
 
 _SHOWN = 3
 _REMEDY = "build again without that cache; who may write a cache may write the wheels that are built with it"
@@ -81,7 +82,7 @@ def check_against_inputs(wheel: Path, manifest: Path) -> None:
         record = record_source(plan.name, members)
         _refuse(wheel.name, _differing(wheel, record.path, members))
         _refuse(wheel.name, _misplaced(wheel, [*sources, record]))
-        report = report_written(plan, {**members, record.path: _hash(record)}, wheel)
+        report = report_written(plan, wheel)
     path = wheel.with_name(REPORT_FILENAME)
     _refuse(f"the report of {wheel.name}", [] if path.read_bytes() == report.to_json().encode() else [path.name])
 
@@ -105,11 +106,8 @@ def _hash(source: MemberSource) -> Member:
 def _differing(wheel: Path, record: str, expected: dict[str, Member]) -> Iterator[str]:
     """Yield the members that RECORD gives other digests than the inputs, and those that only one of the two has."""
     wanted = {path: (encode_digest(member.sha256), member.size) for path, member in expected.items()}
-    try:
-        with open_wheel(wheel) as archive:
-            listed = parse_record(archive.read(record).decode())
-    except (KeyError, ValueError) as error:
-        raise WheelError(f"cannot read {record} of {wheel.name}", cause=str(error), remedy=_REMEDY) from error
+    with open_wheel(wheel) as archive:
+        listed = read_record(archive, record, wheel)
     stated = {path: (entry.digest, entry.size) for path, entry in listed.items() if path != record}
     yield from {path for path, _ in wanted.items() ^ stated.items()}
 

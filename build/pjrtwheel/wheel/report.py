@@ -5,14 +5,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pjrtwheel.errors import WheelError, count, fit
 from pjrtwheel.files import hash_file
-from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.tables import TableError, read_json, write_json
-from pjrtwheel.wheel.members import Member
-from pjrtwheel.wheel.names import parse_name
+from pjrtwheel.wheel.names import WheelName, parse_name
 
 REPORT_FILENAME = "report.json"
 _SHOWN = 10
@@ -26,9 +24,6 @@ class Report:
 
     Attributes:
         wheel: File name.
-        distribution: Project name, such as `jaxlib-cpu`.
-        version: Version.
-        tag: Compressed tag set of the file name, such as `cp312-abi3-manylinux_2_27_x86_64`.
         sha256: Hexadecimal digest of the file.
         size: Length of the file in bytes.
         requires: The `Requires-Dist` lines.
@@ -38,27 +33,25 @@ class Report:
         changes: Member → what repair changed, in words.
         stripped_bytes: Bytes that repair dropped, before compression.
         findings: Member → what is wrong and could not be repaired, in words.
-        members: Every member, by path.
         gpu_code: Names of the chips that any of its libraries holds code for, such as `sm_90`.
-        gpu_files: The same by member; members without such code are left out.
     """
 
     wheel: str
-    distribution: str
-    version: str
-    tag: str
     sha256: str
     size: int
     requires: tuple[str, ...]
     lock_id: str
     provider: str
-    provenance: Mapping[str, Any]
-    changes: Lines
-    stripped_bytes: int
+    provenance: Mapping[str, Any] = field(default_factory=dict)
+    changes: Lines = field(default_factory=dict)
+    stripped_bytes: int = 0
     findings: Lines = field(default_factory=dict)
-    members: Mapping[str, Member] = field(default_factory=dict)
     gpu_code: tuple[str, ...] = ()
-    gpu_files: Mapping[str, GpuCode] = field(default_factory=dict)
+
+    @property
+    def name(self) -> WheelName:
+        """The parts of the file name."""
+        return parse_name(self.wheel)
 
     def to_json(self) -> str:
         """Return the document."""
@@ -73,8 +66,7 @@ class Report:
         return "\n".join(lines + findings)
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltWheel:
+class BuiltWheel(NamedTuple):
     """A wheel on disk together with its report."""
 
     path: Path
@@ -82,22 +74,8 @@ class BuiltWheel:
 
 
 def report_finished(path: Path, lock_id: str, provider: str, requires: Sequence[str] = ()) -> Report:
-    """Describe a wheel that was not assembled here, for the steps that verify it, prove it and add it to a folder."""
-    name = parse_name(path.name)
-    return Report(
-        wheel=path.name,
-        distribution=name.distribution,
-        version=name.version,
-        tag=name.tag,
-        sha256=hash_file(path),
-        size=path.stat().st_size,
-        requires=tuple(requires),
-        lock_id=lock_id,
-        provider=provider,
-        provenance={},
-        changes={},
-        stripped_bytes=0,
-    )
+    """Describe a wheel, for the steps that verify it, prove it and add it to a folder, without what assembly knows."""
+    return Report(path.name, hash_file(path), path.stat().st_size, tuple(requires), lock_id, provider)
 
 
 def parse_report(text: str) -> Report:

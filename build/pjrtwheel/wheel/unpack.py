@@ -6,7 +6,6 @@ Names, sizes and layout are checked before anything is inflated; digests while i
 reported together.
 """
 
-import hashlib
 import stat
 import tempfile
 import zipfile
@@ -14,22 +13,23 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import BinaryIO, cast
 
 from pjrtwheel.errors import WheelError
+from pjrtwheel.files import explain_full_disk
 from pjrtwheel.wheel.members import (
     DAMAGE,
+    OBSOLETE,
     RecordEntry,
     encode_digest,
     open_wheel,
     parse_record,
+    read_member,
     refuse_problems,
-    unhashed_paths,
 )
 from pjrtwheel.wheel.names import WheelName, parse_name
 
 _IN_MEMORY = 1 << 20
-_SLICE = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,22 +52,21 @@ def unpack_wheel(path: Path, files: ExitStack, *, scratch: Path) -> tuple[WheelN
     Large members are held on the disk of `scratch` meanwhile; `files` closes them in the end.
 
     Returns:
-        The wheel's name, and its members without RECORD and signatures, in order of path.
+        The wheel's name, and its members without RECORD, in order of path.
 
     Raises:
         WheelError: The file is no wheel, is damaged, has hostile names or sizes, or differs from its RECORD; the
-            message lists every such problem.
+            message lists every such problem. Or the disk is full.
     """
     name = parse_name(path.name)
     record_path = f"{name.dist_info}/RECORD"
-    unhashed = unhashed_paths(name.dist_info)
     members: list[Unpacked] = []
-    with open_wheel(path) as archive:
+    with explain_full_disk(scratch), open_wheel(path) as archive:
         inside = [info for info in archive.infolist() if not info.is_dir()]
-        record = _read_record(archive, record_path, path)
-        problems = list(_check_listing({info.filename for info in inside}, record, unhashed))
+        record = read_record(archive, record_path, path)
+        problems = list(_check_listing({info.filename for info in inside}, record, name.dist_info))
         for info in sorted(inside, key=lambda info: info.filename):
-            if info.filename not in unhashed:
+            if info.filename != record_path:
                 spool = tempfile.SpooledTemporaryFile(_IN_MEMORY, dir=str(scratch))  # noqa: SIM115 - `files` closes it
                 file = files.enter_context(spool)
                 member = Unpacked(info.filename, cast("BinaryIO", file), bool(info.external_attr >> 16 & stat.S_IXUSR))
@@ -93,13 +92,19 @@ def read_text(members: Iterable[Unpacked], path: str) -> str:
     raise WheelError(f"the wheel has no {path}", cause="it is damaged, or was renamed")
 
 
-def _check_listing(names: set[str], record: Mapping[str, RecordEntry], unhashed: frozenset[str]) -> Iterator[str]:
-    listed = set(record)
+def _check_listing(names: set[str], record: Mapping[str, RecordEntry], dist_info: str) -> Iterator[str]:
+    listed = {*record, f"{dist_info}/RECORD"}
     yield from (f"{name!r} is in RECORD but not in the wheel" for name in sorted(listed - names))
-    yield from (f"{name!r} is in the wheel but not in RECORD" for name in sorted(names - listed - unhashed))
+    yield from (f"{name!r} is in the wheel but not in RECORD" for name in sorted(names - listed))
+    yield from (f"{name!r} is an obsolete signature" for name in OBSOLETE if f"{dist_info}/{name}" in names)
 
 
-def _read_record(archive: zipfile.ZipFile, record_path: str, path: Path) -> Mapping[str, RecordEntry]:
+def read_record(archive: zipfile.ZipFile, record_path: str, path: Path) -> Mapping[str, RecordEntry]:
+    """Read RECORD of an open wheel, which is at `path`.
+
+    Raises:
+        WheelError: There is none, or it is malformed.
+    """
     try:
         return parse_record(archive.read(record_path).decode())
     except KeyError:
@@ -112,8 +117,7 @@ def _inflate(
     archive: zipfile.ZipFile, info: zipfile.ZipInfo, entry: RecordEntry | None, target: BinaryIO
 ) -> Iterator[str]:
     try:
-        with archive.open(info) as source:
-            digest = _copy(source, target)
+        digest = encode_digest(read_member(archive, info, target).sha256)
     except DAMAGE as error:
         yield f"{info.filename!r} is damaged: {error}"
         return
@@ -121,14 +125,6 @@ def _inflate(
         yield f"{info.filename!r} has {digest}, RECORD says {entry.digest or 'nothing'}"
     if entry and entry.size not in {None, info.file_size}:
         yield f"{info.filename!r} has {info.file_size} bytes, RECORD says {entry.size}"
-
-
-def _copy(source: IO[bytes], target: BinaryIO) -> str:
-    digest = hashlib.sha256()
-    while data := source.read(_SLICE):
-        digest.update(data)
-        target.write(data)
-    return encode_digest(digest.hexdigest())
 
 
 def read_metadata(wheel: Path) -> bytes:

@@ -21,7 +21,7 @@ from pjrtwheel.attest.reproduce import explain_difference
 from pjrtwheel.cli import main
 from pjrtwheel.record.origin import Origin
 from small_wheels import build_wheel
-from sound_wheels import ORIGIN, PLUGIN, TAG, make_dist, make_repository
+from sound_wheels import ORIGIN, PLUGIN, TAG, WHEELS, make_dist, make_repository
 
 TOOLING = """
 import json, os, shutil, sys
@@ -42,12 +42,6 @@ sys.exit(int(os.environ.get("STATUS", "0")))
 """
 OPTIONS = ["--release", "1.2.3", "--platform", "linux_x86_64", "--no-smoke", "--xla", "prebuilt", "--level", "6"]
 OPTIONS += ["--dist", "DIST"]
-WHEELS = [
-    "jaxlib-1.2.3+split.1-cp312-cp312-manylinux_2_27_x86_64.whl",
-    "jaxlib-1.2.3+split.1-cp313-cp313-manylinux_2_27_x86_64.whl",
-    "jaxlib_auto-1.2.3+split.1-py3-none-any.whl",
-    PLUGIN,
-]
 Reproduce = Callable[..., tuple[int, str, str]]
 
 

@@ -119,7 +119,6 @@ def test_another_statement_is_refused(release: ReleaseFolder, change: Callable[[
 
 def put_statement(release: ReleaseFolder, **changes: Any) -> None:
     """Write another statement into a release, under a right checksum."""
-    assert release.statement is not None
     path, sums = release.path / STATEMENT_FILENAME, release.path / SUMS_FILENAME
     before = hash_file(path)
     path.write_bytes(format_envelope(write_json(replace(release.statement, **changes)).encode()))
@@ -136,7 +135,6 @@ def put_statement(release: ReleaseFolder, **changes: Any) -> None:
 )
 def test_a_statement_about_other_files_is_refused(release: ReleaseFolder, change: Any, named: str) -> None:
     """The checksums may be right, and the statement that of another release, or about a file twice."""
-    assert release.statement is not None
     put_statement(release, subjects=change(release.statement.subjects))
     with pytest.raises(AttestError) as caught:
         read_release_folder(release.path)
@@ -146,7 +144,6 @@ def test_a_statement_about_other_files_is_refused(release: ReleaseFolder, change
 
 def test_a_statement_of_another_commit_is_refused(release: ReleaseFolder) -> None:
     """Than `release.json` says of the wheels, although all digests are right."""
-    assert release.statement is not None
     text = write_json(release.statement.provenance).replace(COMMIT, "d" * 40)
     provenance = read_json(type(release.statement.provenance), text)
     put_statement(release, provenance=provenance)

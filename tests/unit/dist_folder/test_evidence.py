@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pjrtwheel.dist_folder import add_proofs, add_wheels
-from pjrtwheel.record.entries import Entry, format_entries, make_entry, merge_entries, parse_entries
+from pjrtwheel.dist_folder.folder import add_proofs, add_wheels
+from pjrtwheel.record.entries import Entry, format_entries, make_entry, merge_entries, read_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof, TargetProof
 from pjrtwheel.wheel.report import Report
@@ -102,7 +102,7 @@ def test_a_proof_of_a_published_wheel_enters_the_record(tmp_path: Path) -> None:
     proofs = dict.fromkeys((*names, "jaxlib_c.whl"), make_proof(Level.DEVICE, RAN))
     digests = {names[0]: built[0][0].report.sha256, names[1]: "00", "jaxlib_c.whl": "00"}
     assert add_proofs(proofs, digests, dist) == (names[1], "jaxlib_c.whl")
-    record = parse_entries((dist / "release.json").read_bytes())
+    record = read_entries(dist)
     assert [(name, entry.proof.level) for name, entry in record.items()] == [(names[0], "device"), (names[1], "load")]
 
 
@@ -119,12 +119,12 @@ PROOFS = st.builds(
 @given(proofs=st.lists(PROOFS, min_size=2, max_size=5), data=st.data())
 def test_the_order_of_proofs_does_not_matter(proofs: list[Proof], data: st.DataObject) -> None:
     """Whichever machine's folder is merged first, or twice: the record of a wheel is the same, byte for byte."""
-    report = Report("a.whl", "a", "1", "cp312-abi3-linux_x86_64", "00", 1, (), "ff", "prebuilt", {}, {}, 0)
+    report = Report("a-1-cp312-abi3-linux_x86_64.whl", "00", 1, (), "ff", "prebuilt")
 
     def record(ordered: list[Proof]) -> str:
         merged: dict[str, Entry] = {}
         for proof in ordered:
-            merged = merge_entries(merged, [make_entry(report, proof, ORIGIN)], ["a.whl"])
+            merged = merge_entries(merged, [make_entry(report, proof, ORIGIN)], [report.wheel])
         return format_entries(merged)
 
     assert record(proofs) == record(data.draw(st.permutations(proofs))) == record([*proofs, *proofs])

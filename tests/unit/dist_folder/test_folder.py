@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel import files
-from pjrtwheel.dist_folder import add_proofs, add_wheels, check_space
+from pjrtwheel.dist_folder.folder import add_proofs, add_wheels, check_space
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.record.entries import parse_entries
+from pjrtwheel.record.entries import read_entries
 from pjrtwheel.record.proofs import Level
 from proven_wheels import ORIGIN, RAN, make_proof, make_wheel
 
@@ -53,7 +53,7 @@ def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     for writer in writers:
         writer.join()
     assert [writer.exitcode for writer in writers] == [0] * len(names)
-    entries = parse_entries((tmp_path / "dist" / "release.json").read_bytes())
+    entries = read_entries(tmp_path / "dist")
     wheels = {path.name: hash_file(path) for path in (tmp_path / "dist").glob("*.whl")}
     assert {name: entry.sha256 for name, entry in entries.items()} == wheels
     assert len(wheels) == len(names)
@@ -116,7 +116,7 @@ from pathlib import Path
 sys.path[:0] = sys.argv[2].split(":")
 from pjrtwheel import files
 from pjrtwheel.errors import WheelError
-from pjrtwheel.dist_folder import add_wheels
+from pjrtwheel.dist_folder.folder import add_wheels
 from proven_wheels import ORIGIN, make_wheel
 folder = Path(sys.argv[1])
 wheel, proof = make_wheel(folder.parent, "jaxlib_cpu", bytes(5_000_000))

@@ -191,19 +191,6 @@ def test_a_wheel_that_was_taken_out_refuses_nothing(tmp_path: Path) -> None:
     assert [entry.filename for entry in merged] == [PLUGIN]
 
 
-def test_a_damaged_record_is_no_obstacle(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A copy is kept, as a build does; entries of it that are whole count all the same."""
-    dist = make_folder(tmp_path / "dist", JAXLIB)
-    document = json.loads((dist / "release.json").read_text("utf-8"))
-    (dist / "release.json").write_text(json.dumps({**document, "wheels": [*document["wheels"], {}]}), "utf-8")
-    with pytest.raises(WheelError, match="would mix sets"):
-        merge_folders([make_folder(tmp_path / "b", PLUGIN, lock_id="b")], dist)
-    assert sorted(path.name for path in dist.iterdir()) == [JAXLIB, "release.json"]
-    same = make_folder(tmp_path / "a", PLUGIN)
-    assert len(merge_folders([same], dist)) == 2
-    assert "a copy is kept as release.json.damaged-1" in capsys.readouterr().err
-
-
 def test_sets_that_arrive_meanwhile_are_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another run published between the first look and the lock."""
     folder, dist = make_folder(tmp_path / "b", PLUGIN, lock_id="b"), tmp_path / "dist"

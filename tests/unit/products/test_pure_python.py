@@ -43,7 +43,7 @@ def test_the_same_source_gives_the_same_bytes(project: Path, tmp_path: Path, mon
     before = sorted(project.rglob("*"))
     second = build_pure_wheel(project, tmp_path / "second", "ff")
     assert (first.report, first.path.read_bytes()) == (second.report, second.path.read_bytes())
-    assert (first.report.wheel, first.report.tag) == ("abacus-1.0-py3-none-any.whl", "py3-none-any")
+    assert first.report.wheel == "abacus-1.0-py3-none-any.whl"
     assert (first.report.requires, first.report.lock_id) == (("beads>=2",), "ff")
     assert sorted(project.rglob("*")) == before
     with zipfile.ZipFile(second.path) as archive:

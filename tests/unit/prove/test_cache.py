@@ -18,7 +18,7 @@ from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof, PythonProof
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
-REPORT = Report("a.whl", "a", "1", "cp312-abi3-linux_x86_64", "00", 1, (), "ff", "prebuilt", {}, {}, 0)
+REPORT = Report("a-1-cp312-abi3-linux_x86_64.whl", "00", 1, (), "ff", "prebuilt")
 ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")
 PYTHON = Interpreter(Path("/usr/bin/python3.12"), "cp312", "3.12.1", "/usr")
 
@@ -53,7 +53,7 @@ def test_every_input_of_the_evidence_changes_its_key(root: Path, tmp_path: Path)
     }
     changes: list[dict[str, Any]] = [
         {},
-        {"built": [replace(wheel, report=replace(REPORT, sha256="11"))]},
+        {"built": [wheel._replace(report=replace(REPORT, sha256="11"))]},
         {"interpreters": {"cp312": replace(PYTHON, version="3.12.2")}},
         {"interpreters": {"cp312": None}},
         {"inputs": replace(inputs, requirements=("numpy==2",))},

@@ -29,7 +29,7 @@ def test_what_was_only_opened_is_recorded_as_such(root: Path, tmp_path: Path, mo
     monkeypatch.setattr(on_every_python, "open_unpacked", lambda _wheel, _backend: opened)
     tag = f"cp312-abi3-linux_{platform.machine()}"
     wheel = f"jaxlib_cpu-1-{tag}.whl"
-    report = Report(wheel, "jaxlib-cpu", "1", tag, "00", 1, (), "ff", "prebuilt", {}, {}, 0)
+    report = Report(wheel, "00", 1, (), "ff", "prebuilt")
     proofs = prove(
         [BuiltWheel(tmp_path / wheel, report)],
         root=root,
@@ -54,7 +54,7 @@ def test_evidence_from_uncommitted_changes_is_gathered_again(
     monkeypatch.setattr(on_every_python, "find_interpreters", lambda _tags: {})
     monkeypatch.setattr(on_every_python, "_kept_path", lambda *_: tmp_path / "proofs.json")
     wheel = "jaxlib-1-cp312-cp312-linux_x86_64.whl"
-    built = [BuiltWheel(tmp_path / wheel, Report(wheel, "jaxlib", "1", "", "00", 1, (), "ff", "prebuilt", {}, {}, 0))]
+    built = [BuiltWheel(tmp_path / wheel, Report(wheel, "00", 1, (), "ff", "prebuilt"))]
     first = on_every_python._prove_here(built, inputs, [], replace(ORIGIN, dirty=changed), tmp_path, tmp_path, LINES)
     second = on_every_python._prove_here(built, inputs, [], ORIGIN, tmp_path, tmp_path, LINES)
     assert (first[wheel].origin.dirty, second[wheel].origin) == (changed, ORIGIN)

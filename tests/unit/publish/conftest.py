@@ -16,7 +16,7 @@ from pjrtwheel import cli
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.publish import github as github_module
 from pjrtwheel.publish import publication, upload_api
-from release_folders import write_pure_release
+from release_folders import write_pure_release, write_release_folder
 from upload_server import PASSWORD, USERNAME, UploadServer, run_server
 
 
@@ -69,6 +69,12 @@ def github(github_program: StandIn, monkeypatch: pytest.MonkeyPatch) -> StandIn:
 
     monkeypatch.setattr(github_module, "subprocess", SimpleNamespace(run=run))
     return github_program
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return the folder of a release with two Pythons and two plugins."""
+    return write_release_folder(tmp_path / "release").path
 
 
 @pytest.fixture

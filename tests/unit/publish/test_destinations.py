@@ -16,7 +16,7 @@ from pjrtwheel.publish.destinations import (
     check_limits,
     load_destinations,
 )
-from pjrtwheel.publish.yanked import read_yanked
+from pjrtwheel.publish.yanked import read_reasons
 from release_entries import entry_of
 
 
@@ -27,7 +27,7 @@ def test_a_missing_or_damaged_file_is_an_error(tmp_path: Path) -> None:
     path = tmp_path / DESTINATIONS_FILE
     path.parent.mkdir()
     path.write_bytes(b"\xff")
-    for read in (lambda: load_destinations(tmp_path), lambda: read_yanked(path)):
+    for read in (lambda: load_destinations(tmp_path), lambda: read_reasons(path, [])):
         with pytest.raises(PinError):
             read()
 

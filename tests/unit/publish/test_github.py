@@ -4,7 +4,6 @@
 
 import argparse
 import hashlib
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -20,7 +19,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.publish.destinations import Destination, DestinationKind
 from pjrtwheel.publish.github import GithubRelease
 from pjrtwheel.publish.places import open_place
-from release_folders import COMMIT, send, write_pure_release
+from release_folders import COMMIT, all_names, read_page, send, write_pure_release
 
 TAG = "v1.2.3+split.1"
 WHEEL = "jaxlib_abacus-1.2.3+split.1-py3-none-any.whl"
@@ -35,17 +34,6 @@ def open_at(pages: Path | None = None, tag: str = TAG) -> GithubRelease:
     place = open_place(DESTINATION, given, os.environ, tag)
     assert isinstance(place, GithubRelease)
     return place
-
-
-def read_page(pages: Path) -> list[dict[str, object]]:
-    """Return the files that the index has of a project."""
-    files: list[dict[str, object]] = json.loads((pages / "simple/jaxlib-abacus/index.v1+json").read_text())["files"]
-    return files
-
-
-def all_names(release: ReleaseFolder) -> set[str]:
-    """Return the names of all assets of a release."""
-    return {*release.documents, *release.wheels, *(f"{name}.metadata" for name in release.wheels)}
 
 
 def names_in(folder: Path) -> set[str]:

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plan: order, decisions, problems and its printed form, without any destination."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,7 +19,7 @@ DOCUMENTS = ("SHA256SUMS", "release.json")
 def local(name: str, size: int = 1) -> LocalFile:
     """Return a file of the release, with a digest that follows from its name."""
     project = parse_name(name).distribution if name.endswith(".whl") else ""
-    return LocalFile(name, f"{name}-digest", size, project)
+    return LocalFile(Path(name), f"{name}-digest", size, project)
 
 
 def published(name: str, digest: str = "", yanked: str | None = None) -> PublishedFile:
@@ -32,7 +34,7 @@ IN_ORDER = [*DOCUMENTS, *WHEELS[2:], *WHEELS[:2], SELECTOR_WHEEL]
 @given(st.permutations(FILES))
 def test_the_order_does_not_depend_on_that_of_the_files(files: list[LocalFile]) -> None:
     """Documents, plugins, jaxlib, selector."""
-    plan = make_plan("v1", "there", files, {})
+    plan = make_plan("there", files, {})
     assert [file.name for file in plan.files] == IN_ORDER
     assert plan.to_send == plan.files
 
@@ -50,7 +52,7 @@ def test_the_order_does_not_depend_on_that_of_the_files(files: list[LocalFile]) 
 )
 def test_each_problem_is_a_sentence(found: PublishedFile, problem: str) -> None:
     """A problem of the limits comes first."""
-    plan = make_plan("v1", "there", FILES, {found.name: found}, ["too large"])
+    plan = make_plan("there", FILES, {found.name: found}, ["too large"])
     assert plan.problems == ("too large", problem.format(found.name))
 
 
@@ -69,5 +71,5 @@ def test_what_installers_could_take_in_place_of_ours_is_refused(name: str, *, re
     """Of our version, under whatever build tag; where a release is alone, as in a draft, any other file is."""
     problem = f"{name} is at there, and not in this release"
     present = {name: published(name)}
-    assert make_plan("v1", "there", FILES, present).problems == ((problem,) if refused else ())
-    assert make_plan("v1", "there", FILES, present, alone=True).problems == (problem,)
+    assert make_plan("there", FILES, present).problems == ((problem,) if refused else ())
+    assert make_plan("there", FILES, present, alone=True).problems == (problem,)

@@ -8,28 +8,21 @@ from typing import Any
 
 import pytest
 
-from release_folders import WHEELS, write_release_folder
+from release_folders import WHEELS
 from upload_server import Fault, UploadServer
 
+Command = Callable[..., Any]
 ORDER = sorted(WHEELS, key=lambda name: (name.startswith("jaxlib-"), name))
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Return the folder of a release."""
-    return write_release_folder(tmp_path / "release").path
-
-
-@pytest.fixture
-def promote(
-    publish: Callable[..., Any], stage_server: UploadServer, monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Any]:
+def promote(publish: Command, stage_server: UploadServer, monkeypatch: pytest.MonkeyPatch) -> Command:
     """Return a function: a folder and options → how promoting it from `stage`, which is `stage_server`, ended."""
     monkeypatch.setenv("PJRTWHEEL_STAGE_INDEX_URL", f"{stage_server.url}simple/")
     return lambda folder, *options: publish(folder, "--from", "stage", *options)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def staged(stage_server: UploadServer, folder: Path) -> dict[str, bytes]:
     """Put a whole release on the stage."""
     stage_server.files = {name: (folder / name).read_bytes() for name in WHEELS}
@@ -37,7 +30,7 @@ def staged(stage_server: UploadServer, folder: Path) -> dict[str, bytes]:
 
 
 def test_the_bytes_of_the_stage_arrive(
-    promote: Callable[..., Any],
+    promote: Command,
     server: UploadServer,
     stage_server: UploadServer,
     staged: dict[str, bytes],
@@ -51,38 +44,29 @@ def test_the_bytes_of_the_stage_arrive(
     assert list((tmp_path / "cache").rglob("*.whl")) == []
 
 
-@pytest.mark.parametrize("dry", [True, False])
+@pytest.mark.parametrize("options", [(), ("--dry-run",)])
 @pytest.mark.parametrize("name", [ORDER[0], ORDER[-1]])
-def test_an_incomplete_stage_is_refused(
-    promote: Callable[..., Any],
+@pytest.mark.parametrize("content", [None, b"other"], ids=["missing", "other bytes"])
+def test_a_stage_that_is_not_the_release_is_refused(
+    promote: Command,
     server: UploadServer,
     stage_server: UploadServer,
-    staged: dict[str, bytes],
     folder: Path,
     name: str,
-    *,
-    dry: bool,
+    content: bytes | None,
+    options: tuple[str, ...],
 ) -> None:
-    """A dry run says so as well."""
-    assert stage_server.files.pop(name) == staged[name]
-    printed = promote(folder, *["--dry-run"] * dry)
-    assert (printed.status, server.uploads) == (11, [])
+    """What was tested there is not what is to be promoted; a dry run says so as well."""
+    del stage_server.files[name]
+    if content:
+        stage_server.files[name] = content
+    printed = promote(folder, *options)
+    assert (printed.status, server.uploads, stage_server.downloads) == (11, [], [])
     assert name in printed.lines[1]
 
 
-@pytest.mark.usefixtures("staged")
-def test_a_stage_with_another_release_is_refused(
-    promote: Callable[..., Any], server: UploadServer, stage_server: UploadServer, tmp_path: Path
-) -> None:
-    """What was tested there is not what is to be promoted."""
-    printed = promote(write_release_folder(tmp_path / "other", content=b"other").path)
-    assert (printed.status, server.uploads, stage_server.downloads) == (11, [], [])
-    assert f"{ORDER[0]} is at stage with other bytes" in printed.lines[1]
-
-
-@pytest.mark.usefixtures("staged")
 def test_a_stage_that_serves_other_bytes_than_it_says_is_refused(
-    promote: Callable[..., Any], server: UploadServer, stage_server: UploadServer, folder: Path
+    promote: Command, server: UploadServer, stage_server: UploadServer, folder: Path
 ) -> None:
     """All of it is downloaded and compared before the first file is sent."""
     stage_server.files[ORDER[-1]] += b"!"
@@ -93,19 +77,14 @@ def test_a_stage_that_serves_other_bytes_than_it_says_is_refused(
 
 
 def test_only_a_stage_is_promoted_from(
-    promote: Callable[..., Any],
-    server: UploadServer,
-    stage_server: UploadServer,
-    folder: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    promote: Command, server: UploadServer, stage_server: UploadServer, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A destination that people install from is none."""
     monkeypatch.setenv("PJRTWHEEL_PUBLIC_INDEX_URL", f"{stage_server.url}simple/")
     assert (promote(folder, "--from", "public").status, server.uploads) == (2, [])
 
 
-@pytest.mark.usefixtures("staged")
-def test_an_index_is_not_its_own_stage(promote: Callable[..., Any], stage_server: UploadServer, folder: Path) -> None:
+def test_an_index_is_not_its_own_stage(promote: Command, stage_server: UploadServer, folder: Path) -> None:
     """Under two names it would be promoted to itself, and nothing would have been tested apart."""
     url = f"{stage_server.url}simple/"
     for same in (url, url.rstrip("/"), url.replace("http:", "HTTP:")):
@@ -113,10 +92,9 @@ def test_an_index_is_not_its_own_stage(promote: Callable[..., Any], stage_server
     assert stage_server.downloads == []
 
 
-@pytest.mark.usefixtures("staged")
 @pytest.mark.parametrize(("options", "status"), [((), 2), (("--repository", "mine"), 11)])
 def test_what_uploads_need_is_asked_for_before_the_stage_is_read(
-    command: Callable[..., Any],
+    command: Command,
     server: UploadServer,
     stage_server: UploadServer,
     folder: Path,

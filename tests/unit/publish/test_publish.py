@@ -12,9 +12,8 @@ import pytest
 from console_blocks import alike, shown
 from pjrtwheel.errors import AttestError, PublishError, UsageError
 from pjrtwheel.publish import upload_api
-from pjrtwheel.publish.plan import LocalFile
-from pjrtwheel.publish.publication import Publication
-from release_folders import PLUGIN_TAG, WHEELS, write_release_folder
+from pjrtwheel.publish.upload_api import UploadIndex
+from release_folders import PLUGIN_TAG, WHEELS, stopping, write_release_folder
 from upload_server import PASSWORD, USERNAME, Fault, UploadServer
 
 Publish = Callable[..., Any]
@@ -23,12 +22,6 @@ ABACUS, BEAD = (name for name in WHEELS if not name.startswith("jaxlib-"))
 BINDINGS = [name for name in WHEELS if name.startswith("jaxlib-")]
 ORDER = [ABACUS, BEAD, *BINDINGS]
 REFUSED, USAGE, ALTERED = PublishError.exit_code, UsageError.exit_code, AttestError.exit_code
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Return the folder of a release."""
-    return write_release_folder(tmp_path / "release").path
 
 
 def bytes_of(folder: Path, names: list[str]) -> dict[str, bytes]:
@@ -214,15 +207,8 @@ def test_a_run_interrupted_after_any_file_is_resumed(
     publish: Publish, server: UploadServer, folder: Path, stopped_at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before the first file, between two, and after the last one: the next run sends what is missing."""
-    find = Publication.find_local
-
-    def die(publication: Publication, file: LocalFile) -> Path:
-        if len(server.uploads) == stopped_at:
-            raise KeyboardInterrupt
-        return find(publication, file)
-
     with monkeypatch.context() as patch:
-        patch.setattr(Publication, "find_local", die)
+        patch.setattr(UploadIndex, "upload", stopping(UploadIndex.upload, after=stopped_at))
         printed = publish(folder)
     assert (printed.status, server.files) == (130 if stopped_at < 4 else 0, bytes_of(folder, ORDER[:stopped_at]))
     assert (publish(folder).status, server.uploads) == (0, ORDER)

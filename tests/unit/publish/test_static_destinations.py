@@ -3,7 +3,6 @@
 """The commands `publish` and `pages` with a folder and a stand-in for GitHub, interrupted and resumed."""
 
 import argparse
-import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -18,9 +17,11 @@ from pjrtwheel.publish.destinations import find_destination
 from pjrtwheel.publish.github import GithubRelease
 from pjrtwheel.publish.places import open_place
 from pjrtwheel.publish.static_folder import StaticFolder
+from release_folders import read_page, stopping
 from small_wheels import build_wheel, describe_wheel
 
 TAG = "v1.2.3+split.1"
+Command = Callable[..., Any]
 SITE: dict[str, tuple[str, Any]] = {"folder": ("--site", StaticFolder), "github": ("--pages", GithubRelease)}
 
 
@@ -31,11 +32,7 @@ def destination(request: pytest.FixtureRequest, github: StandIn) -> str:  # noqa
 
 
 def test_an_interrupted_publication_goes_on(
-    command: Callable[..., Any],
-    destination: str,
-    release: ReleaseFolder,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    command: Command, destination: str, release: ReleaseFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Killed several times, nothing is visible; the last run ends well, and one more has nothing to send."""
     option, kind = SITE[destination]
@@ -49,15 +46,14 @@ def test_an_interrupted_publication_goes_on(
         assert not (site / "simple").exists()
     done = command(*arguments)
     assert (done.status, done.err) == (0, "")
-    page = json.loads((site / "simple/jaxlib/index.v1+json").read_text())
-    assert [entry["filename"] for entry in page["files"]] == [f"jaxlib-{TAG[1:]}-py3-none-any.whl"]
+    assert [entry["filename"] for entry in read_page(site, "jaxlib")] == [f"jaxlib-{TAG[1:]}-py3-none-any.whl"]
     again = command(*arguments)
     assert (again.status, "; nothing to send" in again.out) == (0, True)
 
 
 @pytest.mark.parametrize("name", ["notes.txt", "jaxlib_other-1.2.3+split.1-py3-none-any.whl"])
 def test_a_foreign_file_among_those_that_wait_is_refused(
-    command: Callable[..., Any],
+    command: Command,
     destination: str,
     release: ReleaseFolder,
     root: Path,
@@ -80,25 +76,8 @@ def test_a_foreign_file_among_those_that_wait_is_refused(
     assert not (tmp_path / "site" / "simple").exists()
 
 
-def stopping(upload: Callable[..., None], after: int) -> Callable[..., None]:
-    """Return an upload that is interrupted after so many files."""
-    left = [after]
-
-    def interrupted(*arguments: object) -> None:
-        if not left[0]:
-            raise KeyboardInterrupt
-        left[0] -= 1
-        upload(*arguments)
-
-    return interrupted
-
-
 def test_a_release_is_withdrawn(
-    command: Callable[..., Any],
-    destination: str,
-    release: ReleaseFolder,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    command: Command, destination: str, release: ReleaseFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An entry in the file, and `pages` writes the index that says why."""
     option, _ = SITE[destination]
@@ -106,14 +85,10 @@ def test_a_release_is_withdrawn(
     decisions = site / "yanked.toml"
     monkeypatch.setattr("pjrtwheel.publish.places.YANKED_FILE", decisions)  # of GitHub Releases
     assert command("publish", destination, str(release.path), option, str(site)).status == 0
-    assert [entry["yanked"] for entry in read_entries(site)] == [False]
+    assert [entry["yanked"] for entry in read_page(site, "jaxlib")] == [False]
     decisions.write_text(f'[[yanked]]\ntag = "{TAG}"\nreason = "loses digits"\ndate = "2026-11-22"\n', "utf-8")
     done = command("pages", destination, option, str(site))
     assert (done.status, done.err) == (0, "")
-    assert [entry["yanked"] for entry in read_entries(site)] == ["loses digits"]
-
-
-def read_entries(site: Path) -> list[dict[str, Any]]:
-    """Return the files that the index has of jaxlib."""
-    files: list[dict[str, Any]] = json.loads((site / "simple/jaxlib/index.v1+json").read_text())["files"]
-    return files
+    assert [entry["yanked"] for entry in read_page(site, "jaxlib")] == ["loses digits"]
+    again = command("publish", destination, str(release.path), option, str(site))
+    assert (again.status, "loses digits" in again.lines[1]) == (11, True)

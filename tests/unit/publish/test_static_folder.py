@@ -4,7 +4,6 @@
 
 import argparse
 import errno
-import json
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import quote
@@ -17,7 +16,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.publish import static_folder
 from pjrtwheel.publish.destinations import Destination, DestinationKind, Place
 from pjrtwheel.publish.places import open_place
-from release_folders import list_release, send, write_pure_release
+from release_folders import all_names, list_release, read_page, send, write_pure_release
 from small_wheels import build_wheel, describe_wheel
 
 TAG = "v1.2.3+split.1"
@@ -35,17 +34,6 @@ def open_at(folder: Path, tag: str = TAG) -> Place:
 def site(tmp_path: Path) -> Path:
     """Return a folder that is not there yet."""
     return tmp_path / "site"
-
-
-def read_page(site: Path, project: str = "jaxlib-abacus") -> list[dict[str, object]]:
-    """Return the files that the index has of a project."""
-    files: list[dict[str, object]] = json.loads((site / f"simple/{project}/index.v1+json").read_text())["files"]
-    return files
-
-
-def all_names(release: ReleaseFolder) -> set[str]:
-    """Return the names of all files of a release."""
-    return {*release.documents, *release.wheels, *(f"{name}.metadata" for name in release.wheels)}
 
 
 def snapshot(folder: Path) -> dict[str, bytes]:
@@ -179,16 +167,6 @@ def test_a_run_that_stopped_before_the_index_goes_on(
 def raise_interrupt(*_: object) -> None:
     """Stop as an interrupted run does."""
     raise KeyboardInterrupt
-
-
-def test_withdrawn_wheels_say_why(release: ReleaseFolder, site: Path) -> None:
-    """On the pages and when read back."""
-    send(open_at(site), release)
-    (site / "yanked.toml").write_text(f'[[yanked]]\nreason = "crashes"\ndate = "2026-11-22"\nwheel = "{WHEEL}"\n')
-    open_at(site).write_index()
-    assert read_page(site)[0]["yanked"] == "crashes"
-    found = {name: file.yanked for name, file in open_at(site).list_files(PROJECTS).items() if name in release.wheels}
-    assert found == {**dict.fromkeys(release.wheels), WHEEL: "crashes"}
 
 
 @pytest.mark.parametrize(("settings", "tag"), [({}, TAG), ({"site": "f"}, "../v1")])

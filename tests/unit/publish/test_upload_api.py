@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One upload to an index, by itself."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,17 @@ import requests
 
 from pjrtwheel.errors import PublishError
 from pjrtwheel.publish.destinations import PublishedFile
-from pjrtwheel.publish.servers import SameHost, save_answer
+from pjrtwheel.publish.servers import same_host, save_answer
 from pjrtwheel.publish.upload_api import UploadIndex
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 from release_folders import WHEELS, write_release_folder
 from upload_server import PASSWORD, USERNAME, UploadServer
+
+
+def open_at(server: UploadServer) -> UploadIndex:
+    """Return the place."""
+    login, upload_url = (USERNAME, PASSWORD), f"{server.url}upload/"
+    return UploadIndex("company", f"{server.url}simple/", upload_url=upload_url, uploader=login)
 
 
 @pytest.mark.parametrize(("takes", "carried"), [(True, {WHEELS[0]: [{"version": 1}]}), (False, {})])
@@ -23,9 +30,7 @@ def test_an_attestation_goes_with_its_wheel(
     """Where the destination takes any, and where one lies next to the wheel."""
     release = write_release_folder(tmp_path / "release")
     (release.path / f"{WHEELS[0]}{ATTESTATION_SUFFIX}").write_text('{"version": 1}')
-    uploader = (USERNAME, PASSWORD)
-    urls = (f"{server.url}simple/", f"{server.url}upload/")
-    place = UploadIndex("company", urls[0], upload_url=urls[1], uploader=uploader, attestations=takes)
+    place = replace(open_at(server), attestations=takes)
     for name in WHEELS[:2]:
         place.upload(release.path / name, release.digests[name])
     assert (server.uploads, server.attestations) == (list(WHEELS[:2]), carried)
@@ -34,12 +39,10 @@ def test_an_attestation_goes_with_its_wheel(
 def test_a_file_that_changed_meanwhile_is_not_sent(server: UploadServer, tmp_path: Path) -> None:
     """Between the check of the folder and the upload hours may pass, and an index forgets nothing."""
     release = write_release_folder(tmp_path / "release")
-    urls = (f"{server.url}simple/", f"{server.url}upload/")
-    place = UploadIndex("company", urls[0], upload_url=urls[1], uploader=(USERNAME, PASSWORD))
     (release.path / WHEELS[0]).unlink()
     (release.path / WHEELS[0]).write_bytes((release.path / WHEELS[1]).read_bytes())
     with pytest.raises(PublishError, match="changed"):
-        place.upload(release.path / WHEELS[0], release.digests[WHEELS[0]])
+        open_at(server).upload(release.path / WHEELS[0], release.digests[WHEELS[0]])
     assert (server.uploads, server.files) == ([], {})
 
 
@@ -72,8 +75,7 @@ def test_an_empty_variable_is_no_password(
 )
 def test_credentials_go_to_one_host_and_never_in_clear_text(url: str, *, signed: bool) -> None:
     """An index may link to files elsewhere, and to its own without encryption."""
-    request = requests.Request("GET", url, auth=SameHost("https://example.org/simple/", ("me", "secret")))
-    assert ("Authorization" in request.prepare().headers) is signed
+    assert same_host(url, "https://example.org/simple/") is signed
 
 
 def test_a_download_ends_where_the_file_should(server: UploadServer, tmp_path: Path) -> None:
@@ -87,8 +89,7 @@ def test_a_download_ends_where_the_file_should(server: UploadServer, tmp_path: P
 def test_a_full_disk_is_called_that(server: UploadServer) -> None:
     """With the file that was being written."""
     server.files["a.whl"] = bytes(8 << 20)
-    place = UploadIndex("company", f"{server.url}simple/")
     found = PublishedFile("a.whl", "", -1, f"{server.url}files/a.whl")
     with pytest.raises(PublishError) as caught:
-        place.download(found, Path("/dev/full"))
+        open_at(server).download(found, Path("/dev/full"))
     assert caught.value.cause == "the disk is full: /dev/full"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.errors import PinError
-from pjrtwheel.publish.yanked import find_reasons, read_yanked
+from pjrtwheel.publish.yanked import read_reasons
 
 TEXT = """
 [[yanked]]
@@ -27,8 +27,8 @@ def test_a_wheel_has_its_own_reason_or_that_of_its_release(tmp_path: Path) -> No
     path = tmp_path / "yanked.toml"
     path.write_text(TEXT, "utf-8")
     names = ["jaxlib-1.2.3-py3-none-any.whl", "jaxlib_abacus-1.2.3-py3-none-any.whl", "jaxlib-1.2.4-py3-none-any.whl"]
-    assert find_reasons(read_yanked(path), names) == {names[0]: "crashes", names[1]: "loses digits"}
-    assert read_yanked(tmp_path / "none.toml") == ()
+    assert read_reasons(path, names) == {names[0]: "crashes", names[1]: "loses digits"}
+    assert read_reasons(tmp_path / "none.toml", names) == {}
 
 
 @pytest.mark.parametrize("old", ['tag = "v1.2.3"\n', 'reason = "crashes"\n'], ids=["about nothing", "no reason"])
@@ -37,4 +37,4 @@ def test_a_malformed_file_is_refused(tmp_path: Path, old: str) -> None:
     path = tmp_path / "yanked.toml"
     path.write_text(TEXT.replace(old, ""), "utf-8")
     with pytest.raises(PinError):
-        read_yanked(path)
+        read_reasons(path, [])

@@ -4,14 +4,12 @@
 
 import hashlib
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from pjrtwheel.dist_folder import add_proofs, add_wheels
-from pjrtwheel.record.entries import parse_entries
+from pjrtwheel.dist_folder.folder import add_proofs, add_wheels, check_space
+from pjrtwheel.errors import WheelError
 from proven_wheels import ORIGIN, make_wheel
 
 
@@ -68,50 +66,34 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"[]", b"[" * 100_000, b"\xff", b'{"schema": 1, "wheels": []}', b'{"schema": 2, "wheels": 1}']
-)
-def test_a_broken_record_is_made_again(data: bytes) -> None:
-    """A record that cannot be read never stops a build."""
-    assert parse_entries(data) == {}
-
-
-def _without_hash(entry: dict[str, Any]) -> Any:
-    return {key: value for key, value in entry.items() if key != "sha256"}
-
-
-@pytest.mark.parametrize(
-    ("damage", "place"),
+    ("data", "place"),
     [
-        (_without_hash, "wheels[0] lacks sha256"),
-        (lambda entry: {**entry, "other_proofs": [{"level": "aot"}]}, "wheels[0].other_proofs[0] lacks pjrt_api"),
-        (lambda _: None, "wheels[0]: expected"),
+        (b"", ""),
+        (b"[]", ""),
+        (b"[" * 100_000, ""),
+        (b"\xff", ""),
+        (b'{"schema": 1, "wheels": []}', "schema"),
+        (b'{"schema": 2, "wheels": 1}', "wheels"),
+        (b'{"schema": 2, "wheels": [null]}', "wheels[0]: expected"),
+        (b'{"schema": 2, "wheels": [{"filename": "a.whl"}]}', "wheels[0] lacks distribution"),
     ],
-    ids=["missing key", "half another proof", "no table"],
 )
-def test_a_broken_entry_takes_no_other_with_it(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], damage: Callable[[dict[str, Any]], Any], place: str
-) -> None:
-    """The good entries stay, the build goes on, a copy is kept, and the wheel without an entry is named."""
-    dist = tmp_path / "dist"
-    for name in ("jaxlib_a", "jaxlib_b"):
-        wheel, proof = make_wheel(tmp_path, name)
-        add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)
-    record = dist / "release.json"
-    document = json.loads(record.read_text("utf-8"))
-    document["wheels"][0] = damage(document["wheels"][0])
-    damaged = json.dumps(document)
-    record.write_text(damaged, "utf-8")
-    wheel, proof = make_wheel(tmp_path, "jaxlib_c")
-    entries = add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)
-    assert [entry.distribution for entry in entries] == ["jaxlib-b", "jaxlib-c"]
-    first, second = capsys.readouterr().err.splitlines()
-    assert first.startswith(f"warning: {record} is damaged ({place}")
-    assert first.endswith("; a copy is kept as release.json.damaged-1")
-    assert (dist / "release.json.damaged-1").read_text("utf-8") == damaged
-    assert "jaxlib_a-1.0-cp312-abi3-manylinux_2_27_x86_64.whl has no entry" in second
-    record.write_text(damaged, "utf-8")
-    assert add_proofs({entries[0].filename: proof}, {entries[0].filename: entries[0].sha256}, dist) == ()
-    assert (dist / "release.json.damaged-2").read_text("utf-8") == damaged
+def test_a_damaged_record_stops_whatever_would_replace_it(tmp_path: Path, data: bytes, place: str) -> None:
+    """Before anything long; what is in it may be of use to its owner, who learns the place."""
+    wheel, proof = make_wheel(tmp_path, "jaxlib_a")
+    record = tmp_path / "dist" / "release.json"
+    record.parent.mkdir()
+    record.write_bytes(data)
+    name, digest = wheel.report.wheel, wheel.report.sha256
+    for step in (
+        lambda: check_space([wheel], record.parent),
+        lambda: add_wheels([wheel], [{name: proof}], ORIGIN, record.parent),
+        lambda: add_proofs({name: proof}, {name: digest}, record.parent),
+    ):
+        with pytest.raises(WheelError) as caught:
+            step()
+        assert (str(record) in caught.value.what, place in caught.value.cause) == (True, True)
+    assert record.read_bytes() == data
 
 
 def test_a_wheel_that_is_not_the_recorded_one_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,8 +13,19 @@ from pjrtwheel.errors import PinError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.proofs import Level, Proof
-from pjrtwheel.release_check.policy import POLICY_FILE, Demand, Policy, Waiver, check_policy, load_policy
-from pjrtwheel.release_check.proofs import History, Verdict, check_levels, choose_demand, judge
+from pjrtwheel.release_check.policy import (
+    POLICY_FILE,
+    Demand,
+    History,
+    Policy,
+    Verdict,
+    Waiver,
+    check_levels,
+    check_policy,
+    choose_demand,
+    judge,
+    load_policy,
+)
 from release_entries import entry_of, proof_of
 
 TODAY = date(2026, 11, 22)

@@ -93,7 +93,7 @@ def test_clean_wheel_is_described_without_findings(inspect: Inspect, stripped: C
     assert (found.tags, found.build, found.purelib) == (("py3-none-manylinux_2_27_x86_64",), "", False)
     assert found.requires == ("jaxlib==1.2.3", 'numpy>=2; extra == "With_Numbers"')
     assert found.extras == ("with-numbers",)
-    assert found.entry_points == ("jax_plugins: demo = demo",)
+    assert (found.entry_points, found.outside) == (("jax_plugins: demo = demo",), ())
     assert (found.license, found.license_files) == ("Apache-2.0", ("demo-1.0.dist-info/licenses/LICENSE",))
     assert found.sboms == ("demo-1.0.dist-info/sboms/demo.cdx.json",)
     assert found.lock == json.loads(LOCK)
@@ -106,6 +106,16 @@ def test_clean_wheel_is_described_without_findings(inspect: Inspect, stripped: C
     assert (entry.exports, entry.is_plugin, entry.unneeded_bytes) == (("GetPjrtApi",), True, 0)
     assert dict(entry.sections)["__CLANG_OFFLOAD_BUNDLE__sycl-spir64"] == len(SPIRV)
     assert found.gpu_code() == GpuCode(spirv=("spir64",))
+
+
+def test_what_reaches_outside_of_the_package_is_named(inspect: Inspect) -> None:
+    """What runs without being imported, what goes elsewhere, and names that belong to others."""
+    points = b"[console_scripts]\npip = demo:main\n[jax_plugins]\na = demo.a\nb = other.b\nc = numpy:c\n"
+    files = {"demo/a.py": b"", "other.py": b"", "demo.pth": b"import os", "demo-1.0.data/scripts/x": b""}
+    found = inspect(clean_files(b"") | files | {"demo-1.0.dist-info/entry_points.txt": points})
+    named = [line.split()[0] for line in found.outside]
+    assert named == ["demo-1.0.data", "demo.pth", "other.py", "pip", "jax_plugins:"]
+    assert found.outside[-1].split()[1] == "c"
 
 
 @pytest.mark.parametrize(

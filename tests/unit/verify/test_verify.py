@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.errors import VerifyError
-from pjrtwheel.verify import verify_paths
-from pjrtwheel.verify.findings import CODES
+from pjrtwheel.verify import verify_wheels
 from small_wheels import build_wheel, describe_wheel
 
 CHECKERS = {"[auditwheel]", "[check-wheel-contents]", "[twine]"}
@@ -29,13 +28,12 @@ def test_one_run_names_every_problem(tmp_path: Path) -> None:
     damaged.write_bytes(b"PK")
     wheel = write(tmp_path / "b-1.0-py3-none-manylinux_2_27_x86_64.whl", **{"lib.so": "text"})
     with pytest.raises(VerifyError) as caught:
-        verify_paths([damaged, wheel], (), tmp_path / "log")
+        verify_wheels([(damaged, None), (wheel, None)], (), tmp_path / "log")
     lines = (tmp_path / "log").read_text().splitlines()
     ours = [line for line in lines if line.rsplit(" ", 1)[1] not in CHECKERS]
     codes = [(line.split(":")[0], line.rsplit("[", 1)[1].removesuffix("]")) for line in ours]
     expected = ["library", *["record"] * 3, "license-file", "sbom", "lock"]
     assert codes == [(damaged.name, "zip"), *((wheel.name, code) for code in expected)]
-    assert {line.rsplit("[", 1)[1].removesuffix("]") for line in lines} <= {*CODES}
     assert caught.value.what.endswith("problems in 2 of 2 wheels:")
 
 
@@ -50,7 +48,7 @@ def test_a_file_that_is_no_wheel_is_named_in_short_lines(tmp_path: Path, name: s
     """Once, with the reason, and with what a wheel is called."""
     (tmp_path / name).touch()
     with pytest.raises(VerifyError) as caught:
-        verify_paths([tmp_path / name], ())
+        verify_wheels([(tmp_path / name, None)], ())
     assert str(caught.value).splitlines() == [
         "1 problem in 1 of 1 wheel:",
         f"  {name}: {reason} [zip]",
@@ -66,7 +64,7 @@ def test_a_variant_without_libraries_needs_neither_lock_nor_materials(
     """Its label is no part of the name that is checked; it may hold nothing if it asks for something."""
     variant = write(tmp_path / "b-1.0-py3-none-any-null.whl", requires)
     with pytest.raises(VerifyError) as caught:
-        verify_paths([variant], ())
+        verify_wheels([(variant, None)], ())
     lines = [line.strip() for line in (caught.value.cause or "").splitlines()]
     assert [line for line in lines if line.rsplit(" ", 1)[1] not in CHECKERS] == [
         f"{variant.name}: b-1.0.dist-info/METADATA: is missing from RECORD [record]",
@@ -84,7 +82,7 @@ def test_many_problems_are_in_a_file(tmp_path: Path) -> None:
         wheel.write_bytes(b"PK")
     log = tmp_path / "logs" / "verify.txt"
     with pytest.raises(VerifyError) as caught:
-        verify_paths(wheels, (), log)
+        verify_wheels([(wheel, None) for wheel in wheels], (), log)
     lines = caught.value.cause.splitlines()
     assert (len(lines), lines[-1]) == (11, f"  and 2 more; all of them in {log}")
     assert len(log.read_text().splitlines()) == 12, "nothing more is said of a wheel that cannot be read"

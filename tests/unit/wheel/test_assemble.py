@@ -157,7 +157,7 @@ def test_a_higher_level_gives_a_smaller_wheel_of_the_same_members(plugin: Manife
     spec = parse_manifest(json.dumps(plugin))
     fast, small = (assemble(spec, tmp_path / str(level), Compression(level)) for level in (1, 12))
     assert small.size < fast.size
-    assert small.members == fast.members
+    assert contents(tmp_path / "12" / small.wheel) == contents(tmp_path / "1" / fast.wheel)
 
 
 def test_bindings_wheel(bindings: Manifest, tmp_path: Path) -> None:
@@ -281,17 +281,6 @@ def test_repair_of_a_finished_wheel(make_wheel: MakeWheel, make_elf: MakeElf, tm
         repair_wheel(wheel, wheel.parent)
 
 
-def test_repair_reads_the_lock(plugin: Manifest, make_wheel: MakeWheel, tmp_path: Path) -> None:
-    """The report of a repaired wheel names the set it belongs to; data that only bears the name of a lock is none."""
-    lock_id = run(plugin, tmp_path / "out")["lock_id"]
-    report = repair_wheel(tmp_path / "out" / PLUGIN_WHEEL, tmp_path / "repaired")
-    assert (report.lock_id, report.provider) == (lock_id, "prebuilt")
-    for lock in (b"[]", b'{"release": "1", "build": 1, "provider": "p", "lock_id": 1}', b"{"):
-        wheel = make_wheel({"demo/release_lock.json": lock, "demo/data/release_lock.json": b"[]"})
-        with pytest.raises(WheelError, match=r"demo/release_lock\.json is no release lock: "):
-            repair_wheel(wheel, tmp_path / "repaired")
-
-
 def test_what_cannot_be_repaired(make_wheel: MakeWheel, make_elf: MakeElf, make_macho: MakeElf, tmp_path: Path) -> None:
     """A library for another machine than the tag promises, and wheels of systems where others repair them."""
     foreign = make_wheel({"demo/lib.so": make_elf(machine=183)}, name="demo-1.0-py3-none-manylinux_2_17_x86_64.whl")
@@ -362,34 +351,29 @@ def test_a_report_is_held_to_the_inputs(plugin: Manifest, tmp_path: Path, rechec
 
 
 @pytest.mark.parametrize(
-    ("changes", "options"),
+    "changes",
     [
-        ({"external_attr": 0o104777 << 16}, {}),
-        ({"date_time": (2031, 1, 1, 0, 0, 0)}, {}),
-        ({"compress_type": zipfile.ZIP_STORED}, {}),
-        ({"extra": b"\x99\x99\x01\x00x"}, {}),
-        ({"comment": b"x"}, {}),
-        ({}, {"head": b"#!/bin/sh\n"}),
-        ({}, {"comment": b"x"}),
-        ({"create_version": 20}, {}),  # other compressed bytes alone, which the report does not have
+        {"external_attr": 0o104777 << 16},
+        {"date_time": (2031, 1, 1, 0, 0, 0)},
+        {"compress_type": zipfile.ZIP_STORED},
+        {"extra": b"\x99\x99\x01\x00x"},
+        {"comment": b"x"},
+        {"create_version": 20},  # other compressed bytes alone, which the report does not have
     ],
 )
 def test_all_of_the_file_is_held_to_the_inputs(
-    plugin: Manifest, tmp_path: Path, recheck: Recheck, changes: Manifest, options: dict[str, bytes]
+    plugin: Manifest, tmp_path: Path, recheck: Recheck, changes: Manifest
 ) -> None:
     """Members with the right bytes are not yet the wheel that assembly writes."""
     run(plugin, tmp_path / "out")
     path = tmp_path / "out" / PLUGIN_WHEEL
     with zipfile.ZipFile(path) as archive:
         members = [(info, archive.read(info)) for info in archive.infolist()]
-    with path.open("wb") as file:
-        file.write(options.get("head", b""))
-        with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.comment = options.get("comment", b"")
-            for info, data in members:
-                for name, value in changes.items():
-                    setattr(info, name, value)
-                archive.writestr(info, data)
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for info, data in members:
+            for name, value in changes.items():
+                setattr(info, name, value)
+            archive.writestr(info, data)
     assert "is not what its inputs make: " in recheck(plugin)
 
 

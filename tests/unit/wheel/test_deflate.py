@@ -65,14 +65,6 @@ def test_parts_inflate_as_one_stream(contents: list[bytes], setting: int) -> Non
     assert (inflater.eof, inflater.unused_data) == (True, b"")
 
 
-@given(chunks)
-def test_a_part_is_not_final(content: bytes) -> None:
-    """A part alone gives all its bytes, and the stream is still open."""
-    inflater = zlib.decompressobj(RAW)
-    part = open_end(bytes(deflate.deflate_compress(content, 6)), memoryview(content))
-    assert (inflater.decompress(part), inflater.eof) == (content, False)
-
-
 @pytest.mark.parametrize("size", [100_000, 319_999, 320_001, 1_000_000, 3_000_000])
 def test_last_block_is_found_in_long_streams(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """In what libraries are made of, the last block is found: zlib never has to compress again."""
@@ -100,17 +92,6 @@ def test_a_search_misses_but_does_not_lie(content: bytes) -> None:
     stream = bytes(deflate.deflate_compress(content, 6))
     found = [search(stream, memoryview(content)) for search in (open_by_header, open_by_silence)]
     assert {zlib.decompress(part + b"\x03\0", RAW) for part in found if part is not None} <= {content}
-
-
-@pytest.mark.parametrize("bit", range(8))
-def test_empty_blocks_end_at_every_bit(bit: int) -> None:
-    """What is put in front of a block is read by zlib, inflates to nothing, and ends where the block starts."""
-    start, rest = compress._lead(bit)
-    final = int.from_bytes(b"\x03\0", "little") << bit
-    data = start + (final | rest).to_bytes(3, "little")
-    inflater = zlib.decompressobj(RAW)
-    assert (inflater.decompress(data), inflater.eof) == (b"", True)
-    assert rest < 1 << bit
 
 
 def test_stream_of_another_chunk_is_never_accepted() -> None:

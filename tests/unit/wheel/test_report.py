@@ -10,15 +10,10 @@ from typing import Any
 import pytest
 
 from pjrtwheel.errors import WheelError
-from pjrtwheel.gpucode import GpuCode
-from pjrtwheel.wheel.members import Member
 from pjrtwheel.wheel.report import BuiltWheel, Report, parse_report, read_built
 
 REPORT = Report(
     wheel="thing-1.0-py3-none-any.whl",
-    distribution="thing",
-    version="1.0",
-    tag="py3-none-any",
     sha256="00",
     size=4,
     requires=("jaxlib==1.0",),
@@ -28,9 +23,7 @@ REPORT = Report(
     changes={"a.so": ("dropped .symtab",)},
     stripped_bytes=7,
     findings={"a.so": ("small alignment",)},
-    members={"a.so": Member(4, "11")},
     gpu_code=("sm_90",),
-    gpu_files={"a.so": GpuCode(sass=("sm_90",))},
 )
 TABLE: dict[str, Any] = json.loads(REPORT.to_json())
 

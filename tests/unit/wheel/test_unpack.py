@@ -3,8 +3,6 @@
 """Reading wheels that nobody vouches for."""
 
 import os
-import stat
-import struct
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator
@@ -16,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pjrtwheel.errors import WheelError
-from pjrtwheel.wheel.members import check_directory, is_safe_name, open_wheel
+from pjrtwheel.wheel.container import is_bomb, is_safe_name
+from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.unpack import read_text, unpack_wheel
 from small_wheels import damage_stream
 
@@ -69,13 +68,15 @@ def test_members_come_out_in_order(make_wheel: MakeWheel, tmp_path: Path, files:
 def test_file_that_is_called_record_elsewhere_is_a_member(
     make_wheel: MakeWheel, tmp_path: Path, files: ExitStack
 ) -> None:
-    """Only RECORD of the metadata and its signatures are left out; data of that name is kept, and checked."""
-    given = {"pkg/RECORD": b"1", "pkg/RECORD.jws": b"2", "demo-1.0.dist-info/RECORD.p7s": b"3"}
-    _, members = unpack_wheel(make_wheel(given), files, scratch=tmp_path)
+    """Only RECORD of the metadata lists itself, and the signatures it once had are refused, listed or not."""
+    _, members = unpack_wheel(make_wheel({"pkg/RECORD": b"1", "pkg/RECORD.jws": b"2"}), files, scratch=tmp_path)
     paths = [member.path for member in members]
     assert paths == ["demo-1.0.dist-info/METADATA", "demo-1.0.dist-info/WHEEL", "pkg/RECORD", "pkg/RECORD.jws"]
-    hidden = rewrite(make_wheel({}), ("pkg/RECORD", b"unlisted"))
-    assert problems(hidden) == ["'pkg/RECORD' is in the wheel but not in RECORD"]
+    signed, path = make_wheel({"demo-1.0.dist-info/RECORD.p7s": b"3"}), "demo-1.0.dist-info/RECORD.jws"
+    assert problems(signed) == ["'RECORD.p7s' is an obsolete signature"]
+    hidden = rewrite(make_wheel({}), ("pkg/RECORD", b"unlisted"), (path, b"{}"))
+    unlisted = [f"{name!r} is in the wheel but not in RECORD" for name in (path, "pkg/RECORD")]
+    assert problems(hidden) == [*unlisted, "'RECORD.jws' is an obsolete signature"]
 
 
 def test_missing_member_is_an_error(make_wheel: MakeWheel, tmp_path: Path, files: ExitStack) -> None:
@@ -126,7 +127,7 @@ def test_many_problems_are_counted(make_wheel: MakeWheel) -> None:
 def test_duplicates_and_unlisted_members(make_wheel: MakeWheel) -> None:
     """The same name twice is refused before anything is inflated."""
     path = rewrite(make_wheel({"a.py": b"1"}), ("a.py", b"2"))
-    assert problems(path) == ["'a.py' is there 2 times"]
+    assert problems(path) == ["'a.py' is there 2 times, for some file systems"]
 
 
 def test_all_differences_from_record_are_reported_together(make_wheel: MakeWheel) -> None:
@@ -149,37 +150,17 @@ def test_all_differences_from_record_are_reported_together(make_wheel: MakeWheel
     assert len(found) == 5
 
 
-def test_symbolic_links_and_foreign_compression(make_wheel: MakeWheel) -> None:
-    """What installers treat each in their own way is refused."""
-    link = zipfile.ZipInfo("link")
-    link.external_attr = (stat.S_IFLNK | 0o777) << 16
-    packed = zipfile.ZipInfo("packed")
-    packed.compress_type = zipfile.ZIP_BZIP2
-    path = make_wheel({})
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr(link, "/etc/passwd")
-        archive.writestr(packed, "x", zipfile.ZIP_BZIP2)
-    assert problems(path) == ["'link' is a symbolic link", "'packed' is compressed by method 12, expected deflate"]
+def test_a_member_without_a_name_is_no_traceback(make_wheel: MakeWheel) -> None:
+    """Python 3.11 fails over it, later ones read it; it is refused on all."""
+    path = rewrite(make_wheel({}), ("Q", b""))
+    path.write_bytes(path.read_bytes().replace(b"Q", b"\0"))
+    assert refusal(path).what.startswith(path.name)
 
 
 @pytest.mark.parametrize(("size", "total"), [(1 << 30, 17 << 30), (10 << 20, 1001 << 20), (100, 101 << 20)])
 def test_zip_bomb_by_size(size: int, total: int) -> None:
-    """A wheel that claims to inflate beyond all measure is refused from its directory alone."""
-    info = zipfile.ZipInfo("zeros")
-    info.file_size, info.header_offset = total, 0
-    assert check_directory([info], size) == (f"{size} bytes claim to inflate to {total}: a zip bomb",)
-    info.file_size = total * 9 // 10
-    assert check_directory([info], size) == ()
-
-
-def test_zip_bomb_by_overlap(make_wheel: MakeWheel) -> None:
-    """Two entries that share their data are refused."""
-    path = make_wheel({"a.py": b"x" * 100, "b.py": b"x" * 100})
-    data = bytearray(path.read_bytes())
-    record = data.index(b"PK\x01\x02", data.index(b"PK\x01\x02") + 1)
-    data[record + 42 : record + 46] = struct.pack("<I", 4)
-    path.write_bytes(data)
-    assert problems(path) == ["'a.py' and 'b.py' overlap: a zip bomb"]
+    """A file of that size claims to inflate beyond all measure, and one to nine tenths of it does not."""
+    assert (is_bomb(size, total), is_bomb(size, total * 9 // 10)) == (True, False)
 
 
 @pytest.mark.parametrize("keep", [0, 1, 10, 100, 400, -30, -1])

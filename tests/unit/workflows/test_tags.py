@@ -12,7 +12,7 @@ import pytest
 
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
-from pjrtwheel.workflows import list_labelled, read_tag
+from pjrtwheel.workflows import list_labelled
 from release_files import write_release_file
 
 FACTS = "selector/jaxlib_select/facts"
@@ -56,28 +56,28 @@ def test_a_tag_says_what_is_built_and_published(
 
 
 @pytest.mark.parametrize(
-    ("tag", "named"),
+    "tag",
     [
-        ("v1.2.3+2", "v1.2.3\n"),
-        ("v1.2.3+1", "v1.2.3\n"),
-        ("v1.3", "v1.3+2\n"),
-        ("v1.3+3", "v1.3+2\n"),
-        ("1.2.3", "v1.2.3\n"),
-        ("v1.4", "v1.4+split.1\n"),
-        ("v1.4+split.2", "v1.4+split.1\n"),
-        ("v1.2.3+split.1", "v1.2.3\n"),
-        ("v1.5", "v1.2.3, v1.3+2, v1.4+split.1, select-v0.1.0\n"),
-        ("v../1.2.3", "v1.2.3, v1.3+2, v1.4+split.1, select-v0.1.0\n"),
-        ("v", "v1.2.3, "),
-        ("select-v0.2.0", "select-v0.1.0\n"),
-        ("select-0.1.0", "select-v0.1.0\n"),
+        "v1.2.3+2",
+        "v1.2.3+1",
+        "v1.2.3+split.1",
+        "v1.3",
+        "v1.3+3",
+        "v1.4",
+        "v1.4+split.2",
+        "v1.5",
+        "1.2.3",
+        "v../1.2.3",
+        "v",
+        "select-v0.2.0",
+        "select-0.1.0",
     ],
 )
-def test_another_tag_is_refused(repository: Path, tag: str, named: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Before anything is built, with the right one; nothing is printed for the workflow to read."""
+def test_another_tag_is_refused(repository: Path, tag: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Before anything is built, with those there are; nothing is printed for the workflow to read."""
     assert main(["tag", tag, "--root", str(repository)]) == UsageError.exit_code
     captured = capsys.readouterr()
-    assert (captured.out, named in captured.err) == ("", True)
+    assert (captured.out, "v1.2.3, v1.3+2, v1.4+split.1, select-v0.1.0\n" in captured.err) == ("", True)
 
 
 def test_what_the_selector_asks_for_with_a_label_is_listed(repository: Path) -> None:
@@ -85,7 +85,6 @@ def test_what_the_selector_asks_for_with_a_label_is_listed(repository: Path) -> 
     assert list_labelled(repository) == ()
     write_facts(repository, "1.4", "1.4+split.1")
     assert list_labelled(repository) == ("jaxlib-a==1.4+split.1",)
-    assert read_tag(repository, "select-v0.1.0") == ""
 
 
 @pytest.mark.parametrize("tag", ["v0", "select-v0"])

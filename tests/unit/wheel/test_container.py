@@ -1,0 +1,123 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A wheel is read only if its zip file says one thing to all programs that read it."""
+
+import io
+import subprocess
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hostile_wheels import CONTAINERS, MODULE, Piece, pack, second_name
+from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
+from pjrtwheel.wheel.container import check_container, is_safe_name
+
+ROOT = Path(__file__).resolve().parents[3]
+PYTHONS = {tag: found for tag, found in find_interpreters(("cp311", "cp312", "cp313", "cp314")).items() if found}
+READ_ALL = """
+import sys, zipfile
+from pathlib import Path
+from pjrtwheel.errors import WheelError
+from pjrtwheel.wheel.members import open_wheel
+for path in sorted(Path(sys.argv[1]).iterdir()):
+    try:
+        with open_wheel(path) as archive:
+            sizes = [len(archive.read(info)) for info in archive.infolist()]
+        print(path.name, sizes)
+    except WheelError:
+        pass
+"""
+
+
+@pytest.mark.parametrize("python", PYTHONS.values(), ids=PYTHONS)
+def test_hostile_containers_are_refused(tmp_path: Path, python: Interpreter) -> None:
+    """On every Python, whose zipfile accepts more than half of them in its own way; the sound one is read."""
+    for name, data in {"sound": pack([MODULE]), **CONTAINERS}.items():
+        (tmp_path / name).write_bytes(data)
+    done = subprocess.run(
+        [python.path, "-c", READ_ALL, tmp_path],
+        env={"PYTHONPATH": str(ROOT / "build")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == f"sound [{len(MODULE.data)}]\n"
+
+
+UNPACK = """
+import sys, zipfile
+from pathlib import Path
+from pjrtwheel.errors import PjrtWheelError
+from pjrtwheel.fetch.unpack import unpack_wheel
+wheel, target = map(Path, sys.argv[1:])
+print(zipfile.ZipFile(wheel).namelist()[-1])
+try:
+    unpack_wheel(wheel, target, ["jax_cuda13_plugin/*.so"])
+except PjrtWheelError as error:
+    print(type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize("python", PYTHONS.values(), ids=PYTHONS)
+def test_second_name_is_refused(tmp_path: Path, python: Interpreter) -> None:
+    """The name in the Unicode Path field leads elsewhere on the Pythons that take it, and is refused on all."""
+    plain, hostile = b"jax_cuda13_plugin/a.so", b"jax_cuda13_plugin/../../../a.so"
+    wheel = tmp_path / "demo-1.0-py3-none-any.whl"
+    wheel.write_bytes(pack([Piece(plain, record_extra=second_name(plain, hostile))]))
+    done = subprocess.run(
+        [python.path, "-c", UNPACK, wheel, tmp_path / "in/side"],
+        env={"PYTHONPATH": str(ROOT / "build")},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.encode().split() == [plain if python.tag == "cp311" else hostile, b"WheelError"]
+    assert not list(tmp_path.rglob("*.so"))
+
+
+class Pipe(io.BytesIO):
+    """A file that goes on only, so that sizes are known behind the data."""
+
+    def seekable(self) -> bool:
+        """Return that it does not go back."""
+        return False
+
+    def tell(self) -> int:
+        """Say so as pipes do."""
+        raise OSError
+
+
+def write_plain(archive: zipfile.ZipFile) -> None:
+    """Write a text."""
+    archive.writestr("a/b.py", b"1\n" * 1000)
+
+
+def write_kinds(archive: zipfile.ZipFile) -> None:
+    """Write a directory, nothing, and what is stored under another name."""
+    archive.mkdir("a")
+    archive.writestr("a/empty", b"")
+    archive.writestr("a/ü.txt", b"stored", zipfile.ZIP_STORED)
+
+
+def write_wide(archive: zipfile.ZipFile) -> None:
+    """Write with room for sizes that are not needed in the end."""
+    with archive.open("large", "w", force_zip64=True) as member:
+        member.write(b"small after all")
+
+
+@pytest.mark.parametrize("write", [write_plain, write_kinds, write_wide])
+@pytest.mark.parametrize("kind", [io.BytesIO, Pipe])
+def test_what_zipfile_writes_is_accepted(write: Callable[[zipfile.ZipFile], None], kind: type[io.BytesIO]) -> None:
+    """Directories, other names, stored members, 64-bit fields, and records behind the data."""
+    target = kind()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        write(archive)
+    assert check_container(io.BytesIO(target.getvalue())) == ()
+
+
+@pytest.mark.parametrize("name", ["a.py", "a/b.so.1", "a/.hidden", "a/con_.py", "a/console.py", "a b/c", "lpt/com10"])
+def test_usual_names_are_safe(name: str) -> None:
+    """Dots, spaces and words that only look like devices are in real wheels."""
+    assert is_safe_name(name)
