@@ -130,43 +130,29 @@ def test_a_tag_that_moved_is_noticed(tmp_path: Path, options: tuple[str, ...]) -
 
 
 EXPECTED = re.sub(r"\${{.+?}}", "github-pages", find_step("release.settings", "rulesets")["env"]["EXPECTED"])
-RELEASE, TAGS = SETTINGS["environments/release"], SETTINGS["rulesets/2"]
-RULES = {line for line in EXPECTED.splitlines() if line.startswith("refs/")}
-EXCLUDED = {"ref_name": {**TAGS["conditions"]["ref_name"], "exclude": ["refs/tags/v1*"]}}
 
 
 @pytest.mark.skipif(not shutil.which("jq"), reason="jq is not here; GitHub's machines have it")
 @pytest.mark.parametrize(
-    ("changed", "missing"),
+    ("changed", "pattern"),
     [
-        ({}, set()),
-        (dict.fromkeys(SETTINGS), {*EXPECTED.splitlines()}),  # nothing can be read
-        ({"environments/release": {**RELEASE, "protection_rules": []}}, {"environment release: required_reviewers"}),
-        (
-            {"environments/github-pages": {**RELEASE, "name": "github-pages", "deployment_branch_policy": None}},
-            {"environment github-pages: chosen branches and tags"},
-        ),
-        (
-            {"rulesets/2": {**TAGS, "rules": [{"type": "creation"}, {"type": "deletion"}]}},
-            {"refs/tags/v*: update", "refs/tags/select-v*: update"},
-        ),
-        ({"rulesets/2": {**TAGS, "conditions": EXCLUDED}}, RULES),
-        ({"rulesets": [{**entry, "enforcement": "evaluate"} for entry in SETTINGS["rulesets"]]}, RULES),
-        (
-            {"codeowners/errors": {"errors": [{"kind": "Unknown owner"}]}, "rules/branches/main": []},
-            {"main: reviews of code owners", "CODEOWNERS: no errors"},
-        ),
+        ({}, "^$"),
+        (dict.fromkeys(SETTINGS), ""),  # nothing can be read
+        ({"environments/release": SETTINGS["environments/index"] | {"name": "release"}}, "release: required_reviewers"),
+        ({"rulesets": [entry | {"enforcement": "evaluate"} for entry in SETTINGS["rulesets"]]}, "^refs/"),
+        ({"rulesets/2": SETTINGS["rulesets/2"] | {"rules": [{"type": "update"}, {"type": "deletion"}]}}, "creation"),
+        ({"rules/branches/main": [], "codeowners/errors": {"errors": [{}]}}, "^main|^CODEOWNERS"),
     ],
 )
-def test_settings_that_are_missing_end_a_release(changed: dict[str, Any], missing: set[str], tmp_path: Path) -> None:
+def test_settings_that_are_missing_end_a_release(changed: dict[str, Any], pattern: str, tmp_path: Path) -> None:
     """An environment that GitHub does not know, it makes without protection; all that is missing is named at once."""
     github = make_stand_in(tmp_path / "github")
     github.set(api={**SETTINGS, **changed})
     path = f"{github.store / 'bin'}{os.pathsep}{os.environ['PATH']}"
     step = find_step("release.settings", "rulesets")
     done = run_script(step, tmp_path, **github.environ, LC_ALL="C", EXPECTED=EXPECTED, PATH=path, SHELLOPTS="pipefail")
-    named = done.stdout.strip().partition("are missing: ")[2]
-    assert (done.returncode, {*named.split(", ")} - {""}) == (int(bool(missing)), missing), done.stderr
+    missing = sorted(line for line in EXPECTED.splitlines() if re.search(pattern, line))
+    assert (done.returncode, done.stdout.strip().partition("missing: ")[2]) == (bool(missing), ", ".join(missing))
 
 
 def test_only_a_commit_of_main_is_built_again(tmp_path: Path) -> None:
@@ -196,11 +182,8 @@ def test_only_a_commit_of_main_is_built_again(tmp_path: Path) -> None:
         ("echo new > build/y.py", 1),
         ("echo new > docs/conf.py", 1),  # which runs where the documentation is built
         ("echo b > releases/policy.toml", 1),
-        ("echo b > releases/destinations.toml", 1),
-        ("mkdir releases/1; echo new > releases/1/a.toml", 1),
         ("echo new > selector/jaxlib_select/facts/x.py", 1),
         ("ln -s ../x releases/2.0.toml", 1),
-        ("rm CHANGELOG.md; ln -s x CHANGELOG.md", 1),
         ("chmod +x releases/1.0.toml", 1),
         ("rm releases/1.0.toml", 1),
         ("git mv build/x.py releases/3.py.toml", 1),  # a file that moves to an allowed name
