@@ -139,17 +139,14 @@ def list_wheels(project: str, settings: IndexSettings) -> tuple[IndexFile, ...]:
 
 
 def list_digests(project: str, settings: IndexSettings) -> set[str] | None:
-    """Return the sha256 of every file of a project that the indexes list; None where none of them has the project.
+    """Return the sha256 of every file that the main index has of a project; None where it does not have the project.
 
     Raises:
-        FetchError: An index cannot be read.
+        FetchError: The index cannot be read.
     """
-    pages = []
-    for url in settings.urls:
-        with _asking(project, url, settings) as session:
-            pages.append(_read_page(project, url, session))
-    known = [page for page in pages if page is not None]
-    return {package.digests.get("sha256", "") for page in known for package in page} if known else None
+    with _asking(project, settings.urls[0], settings) as session:
+        page = _read_page(project, settings.urls[0], session)
+    return None if page is None else {package.digests.get("sha256", "") for package in page}
 
 
 def _list_urls(project: str, settings: IndexSettings) -> Iterator[IndexFile]:

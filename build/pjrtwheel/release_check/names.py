@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of ours on the main package index, which whoever asks it next to ours installs from: who has them."""
 
+import itertools
 import sys
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 
 from packaging.utils import canonicalize_name
@@ -21,14 +21,13 @@ def warn_of_names(root: Path, digests: Collection[str]) -> None:
 
     Ours are those of the public destination's `names`, and those of which a file with one of these digests is there.
     """
-    settings = read_settings()
-    main, free, taken = replace(settings, urls=settings.urls[:1]), list[str](), list[str]()
-    names = {*PURE_PYTHON, *(backend.distribution for backend in load_backends(root).values())} if main.urls else ()
-    places = load_destinations(root).values() if names else ()
-    ours = {canonicalize_name(name) for place in places if place.opt_in for name in place.names}
+    settings, free, taken = read_settings(), list[str](), list[str]()
+    names = {*PURE_PYTHON, *(backend.distribution for backend in load_backends(root).values())}
+    public = (place.names for place in load_destinations(root).values() if place.opt_in)
+    ours = set(map(canonicalize_name, itertools.chain(*public)))
     try:
-        for name in sorted(names):
-            found = list_digests(name, main)
+        for name in sorted(names) if settings.urls else ():
+            found = list_digests(name, settings)
             if found is None:
                 free.append(name)
             elif name not in ours and found.isdisjoint(digests):
