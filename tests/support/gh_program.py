@@ -20,40 +20,9 @@ from typing import Any
 TOKEN = "gho_0123456789abcdef"  # noqa: S105 it opens nothing
 REPOSITORY = "owner/wheels"
 _STORE = "GH_STAND_IN"
-_CHOSEN = {"protected_branches": False, "custom_branch_policies": True}
-_REVIEWERS = [{"type": "Team", "reviewer": {"slug": "release-managers"}}]
-_TAGS = {"include": ["refs/tags/v*", "refs/tags/select-v*"], "exclude": []}
 # Path → what GitHub answers of a repository with all settings of docs/release/github.md, as its API is documented.
-SETTINGS: dict[str, Any] = {
-    "environments/release": {
-        "name": "release",
-        "protection_rules": [
-            {"id": 1, "type": "branch_policy"},
-            {"id": 2, "type": "required_reviewers", "prevent_self_review": True, "reviewers": _REVIEWERS},
-        ],
-        "deployment_branch_policy": _CHOSEN,
-    },
-    **{
-        f"environments/{name}": {"name": name, "protection_rules": [], "deployment_branch_policy": _CHOSEN}
-        for name in ("index", "github-pages")
-    },
-    "codeowners/errors": {"errors": []},
-    "rules/branches/main": [
-        {"type": "deletion", "ruleset_id": 1},
-        {"type": "pull_request", "ruleset_id": 1, "parameters": {"require_code_owner_review": True}},
-    ],
-    "rulesets": [
-        {"id": 1, "name": "main", "target": "branch", "enforcement": "active"},
-        {"id": 2, "name": "tags", "target": "tag", "enforcement": "active"},
-    ],
-    "rulesets/2": {
-        "id": 2,
-        "target": "tag",
-        "enforcement": "active",
-        "conditions": {"ref_name": _TAGS},
-        "rules": [{"type": "creation"}, {"type": "update"}, {"type": "deletion"}],
-    },
-}
+_SETTINGS = Path(__file__).resolve().parents[1] / "data/github_settings.json"
+SETTINGS: dict[str, Any] = json.loads(_SETTINGS.read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
