@@ -32,6 +32,7 @@ from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import find_uv
 from pjrtwheel.products.index import write_index
+from pjrtwheel.products.index.closure import read_closure
 from pjrtwheel.products.pure_python import build_selector
 from pjrtwheel.release.known import list_releases
 from pjrtwheel.release.model import Release
@@ -81,7 +82,7 @@ def clone(
             shutil.copytree(ROOT / "selector", folder / "selector")  # pip builds in it
             put_stand_in(folder)
             shutil.copytree(finished_wheels, folder / "dist", copy_function=os.link)
-            write_index(folder / "dist", folder / "index")
+            write_index(folder / "dist", folder / "index", closure=read_closure)
             venv, (selector,) = folder / "venv", (folder / "dist").glob("jaxlib_select-*.whl")
             subprocess.run([find_uv(), "venv", "--quiet", "--seed", "--python", interpreter.path, venv], check=True)
             subprocess.run([venv / "bin/pip", "install", "--quiet", "--no-index", "--no-deps", selector], check=True)

@@ -105,7 +105,7 @@ def test_installers_follow_absolute_links_and_read_withdrawals(
     (folder / "release.json").write_text(json.dumps({"schema": 2, "wheels": entries}))
     with serve(tmp_path / "files", NotingHandler) as files, serve(tmp_path / "simple", choosing) as address:
         listed = read_release(folder, {names[1]: "crashes"}, url=f"{files}{quote(folder.name)}")
-        write_pages(list_projects(listed, "the index"), tmp_path / "simple")
+        write_pages(list_projects(listed, "the index"), (), tmp_path / "simple")
         for file in listed:
             (folder / f"{file.name}.metadata").write_bytes(file.metadata)
         NotingHandler.asked.clear()

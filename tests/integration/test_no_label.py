@@ -68,7 +68,7 @@ def test_names_and_requirements_have_no_label(dist: Path, owners: Release, inter
     assert names["jaxlib"].tag == upstream.tag
     assert entries["jaxlib-cpu"].requires == (f"jaxlib=={owners.version}",)
     assert f'jaxlib-cpu=={owners.version}; sys_platform == "linux" and extra == "cpu"' in entries["jaxlib"].requires
-    projects = {project.name: project.versions for project in write_index(dist, dist.parent / "simple")}
+    projects = {project.name: project.versions for project in write_index(dist, dist.parent / "simple")[0]}
     assert projects == dict.fromkeys(("jaxlib", "jaxlib-cpu"), (owners.version,))
 
 

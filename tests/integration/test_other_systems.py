@@ -29,6 +29,7 @@ from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS, find_platform
 from pjrtwheel.products.index import write_index
+from pjrtwheel.products.index.closure import read_closure
 from pjrtwheel.prove.proof_file import read_proof_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.record.proofs import Level
@@ -188,7 +189,7 @@ def project(
     """Return a locked project of users of all systems: our index first, and then the public one."""
     folder = tmp_path_factory.mktemp("project")
     minor = int(interpreter.tag[3:])
-    write_index(dist, dist / "simple")
+    write_index(dist, dist / "simple", closure=read_closure)
     with serve(dist) as address:
         (folder / "pyproject.toml").write_text(f"""
 [project]
@@ -261,13 +262,13 @@ def test_other_systems_get_jaxlib_alone(project: Path, interpreter: Interpreter,
 
 
 def test_pip_takes_ours_for_linux(project: Path, interpreter: Interpreter, tmp_path: Path) -> None:
-    """Next to the public index, and next to our own wheels for other systems."""
+    """From our index alone, which has wheels for other systems as well."""
     (index,) = tomllib.loads((project / "pyproject.toml").read_text())["tool"]["uv"]["index"]
     python = create_venv(interpreter, tmp_path / "venv")
     command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--dry-run", "--quiet", "--report=-"]
     wanted = tomllib.loads((project / "pyproject.toml").read_text())["project"]["dependencies"]
     result = subprocess.run(
-        [*command, "--extra-index-url", index["url"], *wanted], capture_output=True, text=True, check=True
+        [*command, "--index-url", index["url"], *wanted], capture_output=True, text=True, check=True
     )
     chosen = {item["metadata"]["name"]: item["download_info"]["url"] for item in json.loads(result.stdout)["install"]}
     assert {name for name in chosen if name.startswith("jaxlib")} == {"jaxlib", "jaxlib-cpu"}

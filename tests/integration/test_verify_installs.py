@@ -15,6 +15,7 @@ from pjrtwheel.abis import python_version
 from pjrtwheel.cli import main
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.products.index import write_index
+from pjrtwheel.products.index.closure import read_closure
 from pjrtwheel.release.model import Release
 from small_wheels import build_wheel
 
@@ -38,7 +39,7 @@ def test_pip_and_uv_install_from_an_index(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """One line each, the versions of the set, and the results as JSON."""
-    write_index(built_wheels, tmp_path / "simple")
+    write_index(built_wheels, tmp_path / "simple", closure=read_closure)
     with serve(tmp_path / "simple") as address:
         assert main([*options, "--index", address, "--json", str(tmp_path / "results.json")]) == 0
         last = f"{release.set_version} from {address}: 2 passed, 0 failed, 0 skipped"

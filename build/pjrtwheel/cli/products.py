@@ -4,6 +4,7 @@
 
 import argparse
 import sys
+from functools import partial
 from pathlib import Path
 
 from pjrtwheel.backend import load_backends
@@ -15,12 +16,14 @@ from pjrtwheel.files import display_path, require_folder
 from pjrtwheel.products.auto import build_auto
 from pjrtwheel.products.facts import write_facts
 from pjrtwheel.products.index import write_index
+from pjrtwheel.products.index.closure import read_closure
 from pjrtwheel.products.index.projects import find_unlisted
 from pjrtwheel.products.index.release_pages import MAIN_PAGE
 from pjrtwheel.products.pure_python import build_selector
 from pjrtwheel.publish.yanked import YANKED_FILE, read_reasons
 from pjrtwheel.record.entries import read_entries, require_record
 from pjrtwheel.release.known import load_release
+from pjrtwheel.sets import BINDINGS, PURE_PYTHON
 
 
 def configure_parser_facts(parser: argparse.ArgumentParser) -> None:
@@ -73,19 +76,27 @@ def configure_parser_index(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
     add_options(parser, "--dist")
     parser.add_argument("--output", type=Path, metavar="DIR", help="root of the index (default: simple in --dist)")
+    parser.add_argument("--copy", action="store_true", help="copy what the wheels need, for use without a network")
 
 
 def execute_index(args: argparse.Namespace) -> int:
     """Write the index and say what is in it."""
     dist = args.dist or args.root / "dist"
     output = args.output or dist / "simple"
-    projects = write_index(dist, output, read_reasons(args.root / YANKED_FILE, read_entries(dist)))
+    closure = partial(read_closure, copies=cache_root() if args.copy else None)
+    yanked = read_reasons(args.root / YANKED_FILE, read_entries(dist))
+    projects, others = write_index(dist, output, yanked, closure)
     for project in projects:
         print_text(f"{project.name}: {count(len(project.files), 'file')}, {', '.join(project.versions)}")
     for name in find_unlisted(dist, projects):
         print(f"warning: {name} is not in the index, for release.json does not list it", file=sys.stderr)
-    # jax and what it needs come from another index, so this one must not take the place of all others.
+    print_text(f"what they need: {count(len(others), 'project')}, {count(sum(len(p.files) for p in others), 'file')}")
+    plugins = [project.name for project in projects if project.name not in {BINDINGS, *PURE_PYTHON}]
+    wanted = " ".join(["jax", *plugins[:1]])
     folder = display_path(output.absolute())
-    print_text(f"{folder}: serve it, and give pip its address with --extra-index-url, or uv with --index")
+    print_text("to install, from the folder itself or from where you serve it:")
+    print(f"  INDEX={output.absolute().as_uri()}")
+    print(f"  pip install --index-url $INDEX {wanted}")
+    print(f"  uv pip install --default-index $INDEX {wanted}")
     print_text(f"{folder}/{MAIN_PAGE}: how to install, what was proven, sizes and hashes, for people")
     return 0

@@ -38,7 +38,7 @@ def _check_wheel(path: Path, pin: Pin) -> None:
         FetchError: The file is shorter, longer or other than the pinned one.
     """
     size = path.stat().st_size
-    if size != pin.size:
+    if pin.size and size != pin.size:  # some indexes state none
         raise FetchError(
             f"{pin.filename}: {size} bytes, pinned are {pin.size}",
             cause="the download was cut off, or the index serves another file of that name",

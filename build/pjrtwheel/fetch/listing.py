@@ -35,12 +35,25 @@ _SECTIONS = ("global", "download", ":env:")
 
 @dataclass(frozen=True, slots=True)
 class IndexFile:
-    """One wheel that an index offers: file name, digest, length in bytes, and whether it was withdrawn (PEP 592)."""
+    """One wheel that an index offers.
+
+    Attributes:
+        filename: File name.
+        sha256: Hexadecimal digest.
+        size: Length in bytes; 0 where the index does not state it and was not asked.
+        yanked: Whether it was withdrawn (PEP 592).
+        url: Where it can be downloaded from; it may have a user's name and password.
+        requires_python: Its Requires-Python, as far as the index states it.
+        metadata_sha256: Digest of its METADATA, if that is at its address and `.metadata` (PEP 658).
+    """
 
     filename: str
     sha256: str
     size: int
     yanked: bool = False
+    url: str = ""
+    requires_python: str = ""
+    metadata_sha256: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,14 +135,16 @@ class DownloadSession(requests.Session):
         return target
 
 
-def list_wheels(project: str, settings: IndexSettings) -> tuple[IndexFile, ...]:
+def list_wheels(project: str, settings: IndexSettings, *, sizes: bool = True) -> tuple[IndexFile, ...]:
     """Return every wheel of a project that the indexes and folders offer, in order of name; none for an unknown one.
+
+    An index that states no `sizes` is asked for that of each file.
 
     Raises:
         FetchError: An index cannot be read, gives no sha256, or two of them offer different bytes under one name.
     """
     found: dict[str, IndexFile] = {}
-    for file in (*_list_urls(project, settings), *_list_folders(project, settings.folders)):
+    for file in (*_list_urls(project, settings, sizes=sizes), *_list_folders(project, settings.folders)):
         if found.setdefault(file.filename, file).sha256 != file.sha256:
             raise FetchError(
                 f"two package indexes offer different bytes as {file.filename}",
@@ -149,12 +164,12 @@ def list_digests(project: str, settings: IndexSettings) -> set[str] | None:
     return None if page is None else {package.digests.get("sha256", "") for package in page}
 
 
-def _list_urls(project: str, settings: IndexSettings) -> Iterator[IndexFile]:
+def _list_urls(project: str, settings: IndexSettings, *, sizes: bool) -> Iterator[IndexFile]:
     for url in settings.urls:
         with _asking(project, url, settings) as session:
             for package in _read_page(project, url, session) or ():
                 if package.package_type == "wheel":
-                    yield _describe(package, session)
+                    yield _describe(package, session if sizes else None)
 
 
 @contextmanager
@@ -201,7 +216,7 @@ def _read_page(project: str, url: str, session: requests.Session) -> list[Distri
         return None
 
 
-def _describe(package: DistributionPackage, session: requests.Session) -> IndexFile:
+def _describe(package: DistributionPackage, session: requests.Session | None) -> IndexFile:
     if path := local_path(package.url):
         return replace(_describe_file(path), yanked=package.is_yanked)
     digest = package.digests.get("sha256", "")
@@ -210,12 +225,20 @@ def _describe(package: DistributionPackage, session: requests.Session) -> IndexF
             f"the package index gives no sha256 for {package.filename}",
             remedy="use an index that does, as PEP 503 recommends",
         )
-    size = package.size
-    if size is None:
+    size = package.size or 0
+    if not size and session:
         answer = session.head(package.url, timeout=_SECONDS, allow_redirects=True)
         answer.raise_for_status()
         size = int(answer.headers["Content-Length"])
-    return IndexFile(package.filename, digest, size, package.is_yanked)
+    return IndexFile(
+        package.filename,
+        digest,
+        size,
+        package.is_yanked,
+        package.url,
+        package.requires_python or "",
+        (package.metadata_digests or {}).get("sha256", ""),
+    )
 
 
 def _list_folders(project: str, folders: Iterable[Path]) -> Iterator[IndexFile]:
@@ -226,7 +249,7 @@ def _list_folders(project: str, folders: Iterable[Path]) -> Iterator[IndexFile]:
 
 
 def _describe_file(path: Path) -> IndexFile:
-    return IndexFile(path.name, hash_file(path), path.stat().st_size)
+    return IndexFile(path.name, hash_file(path), path.stat().st_size, url=path.absolute().as_uri())
 
 
 def local_path(url: str) -> Path | None:

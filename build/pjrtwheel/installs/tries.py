@@ -205,12 +205,12 @@ def try_all(
 
 
 def install_command(installer: str, stage: Stage, python: Path, requirements: Sequence[str]) -> list[str]:
-    """Return the command that a user would type, for another environment; JAX itself comes from the package index."""
+    """Return the command that a user would type, for another environment; a folder of wheels has no JAX."""
     if installer == "pip":
-        place = f"--extra-index-url={stage.url}" if stage.url else f"--find-links={stage.where}"
+        place = f"--index-url={stage.url}" if stage.url else f"--find-links={stage.where}"
         pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input"]
         return [*pip, "install", "--quiet", "--only-binary=:all:", place, *requirements]
-    place = f"--index={stage.url}" if stage.url else f"--find-links={stage.where}"
+    place = f"--default-index={stage.url}" if stage.url else f"--find-links={stage.where}"
     # uv's cache knows a wheel by its address alone, and a stage may have had another one there.
     fresh = [f"--refresh-package={requirement.partition('[')[0].partition('=')[0]}" for requirement in requirements]
     return [str(find_uv()), "pip", "install", "--quiet", "--python", str(python), *fresh, place, *requirements]

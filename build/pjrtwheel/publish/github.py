@@ -26,6 +26,7 @@ from urllib.parse import quote
 from pjrtwheel.attest.release_folder import read_release_folder
 from pjrtwheel.errors import AttestError, PublishError, UsageError, WheelError, printable
 from pjrtwheel.products.index import check_place, write_pages
+from pjrtwheel.products.index.closure import ReadClosure, read_closure
 from pjrtwheel.products.index.projects import (
     IndexedFile,
     Project,
@@ -52,12 +53,14 @@ class GithubRelease:
         tag: Tag of the release; empty for the index alone.
         index: Folder that the index is written into; None where others write it.
         yanked_file: Which wheels were withdrawn.
+        closure: What finds the projects that those of the index need.
     """
 
     repository: str
     tag: str
     index: Path | None
     yanked_file: Path
+    closure: ReadClosure = read_closure
 
     @property
     def address(self) -> str:
@@ -122,11 +125,12 @@ class GithubRelease:
     def finish(self) -> None:
         """Publish the draft, then write the index; if there can be none of it and the other releases, it stays one."""
         projects = self._list_projects()
+        others = self.closure(projects) if self.index else ()
         found = self._view(self.tag)
         if found and found["isDraft"]:
             self._run("release", "edit", self.tag, "--draft=false", "--target", found["targetCommitish"])
         if self.index:
-            write_pages(projects, self.index)
+            write_pages(projects, others, self.index)
 
     def write_index(self) -> None:
         """Write the index of all releases that are published.
@@ -136,7 +140,8 @@ class GithubRelease:
         """
         if not self.index:
             raise UsageError(f"there is no folder for the index of {self.address}", remedy="name it with --pages")
-        write_pages(self._list_projects(), self.index)
+        projects = self._list_projects()
+        write_pages(projects, self.closure(projects), self.index)
 
     def _view(self, tag: str) -> dict[str, Any] | None:
         """Return the assets of a release, whether it is a draft and of which commit; None if there is none of a tag."""
@@ -248,8 +253,8 @@ def _index_wheel(assets: Mapping[str, PublishedFile], entry: Entry, metadata: Pa
         asset.size,
         read_requires_python(data),
         data,
-        asset.url,
-        asset.yanked,
+        url=asset.url,
+        yanked=asset.yanked,
         provenance=f"{name}{PROVENANCE_SUFFIX}" in assets,
         entry=entry,
     )

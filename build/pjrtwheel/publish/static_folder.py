@@ -22,6 +22,7 @@ from urllib.parse import quote
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.files import copy_atomically, hash_file, locked
 from pjrtwheel.products.index import write_pages
+from pjrtwheel.products.index.closure import ReadClosure, read_closure
 from pjrtwheel.products.index.projects import IndexedFile, Project, list_projects, read_release
 from pjrtwheel.publish.destinations import PublishedFile
 from pjrtwheel.publish.servers import explained
@@ -38,10 +39,12 @@ class StaticFolder:
     Attributes:
         folder: The folder.
         tag: Tag of the release; empty for the index of all releases alone.
+        closure: What finds the projects that those of the index need.
     """
 
     folder: Path
     tag: str
+    closure: ReadClosure = read_closure
 
     @property
     def address(self) -> str:
@@ -110,19 +113,23 @@ class StaticFolder:
 
         Raises:
             WheelError: A wheel is damaged, or its name is that of another wheel in another release.
+            FetchError: The package index does not have what the wheels need.
         """
         with explained(f"cannot publish {self.tag} in {self.folder}", self.folder), self._locked():
-            if self._files == self._uploads:
-                self._list_projects(self._uploads)  # which raises if it does not go with what is there
+            waiting = [self._uploads] if self._files == self._uploads else []
+            projects = self._list_projects(*waiting)  # which raises if it does not go with what is there
+            others = self.closure(projects)
+            if waiting:
                 self._uploads.rename(self._published)
-            self._exchange_index()
+            write_pages(projects, others, self.folder / INDEX)
             with suppress(OSError):  # others are on their way
                 self._uploads.parent.rmdir()
 
     def write_index(self) -> None:
         """Write the index anew, as after a withdrawal."""
         with explained(f"cannot write the index of {self.folder}", self.folder), self._locked():
-            self._exchange_index()
+            projects = self._list_projects()
+            write_pages(projects, self.closure(projects), self.folder / INDEX)
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -131,9 +138,6 @@ class StaticFolder:
         published.mkdir(parents=True, exist_ok=True)
         with locked(published):
             yield
-
-    def _exchange_index(self) -> None:
-        write_pages(self._list_projects(), self.folder / INDEX)
 
     def _list_projects(self, *more: Path) -> tuple[Project, ...]:
         """Return what the index has to say: all releases that are published, and some on their way there."""

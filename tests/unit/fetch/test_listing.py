@@ -62,21 +62,33 @@ def test_pages_in_json(index: tuple[str, dict[str, tuple[str, bytes]]]) -> None:
     """PEP 691: digest, length and withdrawal come with the list; source archives are passed over."""
     url, pages = index
     files = [
-        {"filename": NAME, "url": f"../{NAME}", "hashes": {"sha256": DIGEST}, "size": 7, "yanked": "broken"},
+        {
+            "filename": NAME,
+            "url": f"../{NAME}",
+            "hashes": {"sha256": DIGEST},
+            "size": 7,
+            "yanked": "broken",
+            "requires-python": ">=3.12",
+            "core-metadata": {"sha256": DIGEST[::-1]},
+        },
         {"filename": "abacus-pjrt-1.2.tar.gz", "url": "../a.tar.gz", "hashes": {}, "size": 7},
     ]
     body = {"meta": {"api-version": "1.1"}, "name": "abacus-pjrt", "versions": ["1.2"], "files": files}
     pages["/simple/abacus-pjrt/"] = ("application/vnd.pypi.simple.v1+json", json.dumps(body).encode())
-    assert list_wheels("abacus-pjrt", IndexSettings((url,))) == (IndexFile(NAME, DIGEST, 7, yanked=True),)
+    more = {"url": f"{url}{NAME}", "requires_python": ">=3.12", "metadata_sha256": DIGEST[::-1]}
+    assert list_wheels("abacus-pjrt", IndexSettings((url,))) == (IndexFile(NAME, DIGEST, 7, yanked=True, **more),)
 
 
 def test_pages_in_html(index: tuple[str, dict[str, tuple[str, bytes]]]) -> None:
-    """PEP 503: the digest is in the link, and the length is asked for."""
+    """PEP 503: the digest is in the link, and the length is asked for where it is wanted."""
     url, pages = index
     page = f'<a href="../../files/{NAME}#sha256={DIGEST}">{NAME}</a>'
     pages["/simple/abacus-pjrt/"] = ("text/html", page.encode())
     pages[f"/files/{NAME}"] = ("application/octet-stream", b"12345")
-    assert list_wheels("abacus-pjrt", IndexSettings((url,))) == (IndexFile(NAME, DIGEST, 5),)
+    address = f"{url.removesuffix('simple/')}files/{NAME}"
+    for size, sizes in ((0, False), (5, True)):
+        expected = IndexFile(NAME, DIGEST, size, url=address)
+        assert list_wheels("abacus-pjrt", IndexSettings((url,)), sizes=sizes) == (expected,)
 
 
 def test_index_without_digests_is_refused(index: tuple[str, dict[str, tuple[str, bytes]]]) -> None:
@@ -116,7 +128,7 @@ def test_no_server_leads_from_https_to_http(target: str, monkeypatch: pytest.Mon
 def test_folders_and_pages_on_the_disk(tmp_path: Path) -> None:
     """As pip's --find-links, and an index with a file: URL; what both have is listed once."""
     content = b"a wheel"
-    expected = IndexFile(NAME, hashlib.sha256(content).hexdigest(), len(content))
+    expected = IndexFile(NAME, hashlib.sha256(content).hexdigest(), len(content), url=(tmp_path / NAME).as_uri())
     for name in (NAME, "abacus-1.2-py3-none-any.whl"):
         (tmp_path / name).write_bytes(content)
     page = tmp_path / "simple/abacus-pjrt/index.html"

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from package_index import make_index, put_wheel
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.cli import main
 from pjrtwheel.environment.interpreters import Interpreter
@@ -85,12 +86,15 @@ def test_a_folder_with_an_index_is_an_index_to_installers(
 ) -> None:
     """As `publish folder` wrote it, with what was withdrawn."""
     monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path / "cache"))
+    put_wheel(index := make_index(tmp_path / "index", monkeypatch), "jax-1.2.3-py3-none-any.whl")
+    monkeypatch.delenv("PIP_NO_INDEX")  # the wheels of the stage come from one
+    monkeypatch.setenv("PIP_INDEX_URL", index.as_uri())
     release, site = write_release_folder(tmp_path / "release"), tmp_path / "site"
     publish = ["publish", "folder", str(release.path), "--no-dry-run", "--root", str(root)]
     assert main([*publish, "--site", str(site)]) == 0
     stage = open_stage(str(site))
     assert stage.where == str(site)
-    assert install_command("pip", stage, HERE.path, [])[-1] == f"--extra-index-url={(site / 'simple').as_uri()}/"
+    assert install_command("pip", stage, HERE.path, [])[-1] == f"--index-url={(site / 'simple').as_uri()}/"
     staged = read_set(stage, ["jaxlib-abacus"], None, PLATFORM)
     found = staged.find("jaxlib-abacus", "cp313")
     assert found
@@ -175,14 +179,14 @@ def test_a_python_without_wheels_is_refused() -> None:
         assert (asked in caught.value.what, "3.12, 3.14t" in caught.value.remedy) == (True, True)
 
 
-def test_installers_are_given_the_stage_next_to_the_package_index() -> None:
-    """An index or a folder; uv forgets what it knows of our wheels."""
+def test_installers_are_given_the_stage_alone() -> None:
+    """An index, or a folder next to the package index; uv forgets what it knows of our wheels."""
     wanted = ["jax==1.2.3", "jaxlib[abacus]==1.2.3+split.1"]
     url, python = "http://127.0.0.1:1/simple/", Path("venv/bin/python")
-    assert install_command("pip", Stage(url, url), python, wanted)[-3:] == [f"--extra-index-url={url}", *wanted]
+    assert install_command("pip", Stage(url, url), python, wanted)[-3:] == [f"--index-url={url}", *wanted]
     assert install_command("pip", Stage("/w", ""), python, wanted)[-3:] == ["--find-links=/w", *wanted]
     fresh = ["--refresh-package=jax", "--refresh-package=jaxlib"]
-    assert install_command("uv", Stage(url, url), python, wanted)[-5:] == [*fresh, f"--index={url}", *wanted]
+    assert install_command("uv", Stage(url, url), python, wanted)[-5:] == [*fresh, f"--default-index={url}", *wanted]
 
 
 def test_an_installer_that_fails_is_named_with_its_last_words() -> None:

@@ -100,7 +100,7 @@ def test_releases_are_listed_next_to_each_other(make_wheel: Callable[..., Path])
     for version in versions:
         (folder / f"jaxlib_abacus-{version}-variants.json").write_text("{}\n")
     write_release(folder, *map(list_entry, wheels))
-    (project,) = write_index(folder, folder / "simple")
+    (project,), _ = write_index(folder, folder / "simple")
     listed = [*names, *(f"jaxlib_abacus-{version}-variants.json" for version in versions)]
     assert (list(project.versions), [file.name for file in project.files]) == (versions, listed)
     page = json.loads((folder / "simple/jaxlib-abacus/index.v1+json").read_text())

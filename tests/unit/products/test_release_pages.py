@@ -194,7 +194,7 @@ def test_a_release_that_the_selector_does_not_know_is_installed_by_name() -> Non
     """Its page has the command for each plugin, and no picker."""
     project = Project("jaxlib-abacus", (file_of(entry_of(NAME, lock_id="ff")),))
     text = render_pages([project])["about.html"].decode()
-    assert "pip install --extra-index-url INDEX jax jaxlib-abacus==1.2.3+own.1" in text
+    assert "pip install --index-url INDEX jax jaxlib-abacus==1.2.3+own.1" in text
     assert "<form" not in text
 
 

@@ -12,6 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from gh_program import TOKEN, StandIn, answer, make_stand_in
+from package_index import make_index, put_wheel
 from pjrtwheel import cli
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.publish import github as github_module
@@ -90,6 +91,7 @@ def command(
     """Return a function that runs a command of the tooling, with twine's credentials and without long waits."""
     for name in [name for name in os.environ if name.startswith(("TWINE_", "PJRTWHEEL_"))]:
         monkeypatch.delenv(name)
+    put_wheel(make_index(tmp_path / "index", monkeypatch), "jax-1.2.3-py3-none-any.whl")
     monkeypatch.delenv("CI", raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))  # no .pypirc, no .netrc
     monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path / "cache"))

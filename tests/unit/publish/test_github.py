@@ -6,6 +6,7 @@ import argparse
 import hashlib
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -29,11 +30,11 @@ Command = Callable[..., Any]
 
 
 def open_at(pages: Path | None = None, tag: str = TAG) -> GithubRelease:
-    """Return the place of a release; the pages are in the repository that says which were withdrawn."""
+    """Return the place of a release; the pages, of our projects, are in the repository that has `yanked.toml`."""
     given = argparse.Namespace(pages=pages, root=pages or Path(os.devnull))
     place = open_place(DESTINATION, given, os.environ, tag)
     assert isinstance(place, GithubRelease)
-    return place
+    return replace(place, closure=lambda _: ())
 
 
 def names_in(folder: Path) -> set[str]:

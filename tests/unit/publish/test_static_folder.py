@@ -16,6 +16,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.publish import static_folder
 from pjrtwheel.publish.destinations import Destination, DestinationKind, Place
 from pjrtwheel.publish.places import open_place
+from pjrtwheel.publish.static_folder import StaticFolder
 from release_folders import all_names, list_release, read_page, send, write_pure_release
 from small_wheels import build_wheel, describe_wheel
 
@@ -26,8 +27,10 @@ DESTINATION = Destination(DestinationKind.FOLDER, "folder", "a folder")
 
 
 def open_at(folder: Path, tag: str = TAG) -> Place:
-    """Return the place of a release."""
-    return open_place(DESTINATION, argparse.Namespace(site=str(folder)), {}, tag)
+    """Return the place of a release; its index has our projects alone."""
+    place = open_place(DESTINATION, argparse.Namespace(site=str(folder)), {}, tag)
+    assert isinstance(place, StaticFolder)
+    return replace(place, closure=lambda _: ())
 
 
 @pytest.fixture

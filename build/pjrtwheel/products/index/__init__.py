@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Write a static package index of the wheels in `dist/`, which any web server can serve.
 
-The folder is complete unless the wheels have addresses elsewhere: it holds them as hard links, so no bytes are doubled,
-and a wheel that is built anew afterwards does not change an index that is being served. All of it appears at once.
+It holds our wheels, unless they have addresses elsewhere, as hard links: no bytes are doubled, and a wheel that is
+built anew afterwards does not change an index that is being served. All of it appears at once. What our wheels need of
+others is in `closure.py`.
 
 Its pages for installers are HTML (PEP 503, 592, 658, 714, 740) and JSON (PEP 691, 700, 714, 740); those for people are
 in `release_pages/`.
@@ -15,12 +16,14 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from pjrtwheel import files
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import link_or_copy
+from pjrtwheel.products.index.closure import ReadClosure
 from pjrtwheel.products.index.projects import IndexedFile, Project, list_projects, read_release
 from pjrtwheel.products.index.release_pages import open_templates, render_pages
 from pjrtwheel.record.entries import require_record
@@ -34,36 +37,42 @@ _EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
 _HERE = -100  # AT_FDCWD
 
 
-def write_index(dist: Path, output: Path, yanked: Mapping[str, str] | None = None) -> tuple[Project, ...]:
-    """Write the index of a folder with `release.json`, in place of the one before, and return its projects.
+def write_index(
+    dist: Path,
+    output: Path,
+    yanked: Mapping[str, str] | None = None,
+    closure: ReadClosure = lambda _: (),
+) -> tuple[tuple[Project, ...], tuple[Project, ...]]:
+    """Write the index of a folder with `release.json`, in place of the one before; return our projects and the others.
 
     Args:
         dist: The folder; its wheels are put next to the pages.
         output: Root of the index.
         yanked: The reason for each wheel that was withdrawn, by file name.
+        closure: What finds the other projects that ours need.
 
     Raises:
         UsageError: There is no `release.json`, or `output` holds something that is no index.
         WheelError: `release.json` or a wheel is damaged, or the disk is full.
+        FetchError: The other projects cannot be found.
     """
     require_record(dist)
     with _replacing(output) as index, files.locked(dist):  # or a build could replace a wheel before its link is made
-        release = read_release(dist, yanked)
-        projects = list_projects(release, f"an index of {dist}")
-        _link_files(release, dist, index)
-        _write_pages(projects, index)
-    return projects
+        projects = list_projects(read_release(dist, yanked), f"an index of {dist}")
+        others = closure(projects)
+        _write(projects, others, index)
+    return projects, others
 
 
-def write_pages(projects: tuple[Project, ...], output: Path) -> None:
-    """Write the pages of projects whose files have addresses elsewhere, in place of the index before.
+def write_pages(projects: tuple[Project, ...], others: tuple[Project, ...], output: Path) -> None:
+    """Write the pages of our projects, whose files have addresses elsewhere, and others, in place of the index before.
 
     Raises:
         UsageError: `output` holds something that is no index, or the measures of this repository are malformed.
         WheelError: The disk is full.
     """
     with _replacing(output) as index:
-        _write_pages(projects, index)
+        _write(projects, others, index)
 
 
 @contextmanager
@@ -83,13 +92,14 @@ def check_place(output: Path) -> None:
         raise UsageError(f"{output} is not an index made here", remedy="give a new folder with --output")
 
 
-def _link_files(release: Iterable[IndexedFile], dist: Path, index: Path) -> None:
-    """Put a release's files next to the pages, without their bytes where the file system allows it."""
-    for file in release:
-        folder = index / file.project
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in (file.name, *([f"{file.name}{PROVENANCE_SUFFIX}"] if file.provenance else [])):
-            link_or_copy(dist / name, folder / name)
+def _link_files(listed: Iterable[Project], index: Path) -> None:
+    """Put files next to the pages, without their bytes where the file system allows it."""
+    for file in (file for project in listed for file in project.files):
+        if file.source and not file.url:
+            folder = index / file.project
+            folder.mkdir(parents=True, exist_ok=True)
+            for suffix in ("", *([PROVENANCE_SUFFIX] if file.provenance else [])):
+                link_or_copy(file.source.with_name(f"{file.name}{suffix}"), folder / f"{file.name}{suffix}")
 
 
 def installer_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
@@ -121,22 +131,24 @@ def _describe(file: IndexedFile) -> dict[str, Any]:
         "filename": file.name,
         "url": file.link,  # a relative one lets the index lie anywhere
         "hashes": {"sha256": file.sha256},
-        "size": file.size,
+        **({"size": file.size} if file.size else {}),
         "yanked": False if file.yanked is None else file.yanked or True,
     }
     if file.requires_python:
         found["requires-python"] = file.requires_python
-    if file.metadata:
-        digest = {"sha256": hashlib.sha256(file.metadata).hexdigest()}
+    if file.metadata or file.metadata_sha256:
+        digest = {"sha256": file.metadata_sha256 or hashlib.sha256(file.metadata).hexdigest()}
         found |= {"core-metadata": digest, "dist-info-metadata": digest}
     if file.provenance:
         found["provenance"] = f"{file.link}{PROVENANCE_SUFFIX}"
     return found
 
 
-def _write_pages(projects: tuple[Project, ...], folder: Path) -> None:
-    """Write the pages durably, before the folder gets its name."""
-    for path, data in (installer_pages(projects) | render_pages(projects)).items():
+def _write(projects: tuple[Project, ...], others: tuple[Project, ...], folder: Path) -> None:
+    """Write pages and files durably, before the folder gets its name; pages for people are about our projects alone."""
+    listed = tuple(sorted((*projects, *others), key=attrgetter("name")))
+    _link_files(listed, folder)
+    for path, data in (installer_pages(listed) | render_pages(projects)).items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         with (folder / path).open("xb") as file:
             file.write(data)

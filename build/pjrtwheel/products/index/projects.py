@@ -49,10 +49,12 @@ class IndexedFile:
         size: Length in bytes.
         requires_python: The wheel's Requires-Python.
         metadata: The wheel's METADATA, if installers find it at the wheel's address and `.metadata` (PEP 658).
+        metadata_sha256: Digest of that, where it lies with the wheel on another index.
         url: Address of the file, which may be relative to its project's page; empty if it lies next to that.
+        source: Where the file is on this disk; nothing if it is not. Without a url it is put next to the page.
         yanked: Why it was withdrawn (PEP 592); nothing if it was not.
         provenance: Whether its attestations lie next to it, under its name and `.provenance` (PEP 740).
-        entry: What `release.json` says of it; nothing for a list of variants.
+        entry: What `release.json` says of it; nothing for a list of variants, and for a wheel that is not ours.
         contents: What it holds; nothing where the wheel itself is not at hand.
     """
 
@@ -61,7 +63,9 @@ class IndexedFile:
     size: int
     requires_python: str = ""
     metadata: bytes = b""
+    metadata_sha256: str = ""
     url: str = ""
+    source: Path | None = None
     yanked: str | None = None
     provenance: bool = False
     entry: Entry | None = None
@@ -93,7 +97,7 @@ class Project:
     @property
     def versions(self) -> tuple[str, ...]:
         """Its versions from the oldest."""
-        return tuple(dict.fromkeys(file.entry.version for file in self.files if file.entry))
+        return tuple(dict.fromkeys(str(file.version) for file in self.files if file.name.endswith(".whl")))
 
 
 def read_release(folder: Path, yanked: Mapping[str, str] | None = None, *, url: str = "") -> tuple[IndexedFile, ...]:
@@ -114,7 +118,10 @@ def read_release(folder: Path, yanked: Mapping[str, str] | None = None, *, url: 
     lists = [path for name in name_lists(entries) if (path := folder / name).is_file()]
     return (
         *wheels,
-        *(IndexedFile(path.name, hash_file(path), path.stat().st_size, url=join_url(url, path.name)) for path in lists),
+        *(
+            IndexedFile(path.name, hash_file(path), path.stat().st_size, url=join_url(url, path.name), source=path)
+            for path in lists
+        ),
     )
 
 
@@ -188,8 +195,9 @@ def _read_wheel(folder: Path, entry: Entry, yanked: str | None, url: str) -> Ind
         path.stat().st_size,
         read_requires_python(metadata),
         metadata,
-        join_url(url, path.name),
-        yanked,
+        url=join_url(url, path.name),
+        source=path,
+        yanked=yanked,
         provenance=path.with_name(f"{path.name}{PROVENANCE_SUFFIX}").is_file(),
         entry=entry,
         contents=_read_contents(path, metadata),

@@ -1,0 +1,150 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What a closed index has besides our wheels: `jax`, and every project that it and our wheels need, extras included.
+
+Installers take a name from any index that they are given, and the highest version of all. Whoever asks several, one of
+them public, may get what anybody uploaded there under a name of ours. An index that has everything can be the only one.
+"""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import groupby
+from operator import attrgetter
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from pjrtwheel.abis import python_version
+from pjrtwheel.environment.processes import clean_environ
+from pjrtwheel.environment.venv import find_uv, last_lines
+from pjrtwheel.errors import FetchError
+from pjrtwheel.fetch.cache import WheelCache
+from pjrtwheel.fetch.index import BUNDLE_VARIABLE, download_wheel
+from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, local_path, read_settings, without_login
+from pjrtwheel.products.index.projects import IndexedFile, Project, list_projects, read_requires_python
+from pjrtwheel.release.model import Pin
+from pjrtwheel.sets import BINDINGS
+from pjrtwheel.wheel.metadata import read_field
+from pjrtwheel.wheel.names import find_name, parse_name
+from pjrtwheel.wheel.unpack import read_metadata
+
+# The projects of an index → those that it needs besides.
+ReadClosure = Callable[[Sequence[Project]], tuple[Project, ...]]
+_AT_ONCE = 8  # pages of the package index
+_COMPILE = ("pip", "compile", "-", "--universal", "--no-python-downloads", "--only-binary=:all:", "--quiet")
+_PLAIN = ("--no-config", "--no-header", "--no-annotate", "--index-strategy=unsafe-best-match")  # pip's strategy
+
+
+def read_closure(projects: Sequence[Project], *, copies: Path | None = None) -> tuple[Project, ...]:
+    """Return the projects that wheels of ours need, with their files on the indexes that pip is configured for.
+
+    They are the wheels for the Pythons and platforms of ours. Those on this disk are to lie next to the pages; the
+    others are links.
+
+    Args:
+        projects: The projects of the index.
+        copies: The cache that files are downloaded to, so that they lie next to the pages as well: those of the newest
+            versions that fit together. Without it there are links to every version.
+
+    Raises:
+        FetchError: The package index does not have what is needed, cannot be reached, or states no hash.
+    """
+    ours = [file for project in projects for file in project.files if file.entry]
+    ours.sort(key=attrgetter("version"))
+    sets = [tuple(files) for _, files in groupby(ours, attrgetter("version"))]
+    needed = [(found, _pythons(files)) for files in sets if (found := sorted(set(_requirements(files))))]
+    if not needed:
+        return ()
+    settings = read_settings()
+    resolved = {pin for requirements, pythons in needed for pin in _resolve(requirements, pythons, settings)}
+    names = [name for file in ours if (name := find_name(file.name))]
+    pythons, platforms = _pythons(ours), {name.platform for name in names} - {None}
+
+    def is_offered(file: IndexFile) -> bool:
+        name = find_name(file.filename)
+        if not name or file.yanked or (copies and (name.distribution, name.version) not in resolved):
+            return False
+        of_any = name.tag.endswith(("-any", "_universal2"))  # the latter of macOS, for all of its processors
+        of_platform = not platforms or of_any or name.platform in platforms
+        return of_platform and (not pythons or name.tag.startswith("py") or any(map(name.fits, pythons)))
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        pages = pool.map(partial(list_wheels, settings=settings, sizes=False), sorted({name for name, _ in resolved}))
+        files = [_to_indexed(file, copies) for page in pages for file in page if is_offered(file)]
+    return list_projects(files, "the package index")
+
+
+def _requirements(files: Iterable[IndexedFile]) -> Iterator[str]:
+    """Yield what the wheels of one version need from others; what their extras need as if it had no marker."""
+    for file in files:
+        if file.project == BINDINGS:
+            yield f"jax=={file.version.public}"
+        for line in read_field(file.metadata.decode(), "Requires-Dist"):
+            need = Requirement(line)
+            of_extra = "extra" in str(need.marker)
+            if of_extra:
+                need.marker = None
+            # A bundle has what proofs install, which is no vendor's libraries.
+            if not _is_ours(need.name) and not (of_extra and BUNDLE_VARIABLE in os.environ):
+                yield str(need)
+
+
+def _is_ours(project: str) -> bool:
+    """Whether the name is one of ours, also if the index lacks it: nobody else's wheel may get in under it."""
+    return f"{canonicalize_name(project)}-".startswith(f"{BINDINGS}-")
+
+
+def _pythons(files: Iterable[IndexedFile]) -> set[str]:
+    """Return the ABI tags of the Pythons that there is a `jaxlib` for."""
+    names = (find_name(file.name) for file in files if file.project == BINDINGS)
+    return {name.tag.split("-")[1] for name in names if name} - {"none"}
+
+
+def _resolve(requirements: Sequence[str], pythons: set[str], settings: IndexSettings) -> Iterator[tuple[str, str]]:
+    """Yield names and versions of what fits together on any platform and Python, but for names of ours."""
+    command = [str(find_uv()), *_COMPILE, *_PLAIN, *(f"--find-links={folder}" for folder in settings.folders)]
+    if pythons:
+        command.append("--python-version={}.{}".format(*min(map(python_version, pythons))))
+    if not settings.urls:
+        command.append("--no-index")
+    # Not in the command, which every user of this machine can read: addresses may have passwords.
+    variables = {"UV_DEFAULT_INDEX": "".join(settings.urls[:1]), "UV_INDEX": " ".join(settings.urls[1:])}
+    variables |= {"SSL_CERT_FILE": settings.certificate} if settings.certificate else {}
+    environ, text = clean_environ(**variables), "\n".join(requirements)
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False, env=environ)
+    if done.returncode:
+        raise FetchError(
+            "the package index does not have what our wheels need, or cannot be reached",
+            cause=last_lines(done.stderr.partition("hint:")[0], 2),
+            remedy="see which index pip is configured for: python3 -m pip config list",
+        )
+    for line in done.stdout.splitlines():
+        name, _, version = line.partition(" ")[0].partition("==")
+        if not _is_ours(name):
+            yield name, version
+
+
+def _to_indexed(file: IndexFile, copies: Path | None) -> IndexedFile:
+    """Return a file as the pages of an index have it; its bytes stay where they are, unless copies are wanted."""
+    source, name = local_path(file.url), parse_name(file.filename)
+    if copies and not source:
+        print(f"downloading {file.filename} ...", file=sys.stderr, flush=True)
+        pin = Pin(f"closure.{name.stem}", name.distribution, name.version, file.filename, file.sha256, file.size)
+        source = WheelCache(copies, partial(download_wheel, url=file.url)).fetch(pin)
+    if source:
+        metadata = read_metadata(source)
+        requires_python = read_requires_python(metadata)
+        return IndexedFile(file.filename, file.sha256, source.stat().st_size, requires_python, metadata, source=source)
+    return IndexedFile(
+        file.filename,
+        file.sha256,
+        file.size,
+        file.requires_python,
+        url=without_login(file.url),
+        metadata_sha256=file.metadata_sha256,
+    )
