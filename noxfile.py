@@ -95,7 +95,7 @@ CHECKS = {
     "spelling": ("codespell", "--dictionary=-", "--dictionary=ci/words.txt"),  # misspelt words, and ours to avoid
     "workflows": ("check-jsonschema", "--quiet", "--builtin-schema=vendor.github-workflows", *WORKFLOWS),
     "dependabot": ("check-jsonschema", "--quiet", "--builtin-schema=vendor.dependabot", ".github/dependabot.yml"),
-    "security": ("zizmor", "--offline", "--quiet", ".github"),
+    "security": ("zizmor", "--offline", "--quiet", "--persona=auditor", ".github"),
 }
 # Name → command that writes the files as these checks want them.
 FORMATTERS = {
@@ -164,7 +164,7 @@ def fuzz(session: nox.Session) -> None:
 
 def _run_docs(session: nox.Session, *arguments: str) -> None:
     path = os.pathsep.join(str(ROOT / folder) for folder in ("build", "selector"))
-    command = ("python", "-m", "pjrtwheel.docs", "--root", str(ROOT), *arguments)
+    command = ("python", "-P", "-m", "pjrtwheel.docs", "--root", str(ROOT), *arguments)
     _run(session, "tests", *command, within=session.invoked_from, PYTHONPATH=path)
 
 

@@ -7,16 +7,14 @@ pyelftools reads ELF files, LIEF those of macOS and Windows.
 """
 
 import re
-import struct
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
 import lief
 from elftools.common.exceptions import ELFError
-from elftools.construct import ConstructError
 from elftools.elf.constants import P_FLAGS
 from elftools.elf.dynamic import DynamicSegment
 from elftools.elf.elffile import ELFFile
@@ -41,19 +39,6 @@ _MAGICS = {b"\x7fELF": BinaryFormat.ELF, b"MZ": BinaryFormat.PE} | {
 _SUFFIXES = {".dylib": BinaryFormat.MACH_O, ".pyd": BinaryFormat.PE, ".dll": BinaryFormat.PE}
 _NEED_SIZE = 16  # bytes of Elf64_Verneed, so a file holds no more of them than its length allows
 _VERSION = re.compile(r"([A-Z]+)_(\d+(?:\.\d+)*)")
-# What pyelftools and LIEF raise over a damaged file; OSError comes from a seek to where no file can reach.
-_DAMAGE = (
-    ArithmeticError,
-    AssertionError,
-    AttributeError,
-    ConstructError,
-    LookupError,
-    OSError,
-    RuntimeError,
-    TypeError,
-    ValueError,
-    struct.error,
-)
 _MACHO_MACHINES = {0x01000007: "x86_64", 0x0100000C: "arm64", 7: "i386"}  # CPU_TYPE_* of <mach/machine.h>
 _PE_MACHINES = {0x14C: "I386", 0x8664: "AMD64", 0xAA64: "ARM64"}  # IMAGE_FILE_MACHINE_* of <winnt.h>
 # Magic of the blob of a certificate (xnu's `cs_blobs.h`), and its length where there is none in it.
@@ -82,6 +67,7 @@ class Library:
         unneeded: Names of the sections that no loader reads; `inspect` asks for it, as for all that follows.
         unneeded_bytes: How much shorter the file would be without them.
         gpu_code: The chips it holds code for; nothing when that was not read, for the reason in `gpu_problem`.
+        size: Its length in bytes.
     """
 
     member: str
@@ -101,6 +87,7 @@ class Library:
     unneeded_bytes: int = 0
     gpu_code: GpuCode | None = None
     gpu_problem: str = ""
+    size: int = 0
 
     @property
     def is_plugin(self) -> bool:
@@ -149,11 +136,11 @@ def read_library(path: Path, member: str) -> Library:
         found = _READERS[kind](path, member)
     except ELFError as error:
         raise ElfError(f"{member} is not an ELF file", cause=str(error)) from error
-    except _DAMAGE as error:
+    except Exception as error:
         raise damage(f"{member} is a damaged {kind} file", cause=f"{type(error).__name__}: {error}") from error
     if found is None:
         raise WheelError(f"{member} is not a whole {kind} file")
-    return found
+    return replace(found, size=path.stat().st_size)
 
 
 def _read_elf(path: Path, member: str) -> Library:

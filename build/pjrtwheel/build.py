@@ -23,7 +23,7 @@ from pjrtwheel.fetch.index import check_bundled
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.progress import LINES, Progress
-from pjrtwheel.prove import prove
+from pjrtwheel.prove.on_every_python import prove
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.origin import find_origin
 from pjrtwheel.record.proofs import explain_level
@@ -203,7 +203,7 @@ def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache
     if before := len(built) - len(fresh):
         progress.say(f"verified before: {count(before, 'wheel')} with the same bytes")
     if fresh:
-        verify_wheels(fresh, backends, progress=progress)
+        verify_wheels({wheel.path: wheel.report for wheel in fresh}, backends, progress)
     passed.mkdir(parents=True, exist_ok=True)
     for wheel in fresh:
         (passed / wheel.report.sha256).touch()

@@ -150,7 +150,7 @@ def test_every_library_is_as_its_system_wants_it(root: Path, dist: Path, entries
         kinds = {(library.binary_format, library.machine, library.signature) for library in found.libraries}
         signature = {"macos": "ad hoc", "windows": ""}[platform.system]
         assert kinds == {(platform.binary_format, platform.machine, signature)}
-        assert found.floors() == {"macos": {"macOS": "11.0"}, "windows": {"Windows": "6.0"}}[platform.system]
+        assert found.floors == {"macos": {"macOS": "11.0"}, "windows": {"Windows": "6.0"}}[platform.system]
         upstream = {"macos": {"license-field", "rpath-build-tree", "rpath-outside"}}
         expected = upstream.get(platform.system, {"license-field", "runtime"})
         assert {finding.code for finding in found.findings} == expected

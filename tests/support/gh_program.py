@@ -11,13 +11,18 @@ import json
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 TOKEN = "gho_0123456789abcdef"  # noqa: S105 it opens nothing
 REPOSITORY = "owner/wheels"
 _STORE = "GH_STAND_IN"
+# Path → what GitHub answers of a repository with all settings of docs/release/github.md, as its API is documented.
+_SETTINGS = Path(__file__).resolve().parents[1] / "data/github_settings.json"
+SETTINGS: dict[str, Any] = json.loads(_SETTINGS.read_text("utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +64,7 @@ class StandIn:
         path.write_text(json.dumps({**before, **facts}), "utf-8")
 
     def set(self, **facts: object) -> None:
-        """Set what else the program does: `tags` (tag → commit), `fail` (start, text, after), `old` (no digests)."""
+        """Set what else it does: `tags` (tag → commit), `api` (see `SETTINGS`), `fail` (start, text, after), `old`."""
         path = self.store / "settings"
         before = json.loads(path.read_text("utf-8")) if path.is_file() else {}
         path.write_text(json.dumps({**before, **facts}), "utf-8")
@@ -88,9 +93,16 @@ def answer(words: list[str], state: StandIn, folder: Path = Path()) -> tuple[int
         parser.add_argument(f"--{option}")
     parser.add_argument("--pattern", action="append")
     parser.add_argument("--draft", nargs="?", const="true")
-    for option in ("clobber", "exclude-drafts"):
+    for option in ("clobber", "exclude-drafts", "paginate"):
         parser.add_argument(f"--{option}", action="store_true")
     args, rest = parser.parse_known_args(words)
+    if rest[0] == "api" and "/commits/" not in rest[1]:
+        found = settings.get("api", SETTINGS).get(rest[1].split("/", 3)[-1])
+        if found is None:
+            return 1, "gh: Not Found (HTTP 404)"
+        command = ["jq", "--raw-output", args.jq]
+        done = subprocess.run(command, input=json.dumps(found), capture_output=True, text=True, check=True)
+        return 0, done.stdout.removesuffix("\n")
     if rest[0] == "api":
         commit = settings.get("tags", {}).get(rest[1].rpartition("/")[2].replace("%2B", "+"))
         return (0, commit) if commit else (1, "gh: No commit found for SHA (HTTP 422)")

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from check_disk import GIGABYTE
-from gh_program import TOKEN, StandIn
+from gh_program import TOKEN, StandIn, make_stand_in
 from pjrtwheel.bazel.workspace import ask_servers_to_end
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.release.known import load_release
@@ -193,11 +193,11 @@ class SmallRepository:
         command = [*self._act(store), "push", "--workflows", WORKFLOW, "--eventpath", str(event)]
         environ = {"STAND_IN_UPSTREAM": str(self.upstream), "STAND_IN_STORE": str(store)}
         environ |= {"PJRTWHEEL_CACHE": str(self.cache)} | {f"STAND_IN_{name.upper()}": faults[name] for name in faults}
-        if github:
-            environ |= github.environ
-            (self.folder / "tools/gh").unlink(missing_ok=True)
-            (self.folder / "tools/gh").symlink_to(github.store / "bin/gh")
-            command.append(f"--secret=GITHUB_TOKEN={TOKEN}")
+        github = github or make_stand_in(store / "github")
+        environ |= github.environ
+        (self.folder / "tools/gh").unlink(missing_ok=True)
+        (self.folder / "tools/gh").symlink_to(github.store / "bin/gh")
+        command.append(f"--secret=GITHUB_TOKEN={TOKEN}")
         for option, table in (("--var", {**settings, **variables}), ("--env", environ)):
             command += [word for name, value in table.items() for word in (option, f"{name}={value}")]
         own = _environ(self.folder / "tools")

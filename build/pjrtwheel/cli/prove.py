@@ -26,7 +26,7 @@ from pjrtwheel.probe.plugin import ProbeOutcome, probe_file
 from pjrtwheel.prove.devices import require_own_names
 from pjrtwheel.prove.inputs import load_inputs
 from pjrtwheel.prove.on_every_python import combine, platform_of
-from pjrtwheel.prove.on_python import Evidence, can_prove, prove_on_device, prove_python, prove_unpacked, untried
+from pjrtwheel.prove.on_python import Evidence, can_prove, prove_python, prove_unpacked, untried
 from pjrtwheel.prove.proof_file import write_proof_file
 from pjrtwheel.record.origin import find_origin, find_signer
 from pjrtwheel.record.proofs import Proof, PythonProof
@@ -126,7 +126,7 @@ def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
         evidence[tag] = (
             prove_unpacked(python, wheels, inputs)
             if args.environment
-            else prove_on_device(python, wheels, inputs, backend, cache=cache)
+            else prove_python(tag, python, wheels, inputs, cache=cache, on_device=True)
         )
         yield evidence[tag].python
     failed = any(shown.python.failures() for shown in evidence.values())

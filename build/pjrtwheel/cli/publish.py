@@ -18,7 +18,9 @@ from pjrtwheel.publish.destinations import find_destination
 from pjrtwheel.publish.places import OF_STATIC, add_place_options, open_place
 from pjrtwheel.publish.publication import Publication, publish_release
 from pjrtwheel.publish.yanked import YANKED_FILE, YANKED_FILENAME
+from pjrtwheel.record.entries import read_entries
 from pjrtwheel.release_check.check import check_release, describe_statuses, format_problems, status_of
+from pjrtwheel.release_check.names import warn_of_names
 
 _EPILOG = """\
 Each VALUE can also be in the environment, under a name with the destination in it: PJRTWHEEL_STAGE_INDEX_URL is
@@ -107,7 +109,10 @@ def execute_release_check(args: argparse.Namespace) -> int:
     """Print one line if all is well, and otherwise every problem; return the status of their kind."""
     root = args.root.resolve()
     destination = find_destination(root, args.to) if args.to else None
-    outcome = check_release(root, args.tag, args.dist or root / "dist", destination)
+    dist = args.dist or root / "dist"
+    outcome = check_release(root, args.tag, dist, destination)
+    if destination and destination.opt_in:
+        warn_of_names(root, {entry.sha256 for entry in read_entries(dist).values()})
     for line in format_problems(outcome.problems):
         print(line, file=sys.stderr)
     if not outcome.problems:

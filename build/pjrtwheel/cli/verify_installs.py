@@ -24,6 +24,7 @@ from pjrtwheel.installs.tries import (
 )
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import require_text
+from pjrtwheel.release_check.names import warn_of_names
 from pjrtwheel.sets.wheel_sets import list_promised
 from pjrtwheel.tables import write_json
 
@@ -57,6 +58,7 @@ def execute(args: argparse.Namespace) -> int:
     combinations = list_combinations(pythons, backends, args.installer or INSTALLERS)
     asked = [backend.distribution for backend in backends] if args.backend else []
     promised = list_promised(args.root, staged.version, backends, host_platform())
+    warn_of_names(args.root, {file.sha256 for file in staged.wheels.values()})
     chosen = pythons if args.python else ()
     check_staged(staged, [name for name in promised if not chosen or any(map(name.fits, chosen))], asked)
     where = {"vendor_wheels": args.vendor_wheels, "cache": cache_root()}

@@ -3,10 +3,10 @@
 """`inspect`, `verify` and `repair`: finished wheels."""
 
 import argparse
-import json
 import tempfile
 from pathlib import Path
 
+from pjrtwheel import tables
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import add_options, check_wheels
 from pjrtwheel.console import open_console
@@ -15,10 +15,11 @@ from pjrtwheel.program import print_error
 from pjrtwheel.verify import verify_wheels
 from pjrtwheel.verify.compare import compare_inspections
 from pjrtwheel.verify.inspection import inspect_wheel, make_finder
-from pjrtwheel.verify.printer import print_comparison, print_summary, print_wheel
+from pjrtwheel.verify.printer import describe_comparison, describe_whole, print_lines, summarize_wheel
 from pjrtwheel.wheel.assemble import repair_wheel
 
 SCHEMA = 1
+_WIDTH = 80  # of a summary where there is no terminal
 # The checkout that holds this file: the command works from any folder.
 _ROOT = Path(__file__).resolve().parents[3]
 
@@ -59,15 +60,17 @@ def execute_inspect(args: argparse.Namespace) -> int:
         return status
     comparison = compare_inspections(*found) if args.compare else None
     if args.json:
-        wheels = {"schema": SCHEMA, "wheels": [inspection.to_json() for inspection in found]}
-        print(json.dumps(comparison.to_json() if comparison else wheels, indent=2, sort_keys=True))
+        print(tables.write_json(comparison or {"schema": SCHEMA, "wheels": found}), end="")
         return status
     console, terminal = open_console()
-    width = console.width if terminal.width else None  # nothing where it is no terminal
+    screen = console.width if terminal.width else _WIDTH
     if comparison:
-        print_comparison(comparison, console, width, whole=args.verbose)
+        print_lines(describe_comparison(comparison, None if args.verbose else screen), console)
     for inspection in () if comparison else found:
-        (print_wheel if args.verbose else print_summary)(inspection, console, width)
+        if args.verbose:
+            print_lines(describe_whole(inspection), console, screen if terminal.width else None)
+        else:
+            print_lines(summarize_wheel(inspection, screen), console)
     return status
 
 
@@ -80,7 +83,7 @@ def configure_parser_verify(parser: argparse.ArgumentParser) -> None:
 def execute_verify(args: argparse.Namespace) -> int:
     """Check the wheels; problems leave as a `VerifyError`."""
     check_wheels(args.wheels)
-    verify_wheels([(wheel, None) for wheel in args.wheels], tuple(load_backends(args.root).values()))
+    verify_wheels(dict.fromkeys(args.wheels), tuple(load_backends(args.root).values()))
     for wheel in args.wheels:
         print(f"{wheel.name}: every promise of its name and metadata holds")
     return 0

@@ -4,7 +4,6 @@
 
 import itertools
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -29,13 +28,9 @@ def find_test_files(folder: Path, names: Sequence[str]) -> tuple[Path, ...]:
     Raises:
         UsageError: The folder or a file is not there.
     """
-    if not names:
-        found = tuple(sorted(folder.glob("*_test.py")))
-        if not found:
-            raise UsageError(f"no *_test.py in {folder}", cause=HOW_TO_GET)
-        return found
-    paths = tuple((folder / f"{name.removesuffix('.py')}.py").resolve() for name in names)
-    missing = [path.name for path in paths if not path.is_file()]
+    named = [(folder / f"{name.removesuffix('.py')}.py").resolve() for name in names]
+    paths = tuple(named or sorted(folder.glob("*_test.py")))
+    missing = [path.name for path in paths if not path.is_file()] if paths else ["*_test.py"]
     if missing:
         raise UsageError(f"not in {folder}: {', '.join(missing)}", cause=HOW_TO_GET)
     return paths
@@ -85,8 +80,7 @@ def check_client(python: Path, environ: Mapping[str, str], client: str) -> None:
     Raises:
         ProofError: It uses the other one, or does not start.
     """
-    with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
-        end = run_process([str(python), "-I", "-c", _WHICH_CLIENT], Path(scratch), _START_SECONDS, environ=environ)
+    end = run_process([str(python), "-I", "-c", _WHICH_CLIENT], _START_SECONDS, environ=environ)
     if end.last_line() != client:
         raise ProofError(
             f"JAX does not run on the {client} client, but: {end.last_line() or end.describe()}",

@@ -9,6 +9,7 @@ import fnmatch
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 
 from pjrtwheel import tables
@@ -37,6 +38,15 @@ class Expected:
         return fnmatch.fnmatchcase(name, self.case)
 
 
+class ChangeKind(StrEnum):
+    """How a case differs on the plugin; it may also fail on both clients, in another way."""
+
+    FAILING = "newly failing"
+    SKIPPED = "newly skipped"
+    PASSING = "passing on the plugin alone"
+    OTHER = "failing on both"
+
+
 @dataclass(frozen=True, slots=True)
 class Change:
     """A case that went from one outcome on the built-in client to another one on the plugin.
@@ -51,6 +61,13 @@ class Change:
     after: CaseOutcome
     detail: str
     reason: str
+
+    @property
+    def kind(self) -> ChangeKind:
+        """How it differs: a case that fails, crashes or hangs on the plugin, or is lost there, is a failing one."""
+        if self.after.is_bad() or self.after is CaseOutcome.NOT_RUN:
+            return ChangeKind.OTHER if self.before.is_bad() else ChangeKind.FAILING
+        return ChangeKind.SKIPPED if self.after is CaseOutcome.SKIPPED else ChangeKind.PASSING
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,39 +88,21 @@ class Difference:
     stale: tuple[Expected, ...]
     unusable: str
 
-    def newly_failing(self) -> list[Change]:
-        """Return the cases that fail, crash or hang on the plugin alone, or are lost there."""
-        failing = [change for change in self.changes if change.after.is_bad() or change.after is CaseOutcome.NOT_RUN]
-        return [change for change in failing if not change.before.is_bad()]
-
-    def newly(self, outcome: CaseOutcome) -> list[Change]:
-        """Return the cases that have an outcome on the plugin alone."""
-        return [change for change in self.changes if change.after is outcome]
-
-    def worse(self) -> list[Change]:
-        """Return the changes for the worse."""
-        return [*self.newly_failing(), *self.newly(CaseOutcome.SKIPPED)]
+    def of_kind(self, *kinds: ChangeKind) -> list[Change]:
+        """Return the changes of some kinds."""
+        return [change for change in self.changes if change.kind in kinds]
 
     def unexpected(self) -> list[Change]:
         """Return the changes for the worse that no entry explains."""
-        return [change for change in self.worse() if not change.reason]
+        return [change for change in self.of_kind(*_WORSE) if not change.reason]
+
+
+_WORSE = (ChangeKind.FAILING, ChangeKind.SKIPPED)
 
 
 @dataclass(frozen=True, slots=True)
 class _ExpectedFile:
     difference: tuple[Expected, ...] = ()
-
-
-def parse_expected(text: str, path: Path) -> tuple[Expected, ...]:
-    """Turn the text of such a file into entries.
-
-    Raises:
-        UsageError: It is malformed, or an entry gives no reason.
-    """
-    try:
-        return tables.read_toml(_ExpectedFile, text).difference
-    except tables.TableError as error:
-        raise UsageError(f"malformed list of expected differences: {path}", cause=str(error)) from error
 
 
 def listed_backends(root: Path) -> tuple[str, ...]:
@@ -112,9 +111,16 @@ def listed_backends(root: Path) -> tuple[str, ...]:
 
 
 def load_expected(root: Path, backend: str) -> tuple[Expected, ...]:
-    """Read the list of a backend; empty if it has none."""
+    """Read the list of a backend; empty if it has none.
+
+    Raises:
+        UsageError: It is malformed, or an entry gives no reason.
+    """
     path = root / "tests" / "conformance" / f"{backend}.toml"
-    return parse_expected(path.read_text("utf-8"), path) if path.is_file() else ()
+    try:
+        return tables.read_toml(_ExpectedFile, path.read_text("utf-8")).difference if path.is_file() else ()
+    except tables.TableError as error:
+        raise UsageError(f"malformed list of expected differences: {path}", cause=str(error)) from error
 
 
 def compare(
@@ -126,7 +132,7 @@ def compare(
     """
     # A process that breaks outside of any case has no counterpart on the other side.
     names = [*builtin, *(name for name, case in plugin.items() if name not in builtin and case.outcome.is_bad())]
-    nothing = Case("", CaseOutcome.NOT_RUN, "lost")
+    nothing = Case(CaseOutcome.NOT_RUN, "lost")
     changes = [_change(name, builtin.get(name, nothing), plugin.get(name, nothing), expected) for name in names]
     differing = tuple(change for change in changes if change.before is not change.after)
     stale = [entry for entry in expected if any(map(entry.matches, plugin))]
@@ -165,15 +171,14 @@ def _lines(differences: Sequence[Difference]) -> Iterator[str]:
     yield f"| file | built-in: {counts} | plugin: {counts} | newly failing | newly skipped | of these expected |"
     yield "|---|---|---|---|---|---|"
     for d in differences:
-        failing, skipped = len(d.newly_failing()), len(d.newly(CaseOutcome.SKIPPED))
+        failing, skipped = (len(d.of_kind(kind)) for kind in _WORSE)
         counts = f"{_format_counts(d.builtin)} | {_format_counts(d.plugin)}"
-        yield f"| {d.file} | {counts} | {failing} | {skipped} | {len(d.worse()) - len(d.unexpected())} |"
+        yield f"| {d.file} | {counts} | {failing} | {skipped} | {failing + skipped - len(d.unexpected())} |"
     for d in differences:
         if d.unusable:
             yield from ("", f"{d.file} compares nothing, it cannot be imported with this JAX: {d.unusable}")
-        yield from _section(f"{d.file}: newly failing", d.newly_failing())
-        yield from _section(f"{d.file}: newly skipped", d.newly(CaseOutcome.SKIPPED))
-        yield from _section(f"{d.file}: passing on the plugin alone", d.newly(CaseOutcome.PASSED))
+        for kind in (*_WORSE, ChangeKind.PASSING):
+            yield from _section(f"{d.file}: {kind}", d.of_kind(kind))
         if d.stale:
             yield from ("", f"{d.file}: stale entries, to be removed from the list of expected differences", "")
             yield from (f"- {entry.case} ({entry.outcome})" for entry in d.stale)

@@ -47,14 +47,12 @@ _WORST = (CaseOutcome.PASSED, CaseOutcome.SKIPPED, CaseOutcome.FAILED, CaseOutco
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One test case on one client.
+    """One test case on one client; its name, as pytest gives it, is the key under which it is kept.
 
     Attributes:
-        name: As pytest names it, such as `lax_test.py::LaxTest::testSlice0`.
         detail: The last line of the failure, or why it was skipped.
     """
 
-    name: str
     outcome: CaseOutcome
     detail: str = ""
 
@@ -73,19 +71,19 @@ def read_log(lines: Iterable[str]) -> dict[str, Case]:
             continue
         match entry["$report_type"]:
             case "CollectReport" if entry["outcome"] != "passed":
-                case = _read_case(entry, entry["nodeid"] + IMPORT)
-                cases[case.name] = case
-                ended.add(case.name)
+                name = entry["nodeid"] + IMPORT
+                cases[name] = _read_case(entry)
+                ended.add(name)
             case kind if kind.endswith("Report") and "when" in entry:
-                case = _read_case(entry, entry["nodeid"])
-                before = cases.get(case.name, Case(case.name, CaseOutcome.PASSED))
-                cases[case.name] = max(before, case, key=lambda found: _WORST.index(found.outcome))
+                name = entry["nodeid"]
+                before = cases.get(name, Case(CaseOutcome.PASSED))
+                cases[name] = max(before, _read_case(entry), key=lambda found: _WORST.index(found.outcome))
                 if entry["when"] not in _UNFINISHED:
-                    ended.add(case.name)
+                    ended.add(name)
     return {name: case for name, case in cases.items() if name in ended}
 
 
-def _read_case(entry: Mapping[str, Any], name: str) -> Case:
+def _read_case(entry: Mapping[str, Any]) -> Case:
     match entry["longrepr"]:
         case [_, _, reason]:
             text = reason
@@ -95,7 +93,7 @@ def _read_case(entry: Mapping[str, Any], name: str) -> Case:
             text = str(other or "")
     crashed = text.startswith(_CRASH) and entry.get("when") == _NO_PHASE
     outcome = CaseOutcome.CRASHED if crashed else CaseOutcome(entry["outcome"])
-    return Case(name, outcome, " ".join(text.split())[:_DETAIL])
+    return Case(outcome, " ".join(text.split())[:_DETAIL])
 
 
 def run_file(
@@ -111,15 +109,13 @@ def run_file(
     After a crash the cases behind it run in another process. The environment says which client they use.
     """
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
-        log, work = Path(scratch) / "log", Path(scratch) / "work"
-        work.mkdir()
+        log = Path(scratch) / "log"
         command = [*_pytest(python, test_file.parent, case_seconds), f"--report-log={log}", str(test_file)]
-        end = run_process(command, work, file_seconds, environ=environ)
+        end = run_process(command, file_seconds, environ=environ)
         cases = read_log(log.read_text("utf-8").splitlines() if log.is_file() else [])
     if end.status not in _ORDERLY:
-        name = f"{test_file.name}::process"
         detail = f"{end.describe()}: {' '.join(end.output.split())[-_DETAIL:]}"
-        cases[name] = Case(name, CaseOutcome.CRASHED, detail)
+        cases[f"{test_file.name}::process"] = Case(CaseOutcome.CRASHED, detail)
     return cases
 
 

@@ -92,18 +92,11 @@ def probe(path: Path) -> Interpreter | None:
 
 def find_interpreter(tag: str, candidates: Iterable[Path]) -> Interpreter | None:
     """Return the first candidate that really is a CPython of this tag."""
-    present = [path for path in dict.fromkeys(candidates) if path.is_file() and os.access(path, os.X_OK)]
-    # A script is a shim of some version manager: slow to start, and often a dead end.
-    for path in sorted(present, key=_is_script):
-        found = probe(path)
+    for path in dict.fromkeys(candidates):
+        found = probe(path) if path.is_file() and os.access(path, os.X_OK) else None
         if found is not None and found.tag == tag:
             return found
     return None
-
-
-def _is_script(path: Path) -> bool:
-    with path.open("rb") as stream:
-        return stream.read(2) == b"#!"
 
 
 def find_interpreters(tags: Iterable[str]) -> dict[str, Interpreter | None]:

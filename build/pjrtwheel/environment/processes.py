@@ -2,20 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run a program under test in a process of its own, in a clean environment and within a time limit."""
 
+import json
 import os
 import signal
 import subprocess
+import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 _R = TypeVar("_R")
 
-_KEPT = 4000  # characters of output
+_KEPT = 1_000_000  # characters of output; a plugin's answer lists libraries and kernels
+_EXPLAINED = 4000  # of them, why a program failed
 _CHANGING = ("JAX_", "JAXLIB_", "XLA_", "PJRT_", "TF_", "PYTHON", "VIRTUAL_ENV", "__PYVENV")
 _running: set[int] = set()  # process groups, which a terminal does not interrupt
 
@@ -47,8 +50,8 @@ class Ended:
         return f"killed by {signal.Signals(number).name if number in set(signal.Signals) else f'signal {number}'}"
 
     def explain(self) -> str:
-        """Return the same, with the output below it."""
-        return f"{self.describe()}\n{self.output}".strip()
+        """Return the same, with the end of the output below it."""
+        return f"{self.describe()}\n{self.output[-_EXPLAINED:]}".strip()
 
     def last_line(self) -> str:
         """Return the last line of the output, empty if there is none."""
@@ -62,49 +65,60 @@ def clean_environ(**extra: str) -> dict[str, str]:
 
 def run_process(
     command: Sequence[str],
-    folder: Path,
     seconds: float,
     *,
     environ: Mapping[str, str] | None = None,
     variables: Mapping[str, str] | None = None,
-    kept: int = _KEPT,
 ) -> Ended:
-    """Run a command in its own process group; at its time limit kill the whole group.
+    """Run a command in an empty folder and its own process group; at its time limit kill the whole group.
 
     Args:
         command: Program and arguments.
-        folder: Where it runs.
         seconds: Its time limit.
         environ: Its environment; a clean one when absent.
         variables: Variables that it needs in addition.
-        kept: How many characters of its output are kept.
     """
     if environ is None:
         environ = clean_environ(JAX_TRACEBACK_FILTERING="off")  # else the last line is not the error
-    process = subprocess.Popen(
-        command,
-        cwd=folder,
-        env={**environ, **(variables or {})},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
-    _running.add(process.pid)
-    try:
-        output, _ = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        output, _ = process.communicate()
-        return Ended(None, output[-kept:], seconds)
-    except BaseException:
-        _end_processes()
-        raise
-    finally:
-        _running.discard(process.pid)
-    return Ended(process.returncode, output[-kept:], seconds)
+    with tempfile.TemporaryDirectory(prefix="process-") as folder:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**environ, **(variables or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            start_new_session=True,
+        )
+        _running.add(process.pid)
+        try:
+            output, _ = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            output, _ = process.communicate()
+            return Ended(None, output[-_KEPT:], seconds)
+        except BaseException:
+            _end_processes()
+            raise
+        finally:
+            _running.discard(process.pid)
+    return Ended(process.returncode, output[-_KEPT:], seconds)
+
+
+def ask_process(
+    command: Sequence[str], seconds: float, **environs: Mapping[str, str] | None
+) -> tuple[dict[str, Any] | None, Ended]:
+    """Run a command, see `run_process`, and return what it wrote as JSON to the file that its last argument names.
+
+    Libraries print what they like, so standard output is no place for an answer. There is none where the process
+    crashed or hung before it wrote one.
+    """
+    with tempfile.TemporaryDirectory(prefix="answer-") as scratch:
+        answer = Path(scratch) / "answer.json"
+        end = run_process([*command, str(answer)], seconds, **environs)
+        return json.loads(answer.read_text("utf-8")) if answer.is_file() else None, end
 
 
 def run_all(work: Callable[[T], _R], items: Iterable[T], jobs: int) -> tuple[_R, ...]:

@@ -23,6 +23,7 @@ from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch.index import explain_output
+from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.unpack import read_metadata
@@ -136,17 +137,14 @@ def wheelhouse(interpreter: Interpreter, requirements: Sequence[str], wheels: Se
     folder.parent.mkdir(parents=True, exist_ok=True)
     print(f"downloading what the proofs on Python {interpreter.version} need ...", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(prefix=f"{folder.name}-", dir=folder.parent) as scratch:
-        staged = Path(scratch)
+        staged = Path(scratch) / folder.name
+        staged.mkdir()
         ours = [parse_name(wheel.name).requirement for wheel in wheels]
         _download(interpreter, [*requirements, *ours], wheels, staged)
         for wheel in wheels:
             (staged / wheel.name).unlink(missing_ok=True)
-        try:
+        if not folder.is_dir():  # otherwise another run was faster, and its folder is as good
             staged.rename(folder)
-        except OSError:
-            if not folder.is_dir():  # otherwise another run was faster, and its folder is as good
-                raise
-        staged.mkdir(exist_ok=True)
     return folder
 
 
@@ -167,6 +165,32 @@ def install_wheels(
     ours = [parse_name(wheel.name) for wheel in wheels]
     needs = [*requirements, *(name.requirement for name in ours)]
     install(python, needs, folders, fresh=[name.distribution for name in ours])
+    require_installed(python, wheels)
+
+
+def require_installed(python: Path, wheels: Iterable[Path]) -> None:
+    """Make sure that it is these very wheels that are in an environment: names and versions alone do not show it.
+
+    Raises:
+        ProofError: Another wheel of the same name and version is there, or none.
+    """
+    for wheel in wheels:
+        record = f"{parse_name(wheel.name).dist_info}/RECORD"
+        with open_wheel(wheel) as archive:
+            rows = archive.read(record).splitlines()
+        installed = site_packages(python) / record
+        if not installed.is_file() or not set(rows) <= set(installed.read_bytes().splitlines()):
+            raise ProofError(
+                f"what was installed is not {wheel}",
+                cause="another wheel of the same name and version is in its folder, or installed with Python",
+                remedy="remove that one",
+            )
+
+
+def site_packages(python: Path) -> Path:
+    """Return where the wheels of an environment are, by its Python."""
+    (folder,) = (python.parent.parent / "lib").glob("python3.*")
+    return folder / "site-packages"
 
 
 def _download(interpreter: Interpreter, requirements: Iterable[str], wheels: Iterable[Path], target: Path) -> None:

@@ -13,6 +13,7 @@ import sys
 import urllib.parse
 import urllib.request
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -123,6 +124,17 @@ def is_address(where: str, schemes: tuple[str, ...] = ("https://", "http://", "f
     return "://" in where
 
 
+class DownloadSession(requests.Session):
+    """A session that is not led from https to http, where anybody on the way may read and change what is asked for."""
+
+    def get_redirect_target(self, resp: requests.Response) -> str | None:
+        """Return where an answer leads, if anywhere."""
+        target = super().get_redirect_target(resp)
+        if target and resp.url.startswith("https:") and urllib.parse.urlsplit(target).scheme == "http":
+            raise requests.exceptions.InvalidSchema(f"it leads from https to http: {without_login(target)}")
+        return target
+
+
 def list_wheels(project: str, settings: IndexSettings, *, sizes: bool = True) -> tuple[IndexFile, ...]:
     """Return every wheel of a project that the indexes and folders offer, in order of name; none for an unknown one.
 
@@ -141,23 +153,40 @@ def list_wheels(project: str, settings: IndexSettings, *, sizes: bool = True) ->
     return tuple(found[name] for name in sorted(found))
 
 
+def list_digests(project: str, settings: IndexSettings) -> set[str] | None:
+    """Return the sha256 of every file that the main index has of a project; None where it does not have the project.
+
+    Raises:
+        FetchError: The index cannot be read.
+    """
+    with _asking(project, settings.urls[0], settings) as session:
+        page = _read_page(project, settings.urls[0], session)
+    return None if page is None else {package.digests.get("sha256", "") for package in page}
+
+
 def _list_urls(project: str, settings: IndexSettings, *, sizes: bool) -> Iterator[IndexFile]:
-    with requests.Session() as session:
-        if settings.certificate:
-            session.verify = settings.certificate
-        for url in settings.urls:
-            try:
-                for package in _read_page(project, url, session):
-                    if package.package_type == "wheel":
-                        yield _describe(package, session if sizes else None)
-            except requests.RequestException as error:
-                raise FetchError(
-                    f"the package index cannot be asked for {project}",
-                    cause=f"{without_login(url)}: {describe_failure(error)}",
-                    remedy="check the address, and whether it is served"
-                    if settings.named
-                    else "see which index pip is configured for: python3 -m pip config list",
-                ) from error
+    for url in settings.urls:
+        with _asking(project, url, settings) as session:
+            for package in _read_page(project, url, session) or ():
+                if package.package_type == "wheel":
+                    yield _describe(package, session if sizes else None)
+
+
+@contextmanager
+def _asking(project: str, url: str, settings: IndexSettings) -> Iterator[requests.Session]:
+    """Yield a session for questions about a project, whose errors become one of ours."""
+    try:
+        with DownloadSession() as session:
+            session.verify = settings.certificate or True
+            yield session
+    except requests.RequestException as error:
+        raise FetchError(
+            f"the package index cannot be asked for {project}",
+            cause=f"{without_login(url)}: {describe_failure(error)}",
+            remedy="check the address, and whether it is served"
+            if settings.named
+            else "see which index pip is configured for: python3 -m pip config list",
+        ) from error
 
 
 def without_login(url: str) -> str:
@@ -175,16 +204,16 @@ def describe_failure(error: OSError | requests.RequestException) -> str:
     return text.partition(" for url: ")[0][:_SHOWN]  # which may carry a user's name and password
 
 
-def _read_page(project: str, url: str, session: requests.Session) -> list[DistributionPackage]:
-    """Return what one index has of a project; an index on the disk is a folder of pages."""
+def _read_page(project: str, url: str, session: requests.Session) -> list[DistributionPackage] | None:
+    """Return what one index has of a project, if it knows it; an index on the disk is a folder of pages."""
     if folder := local_path(url):
         page = folder / project / "index.html"
-        return ProjectPage.from_html(project, page.read_bytes(), page.as_uri()).packages if page.is_file() else []
+        return ProjectPage.from_html(project, page.read_bytes(), page.as_uri()).packages if page.is_file() else None
     try:
         with PyPISimple(url, session=session) as client:
             return client.get_project_page(project, timeout=_SECONDS).packages
     except NoSuchProjectError:
-        return []
+        return None
 
 
 def _describe(package: DistributionPackage, session: requests.Session | None) -> IndexFile:
@@ -266,7 +295,10 @@ def _read_chunks(url: str, certificate: str) -> Iterator[bytes]:
             with path.open("rb") as file:
                 yield from iter(partial(file.read, _CHUNK), b"")
         else:
-            with requests.get(url, timeout=_SECONDS, verify=certificate or True, stream=True) as answer:
+            with (
+                DownloadSession() as session,
+                session.get(url, timeout=_SECONDS, verify=certificate or True, stream=True) as answer,
+            ):
                 answer.raise_for_status()
                 yield from answer.iter_content(_CHUNK)
     except (OSError, requests.RequestException) as error:

@@ -93,7 +93,15 @@ def read_gpu_code(path: Path, tools: Mapping[str, Path], *, where: str = "") -> 
     with path.open("rb") as file:
         image = read_image(file, where or path.name)
         sass, ptx = _read_nvidia(path, image, tools)
-        return GpuCode(sass=sass, ptx=ptx, gfx=_read_amd(file, image), spirv=_read_sycl(file, image))
+        gfx: list[str] = []
+        spirv: list[str] = []
+        for name, section in _filled(image):
+            window = _Window(file, section.offset, section.file_size, f"{name} of {image.where}")
+            if name == _AMD_SECTION:
+                gfx += _read_bundles(window)
+            elif name.startswith(_SYCL_PREFIX):
+                spirv.append(_sycl_target(name.removeprefix(_SYCL_PREFIX), window))
+        return GpuCode(sass, ptx, order_names(gfx), order_names(spirv))
 
 
 def _read_nvidia(path: Path, image: ElfImage, tools: Mapping[str, Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -116,19 +124,6 @@ def _read_nvidia(path: Path, image: ElfImage, tools: Mapping[str, Path]) -> tupl
     return names
 
 
-def _read_amd(file: BinaryIO, image: ElfImage) -> tuple[str, ...]:
-    windows = [window for name, window in _windows(file, image) if name == _AMD_SECTION]
-    return order_names(target for window in windows for target in _read_bundles(window))
-
-
-def _read_sycl(file: BinaryIO, image: ElfImage) -> tuple[str, ...]:
-    return order_names(
-        _sycl_target(name.removeprefix(_SYCL_PREFIX), window)
-        for name, window in _windows(file, image)
-        if name.startswith(_SYCL_PREFIX)
-    )
-
-
 def _sycl_target(target: str, window: _Window) -> str:
     """Return the target of a section, such as `spir64`, after a look at its bytes."""
     if not _SYCL_TARGET.fullmatch(target):
@@ -136,13 +131,6 @@ def _sycl_target(target: str, window: _Window) -> str:
     if target == _SYCL_PORTABLE and struct.unpack("<I", window.read(0, 4))[0] != _SPIRV_MAGIC:
         raise window.damaged("it does not start with SPIR-V's magic number")
     return target
-
-
-def _windows(file: BinaryIO, image: ElfImage) -> list[tuple[str, _Window]]:
-    return [
-        (name, _Window(file, section.offset, section.file_size, f"{name} of {image.where}"))
-        for name, section in _filled(image)
-    ]
 
 
 def _filled(image: ElfImage) -> list[tuple[str, SectionHeader]]:

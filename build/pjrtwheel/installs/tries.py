@@ -8,7 +8,6 @@ Each has a clean environment, into which JAX and a backend are installed by name
 import itertools
 import json
 import sys
-import tempfile
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,17 +18,16 @@ from pjrtwheel.abis import name_python
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import Ended, run_process
-from pjrtwheel.environment.venv import create_venv, find_uv, last_lines, run_tool, scratch_place
+from pjrtwheel.environment.venv import create_venv, find_uv, last_lines, require_installed, run_tool, scratch_place
 from pjrtwheel.errors import PjrtWheelError, ProofError, UsageError, fit
 from pjrtwheel.files import staging_folder
 from pjrtwheel.installs.stage import Stage, StagedSet, fetch_wheel
-from pjrtwheel.prove.devices import parse_answer, require_installed
+from pjrtwheel.prove.devices import parse_answer
 from pjrtwheel.prove.inside import devices as inside
 from pjrtwheel.sets import AUTO, BINDINGS, SELECTOR
 
 INSTALLERS = ("pip", "uv")
 _SECONDS = 180.0
-_KEPT = 100_000
 _SHOWN = 110  # characters of a line of an installer
 _DEFAULT_DEVICES = "import jax; print(jax.devices()[0].platform)"
 
@@ -264,8 +262,7 @@ def run_installer(name: str, command: Sequence[str]) -> None:
 
 def _ask(what: str, command: Sequence[str], statuses: Sequence[int] = (0,)) -> Ended:
     """Run a program in an empty folder; it must end well, and show no traceback."""
-    with tempfile.TemporaryDirectory(prefix="install-") as folder:
-        end = run_process(command, Path(folder), _SECONDS, kept=_KEPT)
+    end = run_process(command, _SECONDS)
     if end.status not in statuses or "Traceback (most recent call last)" in end.output:
         raise ProofError(f"{what}: {end.describe()}", cause=last_lines(end.output, 6))
     return end

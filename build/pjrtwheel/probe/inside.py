@@ -13,8 +13,10 @@ from typing import Any
 from pypjrt import Client, Plugin, conform
 
 
-def ask(job: str, library: str) -> dict[str, Any]:
-    """Open a library, and describe it or run all checks on it.
+def check(library: str) -> dict[str, Any]:
+    """Open a library and run all checks on it, with options as pypjrt's own client has them.
+
+    Its command line hands the options for GPUs to every accelerator, and libtpu refuses them.
 
     Returns:
         A report of pypjrt, or `refused` where the library does not open.
@@ -23,31 +25,9 @@ def ask(job: str, library: str) -> dict[str, Any]:
         plugin = Plugin(library)
     except (OSError, AttributeError, RuntimeError) as error:
         return {"refused": str(error)}
-    return _check(plugin) if job == "check" else _describe(plugin)
-
-
-def _describe(plugin: Plugin) -> dict[str, Any]:
-    """Return the report without its checks: nothing but the plugin's own initialization runs."""
-    plugin.initialize()
-    report = conform.Report(
-        plugin=plugin.path.name,
-        api_version=plugin.api_version,
-        struct_size=plugin.api_struct_size,
-        slots=plugin.n_slots,
-        attributes=plugin.attributes,
-        extensions=[{"type": extension.type, "name": extension.name} for extension in plugin.extensions],
-    )
-    return dict(report.to_json())
-
-
-def _check(plugin: Plugin) -> dict[str, Any]:
-    """Run all checks, with options as pypjrt's own client has them.
-
-    Its command line hands the options for GPUs to every accelerator, and libtpu refuses them.
-    """
     options = dict(Client.GPU_DEFAULTS) if plugin.is_gpu else None
     return dict(conform.run(plugin, options).to_json())
 
 
 if __name__ == "__main__":
-    Path(sys.argv[3]).write_text(json.dumps(ask(sys.argv[1], sys.argv[2]), default=str), encoding="utf-8")
+    Path(sys.argv[2]).write_text(json.dumps(check(sys.argv[1]), default=str), encoding="utf-8")

@@ -7,20 +7,19 @@ failure. That there is no device is none either, where the backend's `plugins/<n
 message.
 """
 
-import json
 import os
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend
-from pjrtwheel.environment.processes import run_process
+from pjrtwheel.environment.processes import ask_process
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.wheel.members import open_wheel
 
@@ -52,26 +51,20 @@ def find_settings(backend: Backend) -> Path | None:
 
 
 def load_settings(backend: Backend) -> ProbeSettings:
-    """Read the settings of a backend; those of a backend without such a file say nothing."""
-    path = find_settings(backend)
-    return parse_settings(path.read_text("utf-8"), path) if path else DEFAULTS
-
-
-def parse_settings(text: str, path: Path) -> ProbeSettings:
-    """Turn the text of such a file into settings.
+    """Read the settings of a backend; those of a backend without such a file say nothing.
 
     Raises:
-        UsageError: It is not TOML, has unknown keys, or values that are not strings, or empty ones.
+        UsageError: The file is not TOML, has unknown keys, or values that are not strings, or empty ones.
     """
+    path = find_settings(backend)
     try:
-        return tables.read_toml(ProbeSettings, text)
+        return tables.read_toml(ProbeSettings, path.read_text("utf-8")) if path else DEFAULTS
     except tables.TableError as error:
         raise UsageError(f"malformed settings of the conformance checks: {path}", cause=str(error)) from error
 
 
 _INSIDE = Path(__file__).with_name("inside.py")
 _TIME_LIMIT = 300.0
-_OPENING_SECONDS = 120.0
 
 
 class ProbeOutcome(StrEnum):
@@ -132,11 +125,6 @@ class ProbeResult:
         return ": ".join(part for part in (self.outcome.value, numbers, self.reason) if part)
 
 
-def describe_plugin(library: Path) -> ProbeResult:
-    """Open a library and ask what it says of itself, without any check."""
-    return _read_report(_ask("describe", library, os.environ, _OPENING_SECONDS))
-
-
 def probe_plugin(
     library: Path,
     settings: ProbeSettings = DEFAULTS,
@@ -150,56 +138,35 @@ def probe_plugin(
     Args:
         library: The plugin library.
         settings: What is to be expected of this backend; they add to the environment.
-        environ: The process's environment; this one's when absent.
+        environ: The process's environment; a clean one when absent.
         device: Whether the accelerator is known to be here, so that its absence is no excuse.
         time_limit: Seconds after which a library that hangs has failed.
     """
-    variables = {**(os.environ if environ is None else environ), **settings.environment}
-    return parse_answer(_ask("check", library, variables, time_limit), settings, device=device)
-
-
-def _ask(job: str, library: Path, environ: Mapping[str, str], time_limit: float) -> dict[str, Any]:
-    """Open a library in a process of its own, which may crash or hang, and return what it wrote.
-
-    Returns:
-        A report of pypjrt; or `refused` where the library does not open; or `broke` where the process crashed or hung.
-    """
-    with tempfile.TemporaryDirectory(prefix="probe-") as scratch:
-        answer = Path(scratch) / "answer.json"
-        command = [sys.executable, "-I", str(_INSIDE), job, str(library.resolve()), str(answer)]
-        end = run_process(command, Path(scratch), time_limit, environ=environ)
-        if not answer.is_file():
-            last = f": {end.last_line() or 'it left no output'}" if end.status is not None else ""
-            return {"broke": f"{end.describe()}{last}"}
-        document: dict[str, Any] = json.loads(answer.read_text("utf-8"))
-        return document
+    command = [sys.executable, "-I", str(_INSIDE), str(library.resolve())]
+    answer, end = ask_process(command, time_limit, environ=environ, variables=settings.environment)
+    if answer is None:
+        last = f": {end.last_line() or 'it left no output'}" if end.status is not None else ""
+        return ProbeResult(ProbeOutcome.FAILED, f"{end.describe()}{last}")
+    return parse_answer(answer, settings, device=device)
 
 
 def parse_answer(answer: Mapping[str, Any], settings: ProbeSettings, *, device: bool) -> ProbeResult:
-    """Turn what the child process wrote of its checks into a result."""
-    result = _read_report(answer)
-    if result.outcome is not ProbeOutcome.PASSED:
-        return result
-    outcome, reason = _judge(result.checks, settings, device=device)
-    return replace(result, outcome=outcome, reason=reason)
-
-
-def _read_report(answer: Mapping[str, Any]) -> ProbeResult:
-    """Return what a process wrote, with all checks, whatever became of them; lists are versions, such as `1.22.0`."""
+    """Turn what the process wrote into a result; attributes that are lists are versions, such as `1.22.0`."""
     if "refused" in answer:
         return ProbeResult(ProbeOutcome.NOT_OPENED, str(answer["refused"]))
-    if "broke" in answer:
-        return ProbeResult(ProbeOutcome.FAILED, str(answer["broke"]))
-    listed = answer["attributes"].items()
+    checks = tuple(Check(entry["id"], CheckResult(entry["result"]), entry["detail"]) for entry in answer["checks"])
+    outcome, reason = _judge(checks, settings, device=device)
     return ProbeResult(
-        ProbeOutcome.PASSED,
+        outcome,
+        reason,
         pjrt_api=".".join(map(str, answer["api_version"])),
         platform=answer["platform"],
         extensions=tuple(entry["name"] or f"type {entry['type']}" for entry in answer["extensions"]),
         attributes={
-            name: ".".join(map(str, value)) if isinstance(value, list) else str(value) for name, value in listed
+            name: ".".join(map(str, value)) if isinstance(value, list) else str(value)
+            for name, value in answer["attributes"].items()
         },
-        checks=tuple(Check(entry["id"], CheckResult(entry["result"]), entry["detail"]) for entry in answer["checks"]),
+        checks=checks,
     )
 
 
@@ -226,7 +193,8 @@ def probe_file(file: Path, backends: Sequence[Backend], *, device: bool) -> Prob
     with tempfile.TemporaryDirectory(prefix="probe-") as scratch:
         library = _unpack(file, Path(scratch), set(known)) if file.suffix == ".whl" else file
         backend = known.get(library.name)
-        return probe_plugin(library, load_settings(backend) if backend else DEFAULTS, device=device)
+        settings = load_settings(backend) if backend else DEFAULTS
+        return probe_plugin(library, settings, environ=os.environ, device=device)
 
 
 def _unpack(wheel: Path, target: Path, names: set[str]) -> Path:

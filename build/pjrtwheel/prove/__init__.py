@@ -1,7 +1,3 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
 """Prove finished wheels: run real JAX on them in clean environments, and keep what was shown."""
-
-from pjrtwheel.prove.on_every_python import prove
-
-__all__ = ["prove"]

@@ -13,7 +13,7 @@ from typing import Any
 
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend
-from pjrtwheel.environment.processes import Ended, run_process
+from pjrtwheel.environment.processes import run_process
 from pjrtwheel.errors import ProofError
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.executable import find_code
@@ -37,9 +37,7 @@ def compile_for_targets(
     return tuple(proofs)
 
 
-def compile_for_target(
-    python: Path, target: Target, programs: Sequence[Path], backend: Backend, *, seconds: float = TIME_LIMIT
-) -> TargetProof:
+def compile_for_target(python: Path, target: Target, programs: Sequence[Path], backend: Backend) -> TargetProof:
     """Compile every program for one target, all in one process; after one that kills it, in another one."""
     started = time.monotonic()
     found: list[Compilation] = []
@@ -47,7 +45,10 @@ def compile_for_target(
         while True:
             folder = Path(scratch) / str(len(found))
             folder.mkdir()
-            end = _run(python, _request(target, programs, backend, found), folder, target, seconds)
+            question = folder / "request.json"
+            question.write_text(json.dumps(_request(target, programs, backend, found)), "utf-8")
+            command = [str(python), "-I", "-X", "faulthandler", inside.__file__, str(question), str(folder)]
+            end = run_process(command, TIME_LIMIT, variables=target.environment)
             answers = list(read_log(folder, end.explain()))
             found += answers
             # A process that died before it began anything would do so again.
@@ -144,12 +145,3 @@ def _request(target: Target, programs: Sequence[Path], backend: Backend, done: S
         ],
         "done": [[compilation.topology, compilation.program] for compilation in done],
     }
-
-
-def _run(python: Path, request: dict[str, Any], folder: Path, target: Target, seconds: float) -> Ended:
-    question = folder / "request.json"
-    question.write_text(json.dumps(request), "utf-8")
-    work = folder / "work"
-    work.mkdir()
-    command = [str(python), "-I", "-X", "faulthandler", inside.__file__, str(question), str(folder)]
-    return run_process(command, work, seconds, variables=target.environment)

@@ -17,7 +17,8 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import run_process
 from pjrtwheel.errors import ProofError
-from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult, describe_plugin
+from pjrtwheel.fetch.unpack import unpack_wheel
+from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult
 from pjrtwheel.prove.inside import devices as inside
 from pjrtwheel.record.proofs import Level, ProofMachine
 from pjrtwheel.wheel.members import open_wheel
@@ -75,26 +76,25 @@ def detect_devices(python: Path, wheels: Sequence[Path], backend: Backend) -> De
     """
     wheel = next(path for path in wheels if path.name.startswith(f"{backend.package}-"))
     with tempfile.TemporaryDirectory(prefix="detect-") as scratch:
-        with open_wheel(wheel) as archive:
-            modules = [name for name in archive.namelist() if name.endswith(".py")]
-            archive.extractall(scratch, [name for name in modules if name.startswith(f"{backend.package}/")])
-        end = run_process([str(python), "-I", str(_INSIDE), scratch, backend.package], Path(scratch), _SECONDS)
+        unpack_wheel(wheel, Path(scratch), [f"{backend.package}/*.py"])
+        end = run_process([str(python), "-I", str(_INSIDE), scratch, backend.package], _SECONDS)
     if end.status != 0:
         return None  # the environment will show what is wrong
     refusal = json.loads(end.last_line())
     return Devices(0, **refusal) if refusal.get("error") in _MACHINE else None
 
 
-def find_devices(python: Path, backend: Backend) -> Devices:
-    """Ask JAX in the environment of `python` for devices under the name of the plugin.
+def find_devices(python: Path, backend: Backend | None) -> Devices:
+    """Ask JAX in the environment of `python` for devices under the name of the plugin; bindings alone have none.
 
     The host's are taken for granted: a plugin for it that does not work must fail its programs, not be passed over.
     """
+    if backend is None:
+        return Devices(0)
     if backend.is_cpu:
         return Devices(1, backend.pjrt_name)
-    with tempfile.TemporaryDirectory(prefix="ask-") as scratch:
-        command = [str(python), "-I", str(_INSIDE), backend.pjrt_name]
-        end = run_process(command, Path(scratch), _SECONDS, variables={"JAX_LOGGING_LEVEL": "WARNING"})
+    command = [str(python), "-I", str(_INSIDE), backend.pjrt_name]
+    end = run_process(command, _SECONDS, variables={"JAX_LOGGING_LEVEL": "WARNING"})
     if end.status != 0:
         return Devices(0, reason=f"JAX does not start: {end.describe()}")
     return parse_answer(end.output, backend.distribution)
@@ -114,7 +114,6 @@ def parse_answer(output: str, distribution: str) -> Devices:
     return replace(devices, reason=own[0]) if own and not devices.count else devices
 
 
-_KEPT = 1_000_000  # characters; an answer lists libraries and kernels
 _CPUINFO = Path("/proc/cpuinfo")
 
 
@@ -137,8 +136,7 @@ def find_processor(cpuinfo: Path) -> str:
 def ask_driver(python: Path, backend: Backend) -> str:
     """Return what `python -m <package> --json` says of the driver; nothing where it does not answer."""
     command = [str(python), "-I", "-m", backend.package, "--json"]
-    with tempfile.TemporaryDirectory(prefix="driver-") as scratch:
-        end = run_process(command, Path(scratch), _SECONDS, kept=_KEPT)
+    end = run_process(command, _SECONDS)
     start = re.search(r"^\{", end.output, re.MULTILINE)  # warnings may surround the answer
     try:
         document, _ = json.JSONDecoder().raw_decode(end.output, start.start() if start else 0)
@@ -204,11 +202,6 @@ def require_device(devices: Devices | None, backend: Backend) -> None:
         )
 
 
-def find_installed(python: Path, backend: Backend) -> Path:
-    """Return where the library is in the environment of `python`."""
-    return _site(python) / backend.library_member
-
-
 def require_own_names(wheels: Iterable[Path]) -> None:
     """Make sure that METADATA of wheels names the project and version of their file names, which installers do not.
 
@@ -227,37 +220,3 @@ def require_own_names(wheels: Iterable[Path]) -> None:
                 cause="the file was renamed, or changed",
                 remedy="build it again, or fetch it again",
             )
-
-
-def require_installed(python: Path, wheels: Iterable[Path]) -> None:
-    """Make sure that it is these very wheels that are in an environment: names and versions alone do not show it.
-
-    Raises:
-        ProofError: Another wheel of the same name and version is there, or none.
-    """
-    for wheel in wheels:
-        record = f"{parse_name(wheel.name).dist_info}/RECORD"
-        with open_wheel(wheel) as archive:
-            rows = archive.read(record).splitlines()
-        installed = _site(python) / record
-        if not installed.is_file() or not set(rows) <= set(installed.read_bytes().splitlines()):
-            raise ProofError(
-                f"what was installed is not {wheel}",
-                cause="another wheel of the same name and version is in its folder, or installed with Python",
-                remedy="remove that one",
-            )
-
-
-def _site(python: Path) -> Path:
-    (folder,) = (python.parent.parent / "lib").glob("python3.*")
-    return folder / "site-packages"
-
-
-def open_unpacked(wheel: Path, backend: Backend | None) -> ProbeResult:
-    """Open the library in a wheel without installing the wheel; a wheel without a library has nothing to open."""
-    with tempfile.TemporaryDirectory(prefix="unpacked-") as scratch:
-        with open_wheel(wheel) as archive:
-            if backend is None or backend.library_member not in archive.namelist():
-                return NOTHING_OPENED
-            library = Path(archive.extract(backend.library_member, scratch))
-        return describe_plugin(library)

@@ -149,15 +149,12 @@ def _read_values(chunk: bytes) -> bytes:
     if chunk[0] == _UNCOMPRESSED:
         return values
     if chunk[0] == _SNAPPY:
-        return _decompress(values[read_varint(values, 0)[1] :])  # the size is before the stream, too
+        try:
+            stream = values[read_varint(values, 0)[1] :]  # the size is before the stream, too
+            return bytes(cramjam.snappy.decompress_raw(stream))
+        except cramjam.DecompressionError as error:
+            raise ProofError("the executable is damaged: not a Snappy stream", cause=str(error)) from error
     raise ProofError(f"the executable is compressed in a way that cannot be read here: {chunk[:1]!r}")
-
-
-def _decompress(stream: bytes) -> bytes:
-    try:
-        return bytes(cramjam.snappy.decompress_raw(stream))
-    except cramjam.DecompressionError as error:
-        raise ProofError("the executable is damaged: not a Snappy stream", cause=str(error)) from error
 
 
 def read_varint(data: bytes, position: int) -> tuple[int, int]:

@@ -105,13 +105,11 @@ def choose_targets(targets: Iterable[Target], platform: str, *, emulated: bool) 
 
 def _reduce(target: Target) -> Target:
     """Return a target with those programs alone that are compiled on an emulated machine."""
-    programs = {
-        label: tuple(name for name in target.emulated if name in (topology.programs or (name,)))
-        for label, topology in target.topologies.items()
-    }
-    topologies = {
-        label: replace(target.topologies[label], programs=names) for label, names in programs.items() if names
-    }
+    topologies = {}
+    for label, topology in target.topologies.items():
+        names = tuple(name for name in target.emulated if name in (topology.programs or (name,)))
+        if names:
+            topologies[label] = replace(topology, programs=names)
     return replace(target, topologies=topologies)
 
 
@@ -155,7 +153,7 @@ def _overlay(table: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 # How programs are run and results are read is part of the key of a proof; nothing imports the checks of a library:
 # they are started by their path.
-_MODULES = ("pjrtwheel.prove", "pjrtwheel.prove.inside.library", "pjrtwheel.probe.inside")
+_MODULES = ("pjrtwheel.prove.on_every_python", "pjrtwheel.prove.inside.library", "pjrtwheel.probe.inside")
 
 
 @dataclass(frozen=True, slots=True)

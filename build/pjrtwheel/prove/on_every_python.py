@@ -23,9 +23,9 @@ from pjrtwheel.environment.venv import wheelhouse
 from pjrtwheel.errors import ProofError
 from pjrtwheel.files import hash_file, write_atomically
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.probe.plugin import ProbeResult
+from pjrtwheel.probe.plugin import ProbeResult, probe_file
 from pjrtwheel.progress import LINES, Progress
-from pjrtwheel.prove.devices import NOTHING_OPENED, open_unpacked
+from pjrtwheel.prove.devices import NOTHING_OPENED
 from pjrtwheel.prove.inputs import ProofInputs, load_inputs
 from pjrtwheel.prove.on_python import Evidence, can_prove, fitting, prove_python
 from pjrtwheel.record.origin import Origin, counts_for
@@ -58,12 +58,36 @@ def prove(
     platform = platform_of(wheels)
     tags = release.pythons(platform)
     here = platform == host_platform().name
-    if here and smoke_tests:
-        return _prove_here(built, load_inputs(root, release, backend), tags, origin, root, cache, progress)
-    reason = "smoke tests switched off" if here else f"wheels are for {platform}"
-    opened = _first_opened(open_unpacked(wheel, backend) for wheel in wheels if here)
-    evidence = {tag: Evidence(PythonProof(tag, "", (), reason), opened=opened) for tag in tags}
-    return combine(wheels, evidence, backend, origin)
+    if not here or not smoke_tests:
+        reason = "smoke tests switched off" if here else f"wheels are for {platform}"
+        opened = _open_plugin(wheels, backend) if here else NOTHING_OPENED
+        untried = {tag: Evidence(PythonProof(tag, "", (), reason), opened=opened) for tag in tags}
+        return combine(wheels, untried, backend, origin)
+    inputs, interpreters = load_inputs(root, release, backend), find_interpreters(tags)
+    path = _kept_path(built, inputs, interpreters, cache)
+    kept = read_proofs(path)
+    if kept is not None and all(counts_for(proof.origin, origin, root, datetime.now(UTC)) for proof in kept.values()):
+        progress.say("proven before on this machine, with the same bytes and programs")
+        return kept
+    evidence: dict[str, Evidence] = {}
+    for tag, interpreter in interpreters.items():
+        # The first Python that can compiles for every target.
+        every_target = not any(found.targets for found in evidence.values())
+        evidence[tag] = prove_python(
+            tag, interpreter, wheels, inputs, cache=cache, every_target=every_target, progress=progress
+        )
+    raise_failures((found.python for found in evidence.values()), path.with_suffix(".failed.txt"))
+    proofs = combine(wheels, evidence, backend, origin)
+    write_atomically(path, tables.write_json(proofs))
+    return proofs
+
+
+def _open_plugin(wheels: Iterable[Path], backend: Backend | None) -> ProbeResult:
+    """Open the library in the plugin's wheel, if there is one, without installing the wheel."""
+    if backend is None or not backend.prebuilt.bundled:
+        return NOTHING_OPENED
+    plugin = next(wheel for wheel in wheels if parse_name(wheel.name).distribution == backend.distribution)
+    return probe_file(plugin, (backend,), device=False)
 
 
 def platform_of(wheels: Iterable[Path]) -> str:
@@ -81,36 +105,6 @@ def platform_of(wheels: Iterable[Path]) -> str:
         raise ProofError(f"wheels of one set must have one version, not {', '.join(versions)}")
     (platform,) = filter(None, found)
     return platform.name
-
-
-def _prove_here(
-    built: Sequence[BuiltWheel],
-    inputs: ProofInputs,
-    tags: Sequence[str],
-    origin: Origin,
-    root: Path,
-    cache: Path,
-    progress: Progress,
-) -> dict[str, Proof]:
-    """Run programs on every Python of this machine, unless evidence of an earlier run is as good."""
-    interpreters = find_interpreters(tags)
-    path = _kept_path(built, inputs, interpreters, cache)
-    kept = read_proofs(path)
-    if kept is not None and all(counts_for(proof.origin, origin, root, datetime.now(UTC)) for proof in kept.values()):
-        progress.say("proven before on this machine, with the same bytes and programs")
-        return kept
-    wheels = [wheel.path for wheel in built]
-    evidence: dict[str, Evidence] = {}
-    for tag, interpreter in interpreters.items():
-        # The first Python that can compiles for every target.
-        every_target = not any(found.targets for found in evidence.values())
-        evidence[tag] = prove_python(
-            tag, interpreter, wheels, inputs, cache=cache, every_target=every_target, progress=progress
-        )
-    raise_failures((found.python for found in evidence.values()), path.with_suffix(".failed.txt"))
-    proofs = combine(wheels, evidence, inputs.backend, origin)
-    write_atomically(path, tables.write_json(proofs))
-    return proofs
 
 
 def _kept_path(
@@ -139,7 +133,8 @@ def _combine(wheel: str, evidence: Mapping[str, Evidence], backend: Backend | No
     name = parse_name(wheel)
     found = [entry for tag, entry in evidence.items() if name.fits(tag)]
     is_plugin = backend is not None and name.distribution == backend.distribution
-    opened = _first_opened(entry.opened for entry in found if is_plugin)
+    libraries = (entry.opened for entry in found if is_plugin and entry.opened.pjrt_api)
+    opened = next(libraries, NOTHING_OPENED)
     levels = [entry.python.level for entry in found]
     if opened.pjrt_api:
         levels.append(Level.LOAD)
@@ -153,10 +148,6 @@ def _combine(wheel: str, evidence: Mapping[str, Evidence], backend: Backend | No
         pjrt_attributes=opened.attributes,
         machine=next((entry.machine for entry in found if entry.machine), None),
     )
-
-
-def _first_opened(libraries: Iterable[ProbeResult]) -> ProbeResult:
-    return next((opened for opened in libraries if opened.pjrt_api), NOTHING_OPENED)
 
 
 def raise_failures(pythons: Iterable[PythonProof], log: Path) -> None:

@@ -2,17 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prove a set of wheels on one Python, at the highest level that this machine can show."""
 
-import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.environment.venv import create_environment, install_wheels, scratch_place
+from pjrtwheel.environment.venv import (
+    create_environment,
+    install_wheels,
+    require_installed,
+    scratch_place,
+    site_packages,
+)
 from pjrtwheel.files import staging_folder
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult, load_settings, probe_plugin
@@ -24,10 +26,8 @@ from pjrtwheel.prove.devices import (
     choose_level,
     detect_devices,
     find_devices,
-    find_installed,
     find_machine,
     require_device,
-    require_installed,
 )
 from pjrtwheel.prove.inputs import ProofInputs, choose_targets
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, ProofMachine, PythonProof, ResultKind, TargetProof
@@ -52,56 +52,36 @@ def prove_python(
     *,
     cache: Path,
     every_target: bool = True,
+    on_device: bool = False,
     progress: Progress = LINES,
 ) -> Evidence:
     """Gather evidence on a Python, if it is on this machine, with the wheels of a set that fit installed by name.
 
     Unless it is to compile for `every_target`, it does for the first alone, which shows that the wheels work together.
-    The code that comes out does not depend on the Python.
+    The code that comes out does not depend on the Python. What wheels need comes from the package index, whose answer
+    is kept in the cache.
+
+    Raises:
+        ProofError: The wheels do not install, or others in their place, or it is to be shown `on_device`, and there is
+            none for the plugin here.
     """
     if interpreter is None or not can_prove(wheels, tag):
         return untried(tag, interpreter)
-    wheels = fitting(wheels, tag)
+    wheels, backend = fitting(wheels, tag), inputs.backend
+    if on_device and backend:
+        # The loader alone knows at once what takes a minute to find out with JAX, which has to be installed for it.
+        require_device(detect_devices(interpreter.path, wheels, backend), backend)
+    needed = device_requirements(inputs, wheels) if on_device else inputs.all_requirements
     with staging_folder(scratch_place(cache)) as scratch:
         with progress.step(f"environment with Python {interpreter.version}"):
-            python = create_environment(
-                interpreter, inputs.all_requirements, wheels, target=scratch / "venv", cache=cache
-            )
-        backend = inputs.backend
-        devices = find_devices(python, backend) if backend else Devices(0)  # bindings alone have none
-        if backend and devices.lacks_vendor_library:
+            python = create_environment(interpreter, needed, wheels, target=scratch / "venv", cache=cache)
+        devices = find_devices(python, backend)
+        if devices.lacks_vendor_library and not on_device:
             install_wheels(python, interpreter, device_requirements(inputs, wheels), wheels, cache)
             devices = find_devices(python, backend)
+        if on_device and backend:
+            require_device(devices, backend)
         return gather(interpreter, python, inputs, devices, every_target=every_target, progress=progress)
-
-
-def prove_on_device(
-    interpreter: Interpreter,
-    wheels: Sequence[Path],
-    inputs: ProofInputs,
-    backend: Backend,
-    *,
-    cache: Path,
-) -> Evidence:
-    """Run every smoke program on the accelerator of this machine, from a clean environment.
-
-    Wheels for other Pythons are left out. What wheels need comes from the package index, whose answer is kept in the
-    cache.
-
-    Raises:
-        ProofError: The wheels do not install, or others in their place, or there is no device for the plugin here.
-    """
-    wheels = fitting(wheels, interpreter.tag)
-    # The loader alone knows at once what takes a minute to find out with JAX, which has to be installed for it.
-    require_device(detect_devices(interpreter.path, wheels, backend), backend)
-    print(f"preparing an environment with Python {interpreter.version} ...", file=sys.stderr, flush=True)
-    with tempfile.TemporaryDirectory(prefix="device-") as scratch:
-        needed, target = device_requirements(inputs, wheels), Path(scratch) / "venv"
-        python = create_environment(interpreter, needed, wheels, target=target, cache=cache)
-        require_installed(python, wheels)
-        devices = find_devices(python, backend)
-        require_device(devices, backend)
-        return gather(interpreter, python, inputs, devices)
 
 
 def prove_unpacked(interpreter: Interpreter, wheels: Sequence[Path], inputs: ProofInputs) -> Evidence:
@@ -112,11 +92,8 @@ def prove_unpacked(interpreter: Interpreter, wheels: Sequence[Path], inputs: Pro
     Raises:
         ProofError: Other wheels are installed there, or none.
     """
-    wheels = fitting(wheels, interpreter.tag)
-    require_installed(interpreter.path, wheels)
-    backend = inputs.backend
-    devices = find_devices(interpreter.path, backend) if backend else Devices(0)
-    return gather(interpreter, interpreter.path, inputs, devices)
+    require_installed(interpreter.path, fitting(wheels, interpreter.tag))
+    return gather(interpreter, interpreter.path, inputs, find_devices(interpreter.path, inputs.backend))
 
 
 def untried(tag: str, interpreter: Interpreter | None) -> Evidence:
@@ -143,8 +120,8 @@ def gather(
         shown = smoke.run_programs(python, inputs.smoke, None, title=title, progress=progress)
         return Evidence(_with(empty, shown), machine=machine)
     start = time.monotonic()
-    device, library = bool(devices.count), find_installed(python, backend)
-    opened = probe_plugin(library, load_settings(backend), environ=clean_environ(), device=device)
+    device, library = bool(devices.count), site_packages(python) / backend.library_member
+    opened = probe_plugin(library, load_settings(backend), device=device)
     checks = _conformance(opened, round(time.monotonic() - start, 1))
     chips = choose_targets(inputs.targets, host_platform().name, emulated=empty.emulated)
     plan = choose_level(backend.name, devices, opened, targets=bool(chips))

@@ -4,13 +4,12 @@
 
 import json
 import os
-import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.environment.processes import run_all, run_process
+from pjrtwheel.environment.processes import ask_process, run_all
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.inside import smoke as inside
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult
@@ -25,7 +24,6 @@ def run_programs(
     programs: Sequence[Path],
     backend: Backend | None,
     *,
-    seconds: float = TIME_LIMIT,
     jobs: int = 0,
     title: str = "programs",
     progress: Progress = LINES,
@@ -41,7 +39,7 @@ def run_programs(
 
         def run(program: Path) -> ProgramResult:
             with step.item(program.stem):
-                result = run_program(python, program, backend, seconds=seconds)
+                result = run_program(python, program, backend)
             if jobs == 1:
                 progress.say(f"  {result.program:<14}{result.seconds:6.1f} s  {result.outcome}")
             return result
@@ -51,21 +49,15 @@ def run_programs(
 
 def run_program(python: Path, program: Path, backend: Backend | None, *, seconds: float = TIME_LIMIT) -> ProgramResult:
     """Run one program from an empty directory, in Python's isolated mode, within a time limit."""
-    with tempfile.TemporaryDirectory(prefix="smoke-") as scratch:
-        result = Path(scratch) / "result.json"
-        work = Path(scratch) / "work"
-        work.mkdir()
-        plugin = [json.dumps({"name": backend.pjrt_name, "library": backend.library_member})] if backend else []
-        command = [str(python), "-I", "-X", "faulthandler", inside.__file__, str(program.resolve()), str(result)]
-        started = time.monotonic()
-        end = run_process([*command, *plugin], work, seconds, variables=_VARIABLES)
-        elapsed = round(time.monotonic() - started, 2)
-        if result.is_file():
-            answer = json.loads(result.read_text("utf-8"))
-            outcome, level, detail = Outcome(answer["outcome"]), Level(answer["level"]), answer["detail"]
-        else:
-            outcome, level, detail = Outcome.FAILED, Level.DEVICE, end.explain()
-        if outcome is Outcome.PASSED and end.status != 0:
-            # The program was right, but its process did not end in order: a crash at exit is a failure as well.
-            outcome, detail = Outcome.FAILED, end.explain()
-    return ProgramResult(program.stem, outcome, level, elapsed, detail.strip())
+    plugin = [json.dumps({"name": backend.pjrt_name, "library": backend.library_member})] if backend else []
+    command = [str(python), "-I", "-X", "faulthandler", inside.__file__, str(program.resolve()), *plugin]
+    started = time.monotonic()
+    answer, end = ask_process(command, seconds, variables=_VARIABLES)
+    elapsed = round(time.monotonic() - started, 2)
+    if answer is None:
+        return ProgramResult(program.stem, Outcome.FAILED, Level.DEVICE, elapsed, end.explain())
+    outcome, level, detail = Outcome(answer["outcome"]), Level(answer["level"]), answer["detail"].strip()
+    if outcome is Outcome.PASSED and end.status != 0:
+        # The program was right, but its process did not end in order: a crash at exit is a failure as well.
+        outcome, detail = Outcome.FAILED, end.explain()
+    return ProgramResult(program.stem, outcome, level, elapsed, detail)

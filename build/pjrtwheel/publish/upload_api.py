@@ -17,13 +17,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-import requests
 from pypi_simple import NoSuchProjectError, PyPISimple, UnsupportedContentTypeError, UnsupportedRepoVersionError
 from twine.package import PackageFile
 from twine.repository import Repository
 from twine.settings import Settings
 
 from pjrtwheel.errors import PublishError, UsageError
+from pjrtwheel.fetch.listing import DownloadSession
 from pjrtwheel.publish.destinations import Destination, PublishedFile, variable_of
 from pjrtwheel.publish.servers import (
     Credentials,
@@ -105,7 +105,7 @@ class UploadIndex:
         """Do nothing: it writes its pages itself."""
 
     def _read_page(self, project: str) -> list[PublishedFile]:
-        with PyPISimple(self.address, auth=self._find_login(self.address)) as client:
+        with PyPISimple(self.address, auth=self._find_login(self.address), session=DownloadSession()) as client:
             what = f"cannot read what {self.name} has of {project}"
             try:
                 with explained(what):
@@ -174,7 +174,8 @@ class UploadIndex:
         what = f"cannot download {file.name} from {self.name}"
         with (
             explained(what, target),
-            requests.get(file.url, auth=self._find_login(file.url), timeout=SILENCE_S, stream=True) as answer,
+            DownloadSession() as session,
+            session.get(file.url, auth=self._find_login(file.url), timeout=SILENCE_S, stream=True) as answer,
         ):
             save_answer(what, answer, target, file.size)
 

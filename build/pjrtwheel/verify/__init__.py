@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Check finished wheels against every promise that their names and metadata make."""
 
-import os
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -31,28 +30,24 @@ _SHOWN = 10
 
 
 def verify_wheels(
-    wheels: Sequence[tuple[Path, Report | None]],
-    backends: Sequence[Backend],
-    log: Path | None = None,
-    progress: Progress = LINES,
+    wheels: Mapping[Path, Report | None], backends: Sequence[Backend], progress: Progress = LINES
 ) -> None:
     """Check the wheels of one set, each by itself and against each other; the backends say what each may hold.
 
-    A wheel is held to what assembly reported of it, if there is a report. Many problems are written to `log`, or to a
-    place in the cache when there is none.
+    What assembly reported of a wheel, if it did, must be true. Many problems are written to a file in the cache.
 
     Raises:
         VerifyError: At least one wheel breaks a promise; the error lists all that do.
     """
     # The checkers are processes of their own, so threads are enough to use every core.
     with progress.step("verify", len(wheels)) as step, ThreadPoolExecutor() as pool:
-        results = list(pool.map(lambda item: _verify_one(item[0], item[1], backends, step), wheels))
-    named = [(wheel.name, result) for (wheel, _), result in zip(wheels, results, strict=True)]
+        results = list(pool.map(lambda item: _verify_one(item[0], item[1], backends, step), wheels.items()))
+    named = [(wheel.name, result) for wheel, result in zip(wheels, results, strict=True)]
     found = [(name, finding) for name, (findings, _) in named for finding in findings]
     held = {name: lock for name, (_, lock) in named if lock is not None}
     found += [(name, Finding("other-lock", "", text)) for name, text in documents.check_locks(held)]
     if found:
-        _refuse(found, len(wheels), log or cache_root(os.environ) / "verify.txt")
+        _refuse(found, len(wheels), cache_root() / "verify.txt")
 
 
 def _refuse(found: Sequence[tuple[str, Finding]], total: int, log: Path) -> NoReturn:
@@ -72,7 +67,7 @@ def _refuse(found: Sequence[tuple[str, Finding]], total: int, log: Path) -> NoRe
 def _verify_one(
     wheel: Path, report: Report | None, backends: Sequence[Backend], step: Step
 ) -> tuple[list[Finding], str | None]:
-    """Return what is wrong with a wheel, and the text of its lock."""
+    """Return what is wrong with a wheel, and the text of its lock, if it has one."""
     try:
         name = parse_name(wheel.name)
     except WheelError as error:  # whose first line repeats the name
@@ -98,7 +93,8 @@ def _without_label(wheel: Path, scratch: Path) -> Path:
 
 
 def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backend]) -> Iterator[Finding]:
-    backend = accelerator.find_backend(wheel.name.distribution, backends)
+    plugins: dict[str, Backend] = {canonicalize_name(entry.distribution): entry for entry in backends}
+    backend = plugins.get(wheel.name.distribution)
     libraries, broken = read_libraries(wheel)
     yield from broken
     allowed = Allowed({entry.library: entry.exports for entry in backends})
@@ -116,19 +112,19 @@ def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backe
     elif wheel.libraries and platform:
         yield from (entry for entry in check_floors(libraries, wheel.platform_tags) if entry.code not in REPORTED)
         yield from check_system(wheel, libraries, platform, allowed.external)
-    for code, problems in _check_promises(wheel, report, backend, backends):
+    for code, problems in _check_promises(wheel, report, backend, plugins):
         yield from (Finding(code, member, text) for member, text in problems)
 
 
 def _check_promises(
-    wheel: WheelContents, report: Report | None, backend: Backend | None, backends: Sequence[Backend]
+    wheel: WheelContents, report: Report | None, backend: Backend | None, plugins: Collection[str]
 ) -> Iterator[tuple[str, Iterable[Problem]]]:
     """Yield what is promised of our wheels alone, and what the community's checkers say, by code."""
     yield "wheel", documents.check_wheel_file(wheel)
     if report is not None:
         yield "requirements", documents.check_requirements(wheel, report.requires)
     yield "gpu-list", documents.check_gpu_code(wheel, report.gpu_code if report else None)
-    yield "set", documents.check_set(wheel, {canonicalize_name(entry.distribution) for entry in backends})
+    yield "set", documents.check_set(wheel, plugins)
     if backend is not None:
         yield "plugin", accelerator.check_plugin(wheel, backend)
         yield "kernels", accelerator.check_presence(wheel)

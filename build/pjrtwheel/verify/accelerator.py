@@ -7,8 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from packaging.utils import canonicalize_name
-
 from pjrtwheel.abis import FREE_THREADED, STABLE_ABI, VERSIONED, extension_suffix
 from pjrtwheel.backend import Backend
 from pjrtwheel.tables import TableError, read_json
@@ -16,11 +14,6 @@ from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.documents import find_document
 from pjrtwheel.verify.findings import Problem
 from pjrtwheel.wheel.metadata import PROVENANCE_FILENAME, find_requirement
-
-
-def find_backend(distribution: str, backends: Iterable[Backend]) -> Backend | None:
-    """Return the backend whose wheel is of this distribution."""
-    return next((backend for backend in backends if canonicalize_name(backend.distribution) == distribution), None)
 
 
 def expected_packages(wheel: WheelContents, backend: Backend) -> tuple[str, ...]:
@@ -59,10 +52,7 @@ def check_presence(wheel: WheelContents) -> Iterator[Problem]:
     except TableError as error:
         yield path, str(error)
         return
-    names = (
-        member.rpartition("/")[2] for member in wheel.libraries.keys() - _twins(wheel.libraries, wheel.architecture)
-    )
-    present = {f"cp{match['python']}" for name in names if (match := VERSIONED.fullmatch(name))}
+    present = {f"cp{match['python']}" for _, match in _versioned_modules(wheel)}
     if stated != present:
         yield path, f"names kernels for {_list(stated)}, the wheel has some for {_list(present)}"
 
@@ -87,26 +77,23 @@ def _stable_modules(members: Iterable[str]) -> tuple[str, ...]:
     return tuple(member.removesuffix(suffix) for member in members if member.endswith(suffix))
 
 
-def _twins(members: Iterable[str], architecture: str) -> set[str]:
-    """Return where the twins of the modules for the stable ABI are, which are no kernels."""
-    stems = _stable_modules(members)
-    return {stem + extension_suffix(abi, architecture) for stem in stems for abi in FREE_THREADED.values()}
+def _versioned_modules(wheel: WheelContents) -> Iterator[tuple[str, re.Match[str]]]:
+    """Yield the modules of one CPython, apart from the twins of those for the stable ABI, which are no kernels."""
+    stems = _stable_modules(wheel.libraries)
+    twins = {stem + extension_suffix(abi, wheel.architecture) for stem in stems for abi in FREE_THREADED.values()}
+    for member in wheel.libraries:
+        match = VERSIONED.fullmatch(member.rpartition("/")[2])
+        if match and member not in twins:
+            yield member, match
 
 
 def check_kernels(wheel: WheelContents, backend: Backend | None) -> Iterator[Problem]:
     """Modules of one CPython are where JAX looks for them, the same for each Python."""
-    architecture = wheel.architecture
     modules: dict[str, set[str]] = {}
-    twins = _twins(wheel.libraries, architecture)
-    for member in wheel.libraries:
-        folder, _, name = member.rpartition("/")
-        if member in twins:
-            continue
-        if match := VERSIONED.fullmatch(name):
-            problem = _misplaced(folder, match, backend, architecture)
-            if problem:
-                yield member, problem
-            modules.setdefault(f"cp{match['python']}", set()).add(match["stem"])
+    for member, match in _versioned_modules(wheel):
+        if problem := _misplaced(member.rpartition("/")[0], match, backend, wheel.architecture):
+            yield member, problem
+        modules.setdefault(f"cp{match['python']}", set()).add(match["stem"])
     if backend and backend.kernels and modules:
         yield from _check_equal(modules)
 

@@ -6,6 +6,7 @@ Each runs as a process of its own: their command lines are their public interfac
 needs the network. Their colours are switched off, because the text ends up in messages.
 """
 
+import itertools
 import json
 import os
 import re
@@ -105,14 +106,12 @@ def check_dlls(wheel: Path, external: Collection[str] = ()) -> Iterator[Problem]
         *(["--exclude", ":".join(sorted(external))] if external else []),
     ]
     result = run_tool("delvewheel", "show", *options, str(wheel))
-    heading, missing = "The following DLLs will be copied into the wheel.", []
+    heading = "The following DLLs will be copied into the wheel."
     if result.returncode != 0 or heading not in result.stdout:
         yield "", f"delvewheel gave no answer: {_last_line(result)}"
         return
-    for line in result.stdout.partition(heading)[2].strip().splitlines():
-        if not line.strip():
-            break
-        missing.append(line.split()[0])
+    lines = itertools.takewhile(str.strip, result.stdout.partition(heading)[2].strip().splitlines())
+    missing = [line.split()[0] for line in lines]
     if missing != ["None"]:
         yield "", f"needs {', '.join(missing)}, which neither it, Windows nor Python has"
 

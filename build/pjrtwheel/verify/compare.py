@@ -10,11 +10,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 
 from pjrtwheel.binaries import SYSTEMS, Library
 from pjrtwheel.errors import describe_size
-from pjrtwheel.tables import write
 from pjrtwheel.verify.inspection import Inspection
 from pjrtwheel.verify.libraries import describe_format
 from pjrtwheel.wheel.members import open_wheel, read_member
@@ -63,6 +62,7 @@ class Comparison:
         differences: What differs, of the wheel as a whole first; libraries in order of how far their sizes are apart.
         equal: What is equal in both, of the wheel as a whole, and of all libraries that both have.
         equal_libraries: The libraries in which nothing differs.
+        same_bytes: Whether both are one wheel, under one name or two.
     """
 
     a: ComparedWheel
@@ -70,17 +70,8 @@ class Comparison:
     differences: tuple[Difference, ...]
     equal: tuple[str, ...]
     equal_libraries: tuple[str, ...]
+    same_bytes: bool
     schema: Literal[1] = 1
-
-    @property
-    def same_bytes(self) -> bool:
-        """Whether both are one wheel, under one name or two."""
-        return self.a.sha256 == self.b.sha256
-
-    def to_json(self) -> dict[str, Any]:
-        """Return all of it as JSON values."""
-        table: dict[str, Any] = write(self)
-        return {**table, "same_bytes": self.same_bytes}
 
 
 def compare_wheels(a: Path, b: Path) -> tuple[Difference, ...]:
@@ -129,26 +120,22 @@ def compare_inspections(a: Inspection, b: Inspection) -> Comparison:
     """Compare two wheels by what is known of them."""
     whole = list(_compare("", {**describe_wheel(a), **_count(a)}, {**describe_wheel(b), **_count(b)}))
     first, second = _by_name(a), _by_name(b)
-    both = [name for name in first if name in second]
-    libraries = {
-        name: list(_compare(name, describe_library(first[name], a), describe_library(second[name], b))) for name in both
-    }
-    order = sorted(both, key=lambda name: -abs(a.files[first[name].member].size - b.files[second[name].member].size))
-    kept = {entry.about for name in both for entry in _changed(libraries[name])}
-    known = dict.fromkeys(entry.about for name in both for entry in libraries[name])
+    pairs = {name: (library, second[name]) for name, library in first.items() if name in second}
+    both = sorted(pairs, key=lambda name: -abs(pairs[name][0].size - pairs[name][1].size))
+    libraries = [entry for name in both for entry in _compare(name, *map(describe_library, pairs[name]))]
+    names = _compare("", {"libraries": list(first)}, {"libraries": list(second)})
+    differences = _changed([*whole, *names, *libraries])
+    differing = {entry.about for entry in differences if entry.library}
     return Comparison(
         _summarize(a),
         _summarize(b),
+        tuple(differences),
         (
-            *_changed(whole),
-            *_changed(_compare("", {"libraries": list(first)}, {"libraries": list(second)})),
-            *(entry for name in order for entry in _changed(libraries[name])),
+            *(entry.about for entry in whole if entry not in differences),
+            *dict.fromkeys(f"{entry.about} of libraries" for entry in libraries if entry.about not in differing),
         ),
-        (
-            *(entry.about for entry in whole if entry not in _changed(whole)),
-            *(f"{about} of libraries" for about in known if about not in kept),
-        ),
-        tuple(name for name in both if not _changed(libraries[name])),
+        tuple(name for name in both if name not in {entry.library for entry in differences}),
+        same_bytes=a.sha256 == b.sha256,
     )
 
 
@@ -187,13 +174,14 @@ def describe_wheel(inspection: Inspection) -> Facts:
         "licence": [inspection.license or "not said"],
         "licence files": [PurePosixPath(path).name for path in inspection.license_files],
         "SBOM": [PurePosixPath(path).name for path in inspection.sboms],
-        "needs": _describe_versions(inspection.floors()),
-        "GPU code": inspection.gpu_code().names(),
+        "needs": _describe_versions(inspection.floors),
+        "GPU code": inspection.gpu_code.names(),
     }
 
 
 def _count(inspection: Inspection) -> Facts:
-    return {"files": [PurePosixPath(path).name for path in inspection.files], "findings": count_findings(inspection)}
+    names = [PurePosixPath(file.path).name for file in inspection.files]
+    return {"files": names, "findings": count_findings(inspection)}
 
 
 def count_findings(inspection: Inspection) -> list[str]:
@@ -214,10 +202,10 @@ def _by_name(inspection: Inspection) -> dict[str, Library]:
     return {name if names[name] == 1 else library.member: library for name, library in named}
 
 
-def describe_library(library: Library, inspection: Inspection) -> Facts:
+def describe_library(library: Library) -> Facts:
     """Return what there is of a library of a wheel, as it is printed and compared."""
     return {
-        "size": [describe_size(inspection.files[library.member].size)],
+        "size": [describe_size(library.size)],
         "unneeded": [describe_size(library.unneeded_bytes)] if library.unneeded_bytes else [],
         "machine": [describe_format(library)],
         "linked to": library.needed,

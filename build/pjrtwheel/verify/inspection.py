@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Say what a wheel is, and what is wrong with it. Nothing of the wheel runs."""
 
-from __future__ import annotations
-
 import configparser
 import functools
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,13 +26,23 @@ from pjrtwheel.gpucode import GpuCode, merge_codes
 from pjrtwheel.gpucode.reader import needed_tools, read_gpu_code
 from pjrtwheel.platforms import BinaryFormat, host_platform
 from pjrtwheel.release.known import load_release
-from pjrtwheel.tables import write
 from pjrtwheel.verify import documents
 from pjrtwheel.verify.contents import WheelContents, read_contents, read_libraries
 from pjrtwheel.verify.findings import Finding
 from pjrtwheel.verify.libraries import Allowed, check_floors, check_libraries
-from pjrtwheel.wheel.members import Member
 from pjrtwheel.wheel.metadata import find_requirement
+
+# Name of a vendor's program → where it is, or nothing.
+FindTool = Callable[[str], Path | None]
+
+
+@dataclass(frozen=True, slots=True)
+class InspectedFile:
+    """A member of a wheel: its length in bytes, and how much of the wheel it takes."""
+
+    path: str
+    size: int
+    compressed: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +60,9 @@ class Inspection:
         license: The licence expression, or else the deprecated field.
         sboms: Paths of bills of materials.
         lock: The release lock; nothing when there is none.
-        files: Every member by path, the largest first.
-        compressed: Path → how much of the wheel it takes.
+        files: Every member, the largest first.
+        floors: The highest version of each family that any library needs.
+        gpu_code: The chips that all libraries together hold code for.
     """
 
     wheel: str
@@ -75,32 +84,11 @@ class Inspection:
     license_files: tuple[str, ...]
     sboms: tuple[str, ...]
     lock: dict[str, Any] | None
-    files: Mapping[str, Member]
-    compressed: Mapping[str, int]
+    files: tuple[InspectedFile, ...]
     libraries: tuple[Library, ...]
-    findings: tuple[Finding, ...] = ()
-
-    def floors(self) -> dict[str, str]:
-        """Return the highest version of each family that any library needs."""
-        floors: dict[str, str] = {}
-        for library in self.libraries:
-            for family, version in library.floors.items():
-                floors[family] = max(floors.get(family, "0"), version, key=version_key)
-        return dict(sorted(floors.items()))
-
-    def gpu_code(self) -> GpuCode:
-        """Return the chips that all libraries together hold code for."""
-        return merge_codes(library.gpu_code for library in self.libraries if library.gpu_code is not None)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return all of it as JSON values."""
-        table: dict[str, Any] = write(self)
-        sizes = [
-            {"path": path, "size": member.size, "compressed": table["compressed"][path]}
-            for path, member in self.files.items()
-        ]
-        del table["compressed"]
-        return {**table, "files": sizes, "floors": self.floors(), "gpu_code": write(self.gpu_code())}
+    floors: Mapping[str, str]
+    gpu_code: GpuCode
+    findings: tuple[Finding, ...]
 
 
 def inspect_wheel(wheel: Path, *, find_tool: FindTool, exports: Mapping[str, Sequence[str]]) -> Inspection:
@@ -123,10 +111,10 @@ def inspect_wheel(wheel: Path, *, find_tool: FindTool, exports: Mapping[str, Seq
         findings += check_floors(libraries, contents.platform_tags)
     else:
         findings = [finding for finding in findings if finding.code != "lock"]
-    inspection = _describe(contents, hash_file(wheel), libraries)
-    if any(library.is_plugin for library in libraries) and not find_requirement(inspection.requires, "jaxlib"):
+    requires = contents.headers("METADATA").get_all("Requires-Dist", [])
+    if any(library.is_plugin for library in libraries) and not find_requirement(requires, "jaxlib"):
         findings.append(Finding("jaxlib-version", "", "requires no exact jaxlib, so installers combine it with any"))
-    return replace(inspection, findings=tuple(findings))
+    return _describe(contents, libraries, findings)
 
 
 def _inspect_library(path: Path, member: str, find_tool: FindTool) -> Library:
@@ -151,14 +139,15 @@ def _unneeded(image: ElfImage) -> tuple[tuple[str, ...], int]:
         return (), 0  # a search path that cannot be repaired in place; it is reported as a finding of its own
 
 
-def _describe(contents: WheelContents, sha256: str, libraries: Sequence[Library]) -> Inspection:
-    """Put together what a wheel says about itself; only the findings are missing."""
+def _describe(contents: WheelContents, libraries: Sequence[Library], findings: Sequence[Finding]) -> Inspection:
+    """Put together what a wheel says about itself, and what was found in it."""
     headers, wheel = contents.headers("METADATA"), contents.headers("WHEEL")
+    files = [InspectedFile(path, member.size, contents.compressed[path]) for path, member in contents.members.items()]
     return Inspection(
         wheel=contents.path.name,
         size=contents.path.stat().st_size,
-        sha256=sha256,
-        installed_size=sum(member.size for member in contents.members.values()),
+        sha256=hash_file(contents.path),
+        installed_size=sum(file.size for file in files),
         name=headers.get("Name", ""),
         version=headers.get("Version", ""),
         summary=headers.get("Summary", ""),
@@ -174,10 +163,20 @@ def _describe(contents: WheelContents, sha256: str, libraries: Sequence[Library]
         license_files=_license_files(contents),
         sboms=tuple(name for name in contents.members if name.startswith(f"{contents.dist_info}/sboms/")),
         lock=documents.read_lock(contents),
-        files=dict(sorted(contents.members.items(), key=lambda entry: (-entry[1].size, entry[0]))),
-        compressed=contents.compressed,
+        files=tuple(sorted(files, key=lambda file: (-file.size, file.path))),
         libraries=tuple(libraries),
+        floors=_merge_floors(libraries),
+        gpu_code=merge_codes(library.gpu_code for library in libraries if library.gpu_code is not None),
+        findings=tuple(findings),
     )
+
+
+def _merge_floors(libraries: Iterable[Library]) -> dict[str, str]:
+    floors: dict[str, str] = {}
+    for library in libraries:
+        for family, version in library.floors.items():
+            floors[family] = max(floors.get(family, "0"), version, key=version_key)
+    return dict(sorted(floors.items()))
 
 
 def _license_files(contents: WheelContents) -> tuple[str, ...]:
@@ -213,10 +212,6 @@ def _list_outside(contents: WheelContents) -> Iterator[str]:
             yield f"{name} is a command"
         elif target.split(".")[0].split(":")[0].strip() not in {root.removesuffix(".py") for root in roots}:
             yield f"{group}: {name} is in a package that the wheel does not bring"
-
-
-# Name of a vendor's program → where it is, or nothing.
-FindTool = Callable[[str], Path | None]
 
 
 def make_finder(root: Path, scratch: Path) -> FindTool:

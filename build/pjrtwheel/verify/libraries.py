@@ -90,17 +90,19 @@ def is_tolerated(finding: Finding, libraries: Mapping[str, Library], allowed: Al
     return finding.code in {"rpath-outside", "rpath-build-tree", "rpath-repeated"}
 
 
-def find_useless(library: Library, kept: Sequence[str] = ()) -> Mapping[str, Sequence[str]]:
-    """Return the elements of a search path that lead nowhere on a user's machine, by the code of the finding."""
-    found: dict[str, list[str]] = {code: [] for code in _USELESS}
+def _search_path(library: Library, kept: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield which elements of a search path lead nowhere on a user's machine, by the code of the finding."""
+    found: dict[str, list[str]] = {}
     seen: set[str] = set()
     for element in library.search_paths:
         bare = element.rstrip("/") or element
         code = "" if bare in kept else _useless_code(element, library)
         if code := code or ("rpath-repeated" if bare in seen else ""):
-            found[code].append(element)
+            found.setdefault(code, []).append(element)
         seen.add(bare)
-    return found
+    for code, elements in found.items():
+        share = f"{len(elements)} of {len(library.search_paths)} {library.search_kind} elements"
+        yield code, f"{share} are {_USELESS[code]}: {shorten(elements, _SHOWN)}"
 
 
 def _useless_code(element: str, library: Library) -> str:
@@ -112,13 +114,6 @@ def _useless_code(element: str, library: Library) -> str:
         return "rpath-build-tree"
     target = posixpath.normpath(posixpath.join(posixpath.dirname(library.member), *filter(None, parts)))
     return "rpath-outside" if target.split("/")[0] == ".." else ""
-
-
-def _search_path(library: Library, kept: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for code, elements in find_useless(library, kept).items():
-        if elements:
-            share = f"{len(elements)} of {len(library.search_paths)} {library.search_kind} elements"
-            yield code, f"{share} are {_USELESS[code]}: {shorten(elements, _SHOWN)}"
 
 
 def _exports(

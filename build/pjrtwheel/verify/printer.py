@@ -6,7 +6,6 @@ All of it is rows of a name and its values. A word that somebody may want to cop
 a wheel, is never broken. What is piped has every value on one line.
 """
 
-import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -14,6 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from pjrtwheel.binaries import Library
+from pjrtwheel.console import fold_text
 from pjrtwheel.errors import count, describe_size, printable, shorten
 from pjrtwheel.verify.compare import (
     Comparison,
@@ -23,6 +23,7 @@ from pjrtwheel.verify.compare import (
     describe_wheel,
     sort_libraries,
 )
+from pjrtwheel.verify.findings import Finding
 from pjrtwheel.verify.inspection import Inspection
 from pjrtwheel.verify.libraries import describe_format
 
@@ -31,7 +32,6 @@ _FILES = 24  # that are listed of a wheel
 _FINDINGS = 6  # that are shown of a wheel in short
 _LIBRARIES = 2  # whose differences are shown
 _REMARK = "--verbose shows all of it, --json for programs"
-_WIDTH = 80  # where nobody says how wide the terminal is
 _LABEL = 14  # with it a sha256 ends in the 80th column
 # What those who are in a hurry do not look for.
 _DETAILS = {"build tag", "purelib", "extras", "licence", "licence files", "SBOM"}
@@ -42,47 +42,20 @@ _LISTS = {"requires", "entry points", "outside", "libraries"}
 Row = tuple[str, Sequence[str]]
 
 
-def print_wheel(inspection: Inspection, console: Console, width: int | None = None) -> None:
-    """Print everything about a wheel; lines end at `width` between two words, or nowhere when it is not given."""
-    _print(_describe_whole(inspection, width), console)
-
-
-def print_summary(inspection: Inspection, console: Console, width: int | None = None) -> None:
-    """Print the verdict about a wheel, what it is, and its first findings, on one screen."""
-    _print(_summarize(inspection, width or _WIDTH), console)
-
-
-def print_comparison(comparison: Comparison, console: Console, width: int | None = None, *, whole: bool) -> None:
-    """Print in what two wheels differ, `whole` or each difference on one line; and in one line what is equal."""
-    _print(_describe_comparison(comparison, None if whole else width or _WIDTH), console)
-
-
-def _print(lines: Iterable[Text], console: Console) -> None:
+def print_lines(lines: Iterable[str], console: Console, width: int | None = None) -> None:
+    """Print lines, headings in bold; they end at `width` between two words, or nowhere when it is not given."""
     for line in lines:
-        console.print(line, soft_wrap=True)
+        shown = fold_text(line, width) if width else line
+        console.print(Text(shown, style="" if line.startswith(" ") else "bold"), soft_wrap=True)
 
 
-def _heading(text: str) -> Text:
-    return Text(printable(text, None), style="bold")
-
-
-def _lay_out(rows: Iterable[Row], width: int | None) -> Iterator[Text]:
-    """Yield the lines of rows; they end at `width` between two words, or nowhere when it is not given."""
+def _lay_out(rows: Iterable[Row]) -> Iterator[str]:
+    """Yield the lines of rows, with all values in one column."""
     table = list(rows)
     label = max([_LABEL, *(len(name) + 1 for name, _ in table)])
     for name, values in table:
-        indent = f"  {name:<{label}}"
-        for value in values:
-            for line in _wrap(printable(value, None), label + 2, width):
-                yield Text.assemble((indent, "dim"), line)
-                indent = " " * len(indent)
-
-
-def _wrap(text: str, indent: int, width: int | None) -> list[str]:
-    """Return the lines of a text; one that is a single long word may be wider than the terminal."""
-    if width is None:
-        return [text]
-    return textwrap.wrap(text, max(width - indent, 1), break_long_words=False, break_on_hyphens=False) or [""]
+        for number, value in enumerate(values):
+            yield f"  {'' if number else name:<{label}}{printable(value, None)}"
 
 
 def fit_values(values: Sequence[str], width: int | None, *, used: int = _LABEL + 2) -> str:
@@ -105,9 +78,9 @@ def fit_values(values: Sequence[str], width: int | None, *, used: int = _LABEL +
 def _list_facts(inspection: Inspection) -> dict[str, Sequence[str]]:
     size = f"{describe_size(inspection.size)}, installed {describe_size(inspection.installed_size)}"
     kinds = Counter(map(describe_format, inspection.libraries))
-    facts = dict(describe_wheel(inspection))
+    facts = describe_wheel(inspection)
     return {
-        "project": facts.pop("project"),
+        "project": facts["project"],
         "size": [size],
         "sha256": [inspection.sha256],
         **facts,
@@ -115,7 +88,12 @@ def _list_facts(inspection: Inspection) -> dict[str, Sequence[str]]:
     }
 
 
-def _summarize(inspection: Inspection, width: int) -> Iterator[Text]:
+def _list_findings(findings: Iterable[Finding]) -> list[Row]:
+    return [(entry.code, [f"{entry.member}: {entry.text}" if entry.member else entry.text]) for entry in findings]
+
+
+def summarize_wheel(inspection: Inspection, width: int) -> Iterator[str]:
+    """Yield the verdict about a wheel, what it is, and its first findings, on one screen."""
     codes = count_findings(inspection)
     verdict = f"{count(len(inspection.findings), 'finding')}: {', '.join(codes)}" if codes else "no findings"
     facts = {"verdict": [verdict], **_list_facts(inspection)}
@@ -123,41 +101,34 @@ def _summarize(inspection: Inspection, width: int) -> Iterator[Text]:
     for library in filter(lambda library: library.is_plugin, inspection.libraries):
         rows += [("plugin", [library.member]), ("exports", library.exports)]
         rows += [(library.search_kind, library.search_paths)] if library.search_paths else []
-    yield _heading(inspection.wheel)
+    yield printable(inspection.wheel, None)
     uncut = {"size", "sha256", "lock"}
     shortened = ((label, fit_values(values or ["none"], None if label in uncut else width)) for label, values in rows)
-    yield from _lay_out([(label, [text]) for label, text in shortened], None)
+    yield from _lay_out((label, [text]) for label, text in shortened)
     kinds = {finding.code: finding for finding in reversed(inspection.findings)}
-    shown = sorted(kinds.values(), key=inspection.findings.index)[:_FINDINGS]
-    used = 3 + max([_LABEL - 1, *(len(finding.code) for finding in shown)])
-    texts = ((entry.code, f"{entry.member}: {entry.text}" if entry.member else entry.text) for entry in shown)
-    yield from _lay_out(((code, [fit_values([text], width, used=used)]) for code, text in texts), None)
+    shown = _list_findings(sorted(kinds.values(), key=inspection.findings.index)[:_FINDINGS])
+    used = 3 + max([_LABEL - 1, *(len(code) for code, _ in shown)])
+    yield from _lay_out((code, [fit_values(texts, width, used=used)]) for code, texts in shown)
     more = len(kinds) - len(shown)
-    yield Text(f"  {count(more, 'more kind')} of findings; {_REMARK}" if more > 0 else f"  {_REMARK}", style="dim")
-    yield Text()
+    yield f"  {count(more, 'more kind')} of findings; {_REMARK}" if more > 0 else f"  {_REMARK}"
+    yield ""
 
 
-def _describe_whole(inspection: Inspection, width: int | None) -> Iterator[Text]:
-    yield _heading(inspection.wheel)
+def describe_whole(inspection: Inspection) -> Iterator[str]:
+    """Yield everything about a wheel."""
+    yield printable(inspection.wheel, None)
     facts = ((label, values or ["none"]) for label, values in _list_facts(inspection).items())
-    yield from _lay_out([(label, values if label in _LISTS else [", ".join(values)]) for label, values in facts], width)
+    yield from _lay_out((label, values if label in _LISTS else [", ".join(values)]) for label, values in facts)
     for library in sort_libraries(inspection):
-        yield from (Text(), _heading(library.member))
-        yield from _lay_out(_describe_library(library, inspection), width)
-    yield from (Text(), _heading(f"files ({len(inspection.files)})"))
-    yield from map(Text, _describe_files(inspection))
-    yield from (Text(), _heading(f"findings ({len(inspection.findings)})"))
-    found = (
-        (entry.code, f"{entry.member}: {entry.text}" if entry.member else entry.text) for entry in inspection.findings
-    )
-    yield from _lay_out([(code, [text]) for code, text in found], width)
-    yield Text()
+        yield from ("", printable(library.member, None), *_lay_out(_describe_library(library)))
+    yield from ("", f"files ({len(inspection.files)})", *_describe_files(inspection))
+    yield from ("", f"findings ({len(inspection.findings)})", *_lay_out(_list_findings(inspection.findings)), "")
 
 
-def _describe_library(library: Library, inspection: Inspection) -> Iterator[Row]:
+def _describe_library(library: Library) -> Iterator[Row]:
     """Yield what there is of a library, and how many values where not all are shown."""
     facts = {
-        **describe_library(library, inspection),
+        **describe_library(library),
         "sections": [f"{name} {describe_size(size)}" for name, size in library.sections],
     }
     for label, values in facts.items():
@@ -168,19 +139,18 @@ def _describe_library(library: Library, inspection: Inspection) -> Iterator[Row]
 def _describe_files(inspection: Inspection) -> Iterator[str]:
     """Yield a table of the largest files."""
     yield f"  {'size':>11}  in the wheel  path"
-    for path, member in [*inspection.files.items()][:_FILES]:
-        compressed = describe_size(inspection.compressed[path])
-        yield f"  {describe_size(member.size):>11}  {compressed:>12}  {printable(path, None)}"
+    for file in inspection.files[:_FILES]:
+        yield f"  {describe_size(file.size):>11}  {describe_size(file.compressed):>12}  {printable(file.path, None)}"
     if len(inspection.files) > _FILES:
         yield f"  and {len(inspection.files) - _FILES} smaller ones"
 
 
-def _describe_comparison(comparison: Comparison, width: int | None) -> Iterator[Text]:
+def describe_comparison(comparison: Comparison, width: int | None) -> Iterator[str]:
+    """Yield in what two wheels differ, whole, or each difference on a line of `width`; and in one what is equal."""
     a, b = comparison.a, comparison.b
-    yield _heading(f"A {a.wheel}")
-    yield _heading(f"B {b.wheel}")
+    yield from (f"A {printable(a.wheel, None)}", f"B {printable(b.wheel, None)}")
     if comparison.same_bytes:
-        yield Text(f"  the same bytes: {describe_size(a.size)}, sha256 {a.sha256}")
+        yield f"  the same bytes: {describe_size(a.size)}, sha256 {a.sha256}"
         return
     rows: list[Row] = [
         ("size", [_describe_change(a.size, b.size)]),
@@ -189,17 +159,16 @@ def _describe_comparison(comparison: Comparison, width: int | None) -> Iterator[
     by_library: dict[str, list[Row]] = {"": rows}
     for entry in comparison.differences:
         by_library.setdefault(entry.library, []).append(_describe_difference(entry, width))
-    yield from _lay_out(by_library.pop(""), None)
+    yield from _lay_out(by_library.pop(""))
     shown = list(by_library)[: None if width is None else _LIBRARIES]
     for library in shown:
-        yield _heading(library)
-        yield from _lay_out(by_library[library], None)
+        yield from (printable(library, None), *_lay_out(by_library[library]))
     if rest := list(by_library)[len(shown) :]:
-        yield from _lay_out([("also differ", [fit_values(rest, width)])], None)
+        yield from _lay_out([("also differ", [fit_values(rest, width)])])
     equal = [*comparison.equal, *comparison.equal_libraries]
-    yield from _lay_out([("equal", [fit_values(equal, width) or "nothing"])], None)
+    yield from _lay_out([("equal", [fit_values(equal, width) or "nothing"])])
     if width is not None:
-        yield Text(f"  {_REMARK}", style="dim")
+        yield f"  {_REMARK}"
 
 
 def _describe_change(before: int, after: int) -> str:

@@ -54,6 +54,7 @@ def test_a_library_of_macos_is_read(make_macho: MakeLibrary, tmp_path: Path) -> 
         exports=("PyInit_demo", "b"),
         floors={"macOS": "11.0"},
         signature="ad hoc",
+        size=460,
     )
 
 
@@ -77,6 +78,7 @@ def test_a_library_of_windows_is_read(make_pe: MakeLibrary, tmp_path: Path) -> N
         exports=("PyInit_a", "b"),
         floors={"Windows": "6.0"},
         sections=((".rdata", 512),),
+        size=1536,
     )
 
 

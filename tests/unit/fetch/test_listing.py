@@ -3,17 +3,22 @@
 """What an index lists, from a folder, from pages on the disk, and over HTTP from this machine."""
 
 import hashlib
+import io
 import json
+import re
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import requests
+from requests.adapters import HTTPAdapter
 
-from pjrtwheel.errors import FetchError
+from pjrtwheel.errors import FetchError, PublishError
 from pjrtwheel.fetch import listing
 from pjrtwheel.fetch.listing import IndexFile, IndexSettings, download_file, list_wheels, parse_settings, read_document
+from pjrtwheel.publish.upload_api import UploadIndex
 
 NAME = "abacus_pjrt-1.2-py3-none-any.whl"
 DIGEST = "ab" * 32
@@ -99,6 +104,25 @@ def test_index_that_cannot_be_reached() -> None:
     with pytest.raises(FetchError) as caught:
         list_wheels("abacus-pjrt", IndexSettings(("http://me:secret@127.0.0.1:9/simple/",)))
     assert caught.value.cause == "http://127.0.0.1:9/simple/: Connection refused"
+
+
+@pytest.mark.parametrize("target", ["http://a/other/", "HTTP://me:secret@b/", "https://b/", "//b/", "other/"])
+def test_no_server_leads_from_https_to_http(target: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is on the way could read and change it: a page, a file, or what is published; no password is said."""
+    answer = requests.Response()
+    answer.status_code, answer.url, answer.headers["Location"] = 302, "http://a/simple/", target
+    assert listing.DownloadSession().get_redirect_target(answer) == target
+    answer.url, answer.raw = "https://a/simple/", io.BytesIO()
+    if not target.lower().startswith("http:"):
+        assert listing.DownloadSession().get_redirect_target(answer) == target
+        return
+    monkeypatch.setattr(HTTPAdapter, "send", lambda *_, **__: answer)
+    for ask in (lambda: list_wheels("a", IndexSettings(("https://a/",))), lambda: read_document("https://a/b")):
+        with pytest.raises(FetchError) as caught:
+            ask()
+        assert re.search(r"it leads from https to http: http://[ab]/", caught.value.cause)
+    with pytest.raises(PublishError):
+        UploadIndex("stage", "https://a/simple/").list_files(["a"])
 
 
 def test_folders_and_pages_on_the_disk(tmp_path: Path) -> None:

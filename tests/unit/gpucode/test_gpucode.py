@@ -13,7 +13,7 @@ import pytest
 
 from pjrtwheel.errors import ElfError
 from pjrtwheel.gpucode import GpuCode
-from pjrtwheel.gpucode.reader import parse_listing, read_gpu_code
+from pjrtwheel.gpucode.reader import read_gpu_code
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -165,10 +165,8 @@ def test_section_without_spirv_is_refused(read: Callable[..., GpuCode], name: st
 def test_nvidia_code_is_read_from_the_lists_of_cuobjdump(
     read: Callable[..., GpuCode], make_cuobjdump: Callable[..., Path]
 ) -> None:
-    """Names are sorted by number, and each is named once."""
-    elf = "".join(
-        f"ELF file{number:5}: libdemo.{number}.sm_{v}.cubin\n" for number, v in enumerate(("120", "90a", "90"))
-    )
+    """Names are sorted by number, and each is named once; that of the library, which is in each line, is none."""
+    elf = "".join(f"ELF file{n:5}: libx.sm_10.{n}.sm_{v}.cubin\n" for n, v in enumerate(("120", "90a", "90")))
     tool = make_cuobjdump(elf, "PTX file    1: libdemo.1.sm_120.ptx\n")
 
     code = read({".nv_fatbin": b"fat"}, {"cuobjdump": tool})
@@ -210,10 +208,3 @@ def test_nvidia_code_without_the_tool_is_an_error(read: Callable[..., GpuCode], 
         with pytest.raises(ElfError) as caught:
             read({".nv_fatbin": b"fat"}, tools)
         assert message in caught.value.what
-
-
-def test_file_name_cannot_pass_for_an_architecture() -> None:
-    """The library's own name stands in each line."""
-    line = "ELF file    1: libx.sm_10.1.sm_90.cubin\n"
-
-    assert parse_listing(line, "libx.sm_10.so") == (("sm_90",), ())

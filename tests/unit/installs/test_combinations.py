@@ -204,13 +204,15 @@ def test_an_installer_that_fails_is_named_with_its_last_words() -> None:
 
 
 def test_a_run_that_tried_nothing_is_no_success(
-    root: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    root: Path, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The reasons are printed, the error says that they are all there is, and each result is in the file."""
+    monkeypatch.setenv("PIP_INDEX_URL", tmp_path.as_uri())
     command = ["verify_installs", "--root", str(root), "--index", str(folder), "--json", str(tmp_path / "results.json")]
     assert main([*command, "--installer", "pip", "--release", "1.2.2"]) == ProofError.exit_code
     said = capsys.readouterr()
     extras = [extra for backend in load_backends(root).values() for extra in backend.jaxlib_extras]
+    assert "jaxlib-auto, jaxlib-cpu, " in said.err  # free on that index
     assert said.out.splitlines() == [
         f"skipped {2 * len(extras):>2}, not at the stage: {', '.join(extras)} on Python 3.12, 3.13",
         f"1.2.2+split.1 from {folder}: 0 passed, 0 failed, {2 * len(extras)} skipped",

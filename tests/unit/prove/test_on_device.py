@@ -14,19 +14,19 @@ import pytest
 
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.errors import ProofError, WheelError
+from pjrtwheel.environment.venv import require_installed
+from pjrtwheel.errors import ProofError
 from pjrtwheel.prove.devices import (
     Devices,
     detect_devices,
     find_devices,
     parse_answer,
     require_device,
-    require_installed,
     require_own_names,
 )
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.inside.library import require_loaded
-from pjrtwheel.prove.on_python import device_requirements, prove_on_device
+from pjrtwheel.prove.on_python import device_requirements, prove_python
 
 BINDINGS = "jaxlib-1.2.3-1-cp312-cp312-manylinux_2_27_x86_64.whl"
 PLUGIN = "jaxlib_cuda_13-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl"
@@ -98,10 +98,17 @@ def test_without_a_device_no_environment_is_made(
     backend: Backend, make_wheel: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The proof is refused at once, and nothing is fetched or installed for it."""
-    wheels = [make_wheel({f"{backend.package}/__init__.py": loader_of("NoDeviceError").encode()}, name=PLUGIN)]
+    plugin = make_wheel({f"{backend.package}/__init__.py": loader_of("NoDeviceError").encode()}, name=PLUGIN)
     python = Interpreter(Path(sys.executable), "cp312", "3.12.1", sys.base_prefix)
     with pytest.raises(ProofError) as caught:
-        prove_on_device(python, wheels, ProofInputs(backend, (), (), (), ()), backend, cache=tmp_path / "cache")
+        prove_python(
+            "cp312",
+            python,
+            [Path(BINDINGS), plugin],
+            ProofInputs(backend, (), (), (), ()),
+            cache=tmp_path / "cache",
+            on_device=True,
+        )
     assert caught.value.cause == "no bead found"
     assert (capsys.readouterr().err, (tmp_path / "cache").exists()) == ("", False)
 
@@ -164,10 +171,3 @@ def test_a_wheel_of_another_name_is_refused(make_wheel: Callable[..., Path], met
     with pytest.raises(ProofError) as caught:
         require_own_names([make_wheel({f"{INFO}/METADATA": metadata.encode()}, name=NAME)])
     assert caught.value.what == f"METADATA of {NAME} says that it is {said}"
-
-
-def test_a_damaged_wheel_is_refused(tmp_path: Path) -> None:
-    """By its file name."""
-    (tmp_path / NAME).write_bytes(b"no zip")
-    with pytest.raises(WheelError, match="is a damaged wheel"):
-        require_own_names([tmp_path / NAME])

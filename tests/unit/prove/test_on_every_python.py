@@ -11,10 +11,8 @@ import pytest
 from pjrtwheel.backend import find_backend
 from pjrtwheel.errors import ProofError
 from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult
-from pjrtwheel.progress import LINES
-from pjrtwheel.prove import on_every_python, prove
-from pjrtwheel.prove.inputs import ProofInputs
-from pjrtwheel.prove.on_every_python import find_cause, platform_of, raise_failures
+from pjrtwheel.prove import on_every_python
+from pjrtwheel.prove.on_every_python import find_cause, platform_of, prove, raise_failures
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, PythonProof
 from pjrtwheel.wheel.report import BuiltWheel, Report
@@ -26,7 +24,7 @@ ORIGIN = Origin("c" * 40, dirty=False, version="1.2", date="1970-01-01T00:00:00Z
 def test_what_was_only_opened_is_recorded_as_such(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With what the library says of itself, and from where and when that is."""
     opened = ProbeResult(ProbeOutcome.PASSED, pjrt_api="0.115", attributes={"beads": "10"})
-    monkeypatch.setattr(on_every_python, "open_unpacked", lambda _wheel, _backend: opened)
+    monkeypatch.setattr(on_every_python, "probe_file", lambda *_, **__: opened)
     tag = f"cp312-abi3-linux_{platform.machine()}"
     wheel = f"jaxlib_cpu-1-{tag}.whl"
     report = Report(wheel, "00", 1, (), "ff", "prebuilt")
@@ -45,20 +43,26 @@ def test_what_was_only_opened_is_recorded_as_such(root: Path, tmp_path: Path, mo
     assert proof.origin == ORIGIN
 
 
-@pytest.mark.parametrize(("changed", "again"), [(False, False), (True, True)])
+@pytest.mark.parametrize("changed", [False, True])
 def test_evidence_from_uncommitted_changes_is_gathered_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, changed: bool, again: bool
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    *,
+    changed: bool,
 ) -> None:
     """At a commit: no release could count what was kept of a checkout with changes."""
-    inputs = ProofInputs(None, (), (), (), ())
     monkeypatch.setattr(on_every_python, "find_interpreters", lambda _tags: {})
     monkeypatch.setattr(on_every_python, "_kept_path", lambda *_: tmp_path / "proofs.json")
-    wheel = "jaxlib-1-cp312-cp312-linux_x86_64.whl"
+    wheel = f"jaxlib-1-cp312-cp312-linux_{platform.machine()}.whl"
     built = [BuiltWheel(tmp_path / wheel, Report(wheel, "00", 1, (), "ff", "prebuilt"))]
-    first = on_every_python._prove_here(built, inputs, [], replace(ORIGIN, dirty=changed), tmp_path, tmp_path, LINES)
-    second = on_every_python._prove_here(built, inputs, [], ORIGIN, tmp_path, tmp_path, LINES)
+    first, second = (
+        prove(built, root=root, release=release_under_test(), backend=None, origin=origin, cache=tmp_path)
+        for origin in (replace(ORIGIN, dirty=changed), ORIGIN)
+    )
     assert (first[wheel].origin.dirty, second[wheel].origin) == (changed, ORIGIN)
-    assert ("proven before" in capsys.readouterr().err) is not again
+    assert ("proven before" in capsys.readouterr().err) is not changed
 
 
 def test_failures_are_named_and_kept_in_full(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from packaging.utils import canonicalize_name
 
 import abacus_backend
 from pjrtwheel.abis import plugin_tag
@@ -29,12 +28,6 @@ def wheel(libraries: tuple[str, ...], requires: str = "") -> WheelContents:
     name = parse_name("jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl")
     paths = dict.fromkeys(libraries, Path("lib.so"))
     return WheelContents(Path("w.whl"), name, INFO, {}, {}, {f"{INFO}/METADATA": text}, paths)
-
-
-def test_backend_is_found_by_its_distribution() -> None:
-    """However the name is spelled; other wheels have none."""
-    assert accelerator.find_backend(canonicalize_name("JAXlib_abacus"), [BACKEND]) is BACKEND
-    assert accelerator.find_backend(canonicalize_name("jaxlib"), [BACKEND]) is None
 
 
 def test_packages_at_the_top() -> None:

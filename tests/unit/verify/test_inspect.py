@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a wheel to what is said about it; nothing of it runs."""
 
-import hashlib
 import io
 import json
 import shutil
@@ -19,8 +18,7 @@ from pjrtwheel.errors import WheelError
 from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.verify.findings import Finding
 from pjrtwheel.verify.inspection import Inspection, inspect_wheel, make_finder
-from pjrtwheel.verify.printer import print_wheel
-from pjrtwheel.wheel.members import Member
+from pjrtwheel.verify.printer import describe_whole, print_lines
 
 MakeWheel = Callable[..., Path]
 MakeElf = Callable[..., bytes]
@@ -97,15 +95,14 @@ def test_clean_wheel_is_described_without_findings(inspect: Inspect, stripped: C
     assert (found.license, found.license_files) == ("Apache-2.0", ("demo-1.0.dist-info/licenses/LICENSE",))
     assert found.sboms == ("demo-1.0.dist-info/sboms/demo.cdx.json",)
     assert found.lock == json.loads(LOCK)
-    first = next(iter(found.files.items()))
-    assert first == ("demo/plugin.so", Member(len(library), hashlib.sha256(library).hexdigest()))
-    assert found.installed_size == sum(file.size for file in found.files.values())
+    assert (found.files[0].path, found.files[0].size) == ("demo/plugin.so", len(library))
+    assert found.installed_size == sum(file.size for file in found.files)
     (entry,) = found.libraries
     assert (entry.member, entry.machine, entry.needed) == ("demo/plugin.so", "EM_X86_64", ("libc.so.6",))
     assert (entry.search_kind, entry.search_paths) == ("RUNPATH", ("$ORIGIN/../nvidia/lib",))
     assert (entry.exports, entry.is_plugin, entry.unneeded_bytes) == (("GetPjrtApi",), True, 0)
     assert dict(entry.sections)["__CLANG_OFFLOAD_BUNDLE__sycl-spir64"] == len(SPIRV)
-    assert found.gpu_code() == GpuCode(spirv=("spir64",))
+    assert found.gpu_code == GpuCode(spirv=("spir64",))
 
 
 def test_what_reaches_outside_of_the_package_is_named(inspect: Inspect) -> None:
@@ -246,7 +243,7 @@ def test_damaged_and_hostile_wheels_are_refused(make_wheel: MakeWheel, make_elf:
 def render(inspection: Inspection, width: int | None = None) -> str:
     """Return what is printed about a wheel."""
     console = Console(file=io.StringIO(), record=True, width=80)
-    print_wheel(inspection, console, width)
+    print_lines(describe_whole(inspection), console, width)
     return console.export_text()
 
 
@@ -261,7 +258,7 @@ def test_lines_end_between_words_where_the_terminal_does(inspect: Inspect, make_
     details = lines[1 : lines.index(f"files ({len(found.files)})")]
     assert [line for line in details if len(line) > width and " " in line[16:]] == []
     words = " ".join(lines).split()
-    assert {NAME, found.sha256, paths[0], *found.files} <= {word.strip(",") for word in words}
+    assert {NAME, found.sha256, paths[0], *(file.path for file in found.files)} <= {word.strip(",") for word in words}
 
 
 def test_what_is_piped_has_every_value_on_one_line(inspect: Inspect, make_elf: MakeElf) -> None:

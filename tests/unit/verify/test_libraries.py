@@ -12,7 +12,7 @@ from pjrtwheel.binaries import Library
 from pjrtwheel.platforms import PLATFORMS, BinaryFormat, find_platform
 from pjrtwheel.verify.contents import read_contents, read_libraries
 from pjrtwheel.verify.findings import Finding
-from pjrtwheel.verify.libraries import Allowed, check_floors, check_libraries, check_system, find_useless, is_tolerated
+from pjrtwheel.verify.libraries import Allowed, check_floors, check_libraries, check_system, is_tolerated
 
 MakeLibrary = Callable[..., bytes]
 Check = Callable[..., list[tuple[str, str]]]
@@ -61,11 +61,13 @@ def test_each_fault_has_its_code(changes: dict[str, object], expected: list[str]
 
 def test_declared_search_paths_are_right() -> None:
     """What the backend file names may stay, and nothing like it; that of macOS begins with other words."""
+    allowed = Allowed(search_paths=("/opt/rocm/lib", "$ORIGIN/../../.."))
     library = replace(RIGHT, search_paths=("$ORIGIN/../../..", "/opt/rocm/lib", "/opt/rocm"))
-    found = find_useless(library, ("/opt/rocm/lib", "$ORIGIN/../../.."))
-    assert {code: elements for code, elements in found.items() if elements} == {"rpath-absolute": ["/opt/rocm"]}
-    macos = replace(RIGHT, binary_format=BinaryFormat.MACH_O, search_paths=("@loader_path/", "/opt/a", "/opt/b"))
-    assert find_useless(macos, ("/opt/a",))["rpath-absolute"] == ["/opt/b"]
+    (found,) = check_libraries([library], LINUX, allowed)
+    assert (found.code, found.text) == ("rpath-absolute", "1 of 3 RPATH elements are absolute: /opt/rocm")
+    macos = replace(RIGHT, binary_format=BinaryFormat.MACH_O, search_paths=("@loader_path/", "/opt/rocm/lib", "/opt/b"))
+    texts = [entry.text for entry in check_libraries([macos], None, allowed) if entry.code == "rpath-absolute"]
+    assert texts == ["1 of 3 RPATH elements are absolute: /opt/b"]
 
 
 def test_exports_by_kind_of_library() -> None:
@@ -177,9 +179,3 @@ def test_a_library_of_another_system_is_named(
     platform = PLATFORMS.get(name) or next(entry for entry in PLATFORMS.values() if entry.system == "windows")
     found = [entry.member for entry in check_libraries(libraries, platform, Allowed()) if entry.code == "architecture"]
     assert found == [kind for kind in kinds if kind != f"{platform.binary_format}.so"]
-
-
-def test_a_fat_library_is_refused(make_macho: MakeLibrary, make_fat: MakeLibrary, check: Check) -> None:
-    """The tag names one processor, and nobody who installs the wheel has the other."""
-    fat = make_fat({"x86_64": make_macho(cpu="x86_64"), "arm64": make_macho()})
-    assert check(MACOS, {"demo/_demo.so": fat}) == [("architecture", "demo/_demo.so")]

@@ -4,7 +4,9 @@
 
 import os
 import re
+import shutil
 import subprocess
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +14,13 @@ import pytest
 from ruamel.yaml import YAML
 
 from folders import write_files
+from gh_program import SETTINGS, make_stand_in
 from pjrtwheel import tables
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli.attest import BUILT_FROM
+from pjrtwheel.docs.generated import render_generated
 from pjrtwheel.platforms import REFERENCE
+from pjrtwheel.products.facts import facts_path
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.workflows import list_jobs
 
@@ -32,6 +37,7 @@ MORE_THAN_READING = {
     "release.attest": {"id-token": "write", "attestations": "write"},
     "release.pages": {"contents": "read", "pages": "write", "id-token": "write"},
     "release.publish": {"contents": "write"},
+    "release.settings": {"actions": "read", "contents": "read"},
     "reproduce.reproduce": {"contents": "read", "attestations": "read"},
 }
 
@@ -123,6 +129,32 @@ def test_a_tag_that_moved_is_noticed(tmp_path: Path, options: tuple[str, ...]) -
     assert look() == 1
 
 
+EXPECTED = re.sub(r"\${{.+?}}", "github-pages", find_step("release.settings", "rulesets")["env"]["EXPECTED"])
+
+
+@pytest.mark.skipif(not shutil.which("jq"), reason="jq is not here; GitHub's machines have it")
+@pytest.mark.parametrize(
+    ("changed", "pattern"),
+    [
+        ({}, "^$"),
+        (dict.fromkeys(SETTINGS), ""),  # nothing can be read
+        ({"environments/release": SETTINGS["environments/index"] | {"name": "release"}}, "release: required_reviewers"),
+        ({"rulesets": [entry | {"enforcement": "evaluate"} for entry in SETTINGS["rulesets"]]}, "^refs/"),
+        ({"rulesets/2": SETTINGS["rulesets/2"] | {"rules": [{"type": "update"}, {"type": "deletion"}]}}, "creation"),
+        ({"rules/branches/main": [], "codeowners/errors": {"errors": [{}]}}, "^main|^CODEOWNERS"),
+    ],
+)
+def test_settings_that_are_missing_end_a_release(changed: dict[str, Any], pattern: str, tmp_path: Path) -> None:
+    """An environment that GitHub does not know, it makes without protection; all that is missing is named at once."""
+    github = make_stand_in(tmp_path / "github")
+    github.set(api={**SETTINGS, **changed})
+    path = f"{github.store / 'bin'}{os.pathsep}{os.environ['PATH']}"
+    step = find_step("release.settings", "rulesets")
+    done = run_script(step, tmp_path, **github.environ, LC_ALL="C", EXPECTED=EXPECTED, PATH=path, SHELLOPTS="pipefail")
+    missing = sorted(line for line in EXPECTED.splitlines() if re.search(pattern, line))
+    assert (done.returncode, done.stdout.strip().partition("missing: ")[2]) == (bool(missing), ", ".join(missing))
+
+
 def test_only_a_commit_of_main_is_built_again(tmp_path: Path) -> None:
     """The tooling of that commit is run; what the release says of it is read from what `verify_release` prints."""
     git(tmp_path, "init")
@@ -143,28 +175,40 @@ def test_only_a_commit_of_main_is_built_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("files", "status"),
+    ("change", "status"),
     [
-        ({"docs/a.md": "b\n", "releases/1.toml": "new\n"}, 0),
-        ({"docs/a.md": "b\n", "ci/x.py": "new\n"}, 1),
-        ({"docs2/a": "b\n"}, 1),  # another name at the beginning
-        ({"selector/jaxlib_select/x.py": "new\n"}, 1),
-        ({"build/x.py": "", "docs/x.py": "code\n" * 9}, 1),  # a file that moves into a folder
+        ("echo new > releases/2.0.toml; echo b > docs/user/wheels.md; echo b > CHANGELOG.md", 0),
+        ("echo b > releases/1.0.toml; echo '{}' > selector/jaxlib_select/facts/2.0.json", 0),
+        ("echo new > build/y.py", 1),
+        ("echo new > docs/conf.py", 1),  # which runs where the documentation is built
+        ("echo b > releases/policy.toml", 1),
+        ("echo new > selector/jaxlib_select/facts/x.py", 1),
+        ("ln -s ../x releases/2.0.toml", 1),
+        ("chmod +x releases/1.0.toml", 1),
+        ("rm releases/1.0.toml", 1),
+        ("git mv build/x.py releases/3.py.toml", 1),  # a file that moves to an allowed name
     ],
 )
-def test_a_pull_request_changes_what_a_new_release_changes(files: dict[str, str], status: int, tmp_path: Path) -> None:
+def test_a_pull_request_changes_what_a_new_release_changes(change: str, status: int, tmp_path: Path) -> None:
     """The job that writes it trusts nothing of what the one before says, which ran what it had downloaded."""
-    write_files(tmp_path, {"docs/a.md": "a\n", "build/x.py": "code\n" * 9})
+    names = ("CHANGELOG.md", "build/x.py", "docs/user/wheels.md", "releases/1.0.toml", "releases/policy.toml")
+    write_files(tmp_path, {**dict.fromkeys(names, "a\n" * 9), "selector/jaxlib_select/facts/1.0.json": "{}"})
     git(tmp_path, "init")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "--message=1")
-    write_files(tmp_path, {name: text for name, text in files.items() if text})
-    for name in (name for name, text in files.items() if not text):
-        (tmp_path / name).unlink()
+    subprocess.run(change, cwd=tmp_path, shell=True, check=True)  # noqa: S602 the test's own
     git(tmp_path, "add", "--all")
     patch = git(tmp_path, "diff", "--cached", "--binary")
     git(tmp_path, "reset", "--hard")
     write_files(tmp_path, {"bump/bump.patch": patch})
     step = find_step("bump.propose", "git apply")
-    done = run_script(step, tmp_path, WRITTEN=WORKFLOWS["bump"]["env"]["WRITTEN"])
-    assert done.returncode == status, done.stderr
+    done = run_script(step, tmp_path, **WORKFLOWS["bump"]["env"])
+    assert done.returncode == status, done.stdout + done.stderr
+
+
+def test_what_a_bump_writes_may_be_proposed() -> None:
+    """Pins, the selector's facts, and the documents that are generated."""
+    version = list_releases(ROOT)[-1]
+    written = [f"releases/{version}.toml", str(facts_path(ROOT, version).relative_to(ROOT)), *render_generated(ROOT)]
+    allowed = WORKFLOWS["bump"]["env"]["WRITTEN"].split()
+    assert [path for path in written if not any(fnmatch(path, pattern) for pattern in allowed)] == []

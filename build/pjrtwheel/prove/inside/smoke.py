@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run one smoke program, and prove which client it ran on.
 
-Started as `python -I smoke.py PROGRAM RESULT [PLUGIN]` from an empty directory. Uses the standard library and JAX
+Started as `python -I smoke.py PROGRAM [PLUGIN] RESULT` from an empty directory. Uses the standard library and JAX
 only. A program is a file with a function `check() -> str`, which raises when something is wrong, raises
 `unittest.SkipTest` when this machine cannot run it, and returns a line of evidence otherwise. PLUGIN is JSON with
 `name` and `library`, a path below site-packages; when it is given, a program only passes if JAX's default client is
@@ -54,7 +54,7 @@ def run_program(program: Path, plugin: dict[str, str] | None) -> dict[str, Any]:
 
 def main() -> int:
     """Run the program named on the command line and write its result to a file, where its output cannot blur it."""
-    program, target, *plugin = sys.argv[1:]
+    program, *plugin, target = sys.argv[1:]
     result = run_program(Path(program), json.loads(plugin[0]) if plugin else None)
     Path(target).write_text(json.dumps(result), "utf-8")
     return 0 if result["outcome"] != "failed" else 1

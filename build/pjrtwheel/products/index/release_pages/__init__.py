@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The pages of an index for people: how to install, what was proven, how large it is, and one page for each wheel.
 
-They are plain files next to the pages for installers, with one style sheet and one script, work from a disk, ask for
-nothing else, and say everything without a script. Jinja2 escapes whatever comes from a release.
+They are plain files next to the pages for installers, work from a disk, ask for nothing else, and say everything
+without a script. Jinja2 escapes whatever comes from a release, and browsers run nothing but the script of `static/`:
+style sheet and script are in each page, whose policy names their hashes, because a hash admits no file next to it.
 """
 
+import base64
+import hashlib
 from collections.abc import Iterable, Iterator
 from importlib.resources import files
 from pathlib import Path
@@ -13,6 +16,7 @@ from typing import Any
 from urllib.parse import quote
 
 import jinja2
+import markupsafe
 
 from pjrtwheel.abis import name_python
 from pjrtwheel.backend import OWN_ROOT, load_backends
@@ -23,7 +27,6 @@ from pjrtwheel.products.index.release_pages.releases import ListedRelease, Wheel
 
 MAIN_PAGE = "about.html"
 FOLDER = "about_files"  # never the name of a project: those have no underscore (PEP 503)
-_STATIC = ("about.css", "about.js")
 _PAGES = ("proofs", "sizes", "wheels")  # of each release, in the order of the menu, after the page to install from
 
 
@@ -35,13 +38,21 @@ def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
     """
     releases = list_releases(projects)
     templates = open_templates()
-    templates.globals |= {"menu": _PAGES, "releases": releases, "base": "", "home": f"../{MAIN_PAGE}"}
+    templates.globals |= {"menu": _PAGES, "releases": releases, "base": "", "home": f"../{MAIN_PAGE}", **_read_static()}
     pages = dict(_install_pages(templates, releases))
     for release in releases:
         pages |= {f"{FOLDER}/{name}": text for name, text in _pages_of(templates, release)}
+    return {path: text.encode() for path, text in pages.items()}
+
+
+def _read_static() -> dict[str, str]:
+    """Return the style sheet, the script, and the policy that admits these two and nothing else (CSP 3)."""
     static = files(__package__).joinpath("static")
-    contents = {f"{FOLDER}/{name}": static.joinpath(name).read_bytes() for name in _STATIC}
-    return contents | {path: text.encode() for path, text in pages.items()}
+    style, script = (static.joinpath(f"about.{kind}").read_text("utf-8") for kind in ("css", "js"))
+    hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
+    policy = "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:".format(*hashes)
+    policy += "; base-uri 'none'; form-action 'none'"
+    return {"style": markupsafe.Markup(style), "script": markupsafe.Markup(script), "policy": policy}  # noqa: S704 ours
 
 
 def open_templates() -> jinja2.Environment:

@@ -1,0 +1,44 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Names of ours that anybody could take on the main package index, or that somebody has."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from folders import write_files
+from pjrtwheel.cli import main
+from tagged_repository import TAG, make_tagged_repository
+
+
+def test_names_that_are_free_or_taken_are_warned_of(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """For the public index; a file of ours on a page, or our own list, makes a name ours."""
+    small = make_tagged_repository(tmp_path / "own")
+    places = small.root / "releases/destinations.toml"
+    shutil.copy(root / "releases/destinations.toml", places)
+    small.commit()
+    monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("PIP_EXTRA_INDEX_URL", "http://127.0.0.1:9/")
+
+    def warn(index: str, to: str = "public") -> list[str]:
+        monkeypatch.setenv("PIP_INDEX_URL", index)
+        main(["release_check", "--tag", TAG, "--root", str(small.root), "--dist", str(small.dist), "--to", to])
+        return [line for line in capsys.readouterr().err.splitlines() if line.startswith("warning: ")]
+
+    main_index, start, end = tmp_path.as_uri(), "warning: names of ours on the package index: ", " (see SECURITY.md)"
+    assert warn(main_index) == [f"{start}jaxlib-abacus, jaxlib-auto, jaxlib-select free{end}"]
+    ours = next(iter(small.entries().values())).sha256
+    for project, digest in {"jaxlib-abacus": "cd" * 32, "jaxlib-auto": ours, "jaxlib-select": "cd" * 32}.items():
+        link = f'<a href="a-1.tar.gz#sha256={digest}">a-1.tar.gz</a>'  # also of a project without a wheel
+        write_files(tmp_path, {f"{project}/index.html": link})
+    assert warn(main_index) == [f"{start}jaxlib-abacus, jaxlib-select somebody else's{end}"]
+    assert warn(main_index, "github") == []
+    places.write_text(places.read_text("utf-8").replace("names = []", 'names = ["jaxlib_abacus"]'), "utf-8")
+    assert warn(main_index) == [f"{start}jaxlib-select somebody else's{end}"]
+    (silent,) = warn("http://127.0.0.1:9/")
+    assert silent.startswith("warning: who has our names on the package index is not known: http://127.0.0.1:9/: ")
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    assert warn(main_index) == []
