@@ -164,7 +164,7 @@ def fuzz(session: nox.Session) -> None:
 
 def _run_docs(session: nox.Session, *arguments: str) -> None:
     path = os.pathsep.join(str(ROOT / folder) for folder in ("build", "selector"))
-    command = ("python", "-m", "pjrtwheel.docs", "--root", str(ROOT), *arguments)
+    command = ("python", "-P", "-m", "pjrtwheel.docs", "--root", str(ROOT), *arguments)
     _run(session, "tests", *command, within=session.invoked_from, PYTHONPATH=path)
 
 
