@@ -66,7 +66,7 @@ def make_environment(folder: Path) -> Path:
 def install(python: Path, dist: Path, version: str, release: str) -> None:
     """Install the `jaxlib` of the folder and the JAX of its release, with what the programs need."""
     needed = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]["smoke"]
-    command = [str(python), "-m", "pip", "install", "--quiet", "--only-binary=:all:", "--find-links", str(dist)]
+    command = [str(python), "-P", "-m", "pip", "install", "--quiet", "--only-binary=:all:", "--find-links", str(dist)]
     subprocess.run([*command, f"jaxlib=={version}", f"jax=={release}", *needed], check=True)
 
 

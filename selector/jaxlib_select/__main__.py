@@ -18,4 +18,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    if not getattr(sys.flags, "safe_path", False):
+        del sys.path[0]  # the working directory, of which a `json.py` would be imported
     sys.exit(main())

@@ -31,6 +31,7 @@ from jaxlib_select.errors import BackendError
 from jaxlib_select.facts import Facts
 from jaxlib_select.installed.environment import this_environment
 from jaxlib_select.installed.plugins import find_plugins
+from jaxlib_select.machine import detect
 from jaxlib_select.machine.model import Machine
 from jaxlib_select.names import squeeze
 
@@ -245,7 +246,7 @@ def explain_absence(backend: str, said: str = "") -> BackendError:
         backend: Its name.
         said: What JAX said.
     """
-    environment, machine = this_environment(), examine.detect_here()
+    environment, machine = this_environment(), detect.detect()
     report = examine.examine_here(environment, machine)
     wanted, facts = platforms_of(backend), facts_for(environment)
     decision = _best(machine, facts, backend)

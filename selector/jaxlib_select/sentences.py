@@ -40,6 +40,15 @@ def enumerate_some(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_NAMES])}{more}"
 
 
+def shorten(text: str, width: int) -> str:
+    """Return the start of a string that is longer than so many characters.
+
+    >>> shorten("jaxlib", 6), shorten("jaxlib-cpu", 6)
+    ('jaxlib', 'jax...')
+    """
+    return text if len(text) <= width else f"{text[: max(width, 3) - 3]}..."
+
+
 def printable(text: str) -> str:
     r"""Return a string with a space for each odd kind of white space, and `?` for whatever else cannot be printed.
 

@@ -33,7 +33,7 @@ CUDA13 = Decision(
     requirements=("jax==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3"),
     candidates=(Candidate("cuda13", chosen=True, reason="serves H100"),),
 )
-SOURCE = "add --find-links DIR or --extra-index-url URL for our wheels"
+SOURCE = "add --index-url URL or --find-links DIR for our wheels"
 INSTALL_CUDA13 = "/venv/bin/python -m pip install jax==1.2.3 'jaxlib-cuda-13[with-cuda]==1.2.3'"
 SET = "jax==1.2.3 jaxlib==1.2.3"  # after which the plugins of 1.2.3 fit
 AGAIN = "--force-reinstall --no-deps jaxlib==1.2.3"

@@ -83,7 +83,7 @@ def find_uv() -> Path:
 
 def pip_command(python: Path) -> list[str]:
     """Return the command that runs this environment's pip on behalf of another environment."""
-    return [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input"]
+    return [sys.executable, "-P", "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input"]
 
 
 def run_tool(command: Sequence[str]) -> subprocess.CompletedProcess[str]:

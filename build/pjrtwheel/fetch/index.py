@@ -93,7 +93,7 @@ def download_wheel(pin: Pin, directory: Path, *, index: str = "", url: str = "")
     requirements.write_text(f"{wanted} --hash=sha256:{pin.sha256}\n", "utf-8")
     # -I is left out on purpose: it would make pip ignore the user's PIP_* variables.
     command = (
-        *(sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--require-hashes"),
+        *(sys.executable, "-P", "-m", "pip", "download", "--no-deps", "--only-binary=:all:", "--require-hashes"),
         *("--disable-pip-version-check", "--no-input", "--no-cache-dir", "--ignore-requires-python"),
         *("--progress-bar", "off", "--dest", str(directory), "--requirement", str(requirements)),
         *tag_options(pin.filename),

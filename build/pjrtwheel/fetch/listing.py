@@ -99,7 +99,7 @@ def read_settings() -> IndexSettings:
     Raises:
         FetchError: It cannot be asked.
     """
-    command = [sys.executable, "-m", "pip", "config", "list", "--disable-pip-version-check"]
+    command = [sys.executable, "-P", "-m", "pip", "config", "list", "--disable-pip-version-check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise FetchError("pip does not say which index it is configured for", cause=done.stderr.strip()[-200:])

@@ -28,7 +28,7 @@ def wheelhouse_path(root: Path, requirements: str) -> Path:
 
 
 def _pip(*arguments: str) -> tuple[str, ...]:
-    return (sys.executable, "-m", "pip", *arguments)
+    return (sys.executable, "-P", "-m", "pip", *arguments)
 
 
 def _fill_wheelhouse(requirements: Path, root: Path, pip: PipRun = run_pip) -> Path:

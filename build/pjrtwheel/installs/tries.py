@@ -208,7 +208,7 @@ def install_command(installer: str, stage: Stage, python: Path, requirements: Se
     """Return the command that a user would type, for another environment; a folder of wheels has no JAX."""
     if installer == "pip":
         place = f"--index-url={stage.url}" if stage.url else f"--find-links={stage.where}"
-        pip = [sys.executable, "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input"]
+        pip = [sys.executable, "-P", "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input"]
         return [*pip, "install", "--quiet", "--only-binary=:all:", place, *requirements]
     place = f"--default-index={stage.url}" if stage.url else f"--find-links={stage.where}"
     # uv's cache knows a wheel by its address alone, and a stage may have had another one there.

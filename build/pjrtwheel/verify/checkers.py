@@ -166,7 +166,7 @@ def run_tool(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """
     environment = {**os.environ, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}
     result = subprocess.run(
-        [sys.executable, "-m", module, *arguments], capture_output=True, text=True, check=False, env=environment
+        [sys.executable, "-P", "-m", module, *arguments], capture_output=True, text=True, check=False, env=environment
     )
     if f"No module named {module}" in result.stderr:
         name = module.replace("_", "-")

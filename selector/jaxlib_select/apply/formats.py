@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import datetime as dt
 import hashlib
-import itertools
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxlib_select import tables
-from jaxlib_select.apply.installer import name_of
+from jaxlib_select.apply.installer import by_option, name_of
 from jaxlib_select.apply.pylock import Evidence, Group, Table, drop_superseded, filename
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import UsageError
@@ -89,19 +88,17 @@ def write_uv_snippet(decisions: Sequence[Decision], options: Sequence[str] = ())
     uv.update({**locations, "index": [*own, *locations.get("index", [])]} if own else locations)
     if uv:
         tables["tool"] = {"uv": uv}
-    chosen = decisions[0].group
-    return f"# Add this to pyproject.toml, then: uv sync --extra {chosen}\n{write_toml(tables)}"
+    return f"# Add this to pyproject.toml, then: uv sync --extra {decisions[0].group}\n{write_toml(tables)}"
 
 
 def _locations(options: Sequence[str]) -> dict[str, Any]:
     """Return the settings of uv that say where wheels are: the first index comes first, the default one last."""
     values: dict[str, list[str]] = {}
-    for option, value in itertools.pairwise(options):
-        if option.startswith("--") and not value.startswith("--"):
-            values.setdefault(option, []).append(value)
+    for option, *given in by_option(options):
+        values.setdefault(option, []).extend(given)
     index: list[dict[str, Any]] = [{"url": url} for url in values.get("--extra-index-url", [])]
     index += [{"url": url, "default": True} for url in values.get("--index-url", [])]
-    found = {"index": index, "find-links": values.get("--find-links", []), "no-index": "--no-index" in options}
+    found = {"index": index, "find-links": values.get("--find-links", []), "no-index": "--no-index" in values}
     return {key: value for key, value in found.items() if value}
 
 
@@ -115,16 +112,12 @@ def _sources(decisions: Sequence[Decision]) -> dict[str, list[dict[str, str]]]:
 
 
 def _option_lines(options: Sequence[str]) -> list[str]:
-    """Return options as lines: those with a value are two items of the list."""
-    lines: list[str] = []
-    for option in options:
-        if option.startswith("--"):
-            lines.append(option)
-        else:
-            # As a URL: neither uv nor pip takes a path with spaces here.
-            place = Path(option)
-            lines[-1] += f" {place.as_uri() if place.is_absolute() else option}"
-    return lines
+    """Return options as lines of a requirements file."""
+    # Folders as URLs: neither uv nor pip takes a path with spaces here.
+    return [
+        " ".join(Path(word).as_uri() if Path(word).is_absolute() else word for word in words)
+        for words in by_option(options)
+    ]
 
 
 def _hashes(package: Table) -> list[str]:

@@ -15,7 +15,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from jaxlib_select.choose.decision import Decision
@@ -25,9 +25,11 @@ from jaxlib_select.facts import Facts
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.installed.plugins import Plugin, locate, read_lock
 from jaxlib_select.names import normalize
+from jaxlib_select.sentences import shorten
 
 KINDS = ("uv", "pip")
 _INDEX_OPTIONS = ("--index-url", "--extra-index-url")
+SOURCE_OPTIONS = (*_INDEX_OPTIONS, "--find-links", "--no-index")  # understood by uv and pip alike
 
 _KEPT = 200  # lines of output that are searched for a reason
 # With which uv draws the tree of its reasons.
@@ -55,7 +57,7 @@ _FAILURES = (
             r"|ResolutionImpossible|conflicting dependencies"
         ),
         "the package index does not have what is wanted",
-        "name the index or folder that has it: --find-links DIR, or --extra-index-url URL",
+        "name the index or folder that has it: --index-url URL, or --find-links DIR",
     ),
 )
 
@@ -74,21 +76,20 @@ class Installer:
     python: Path
     sources: tuple[str, ...] = ()
 
-    def install(
-        self, requirements: Sequence[str], *, index_url: str | None = None, options: Sequence[str] = ()
-    ) -> tuple[str, ...]:
-        """Return the command that installs requirements; an index URL takes the place of every other index."""
-        where = only_from(index_url, (*self.sources, *options))
-        return (*self.program, "install", *self._target(), *where, *requirements)
+    def only_from(self, index_url: str | None) -> Installer:
+        """Return it with one index instead of those that its sources name.
 
-    def exchange(
-        self,
-        requirements: Sequence[str],
-        names: Collection[str],
-        *,
-        index_url: str | None = None,
-        options: Sequence[str] = (),
-    ) -> tuple[tuple[str, ...], ...]:
+        uv refuses two, pip takes the last, and either would take a package of the same version from any of several.
+        """
+        if index_url is None or "--no-index" in self.sources:
+            return self
+        return replace(self, sources=("--index-url", index_url, *_without_indexes(self.sources)))
+
+    def install(self, requirements: Sequence[str], *options: str) -> tuple[str, ...]:
+        """Return the command that installs requirements, with further options."""
+        return (*self.program, "install", *self._target(), *self.sources, *options, *requirements)
+
+    def exchange(self, requirements: Sequence[str], names: Collection[str]) -> tuple[tuple[str, ...], ...]:
         """Return the commands that install requirements, some of them though they seem to be installed.
 
         What is there is removed only once its successor is at hand: a network that is down changes nothing.
@@ -96,15 +97,14 @@ class Installer:
         again = [text for text in requirements if name_of(text) in names]
         if self.kind == "uv":
             forced = tuple(part for name in map(name_of, again) for part in ("--reinstall-package", name))
-            return (self.install(requirements, index_url=index_url, options=(*forced, *options)),)
+            return (self.install(requirements, *forced),)
         # pip installs all of them again or none, so what they bring along is left to a second command.
-        plain = self.install(requirements, index_url=index_url, options=options)
-        forced = ("--force-reinstall", "--no-deps", *options)
-        return (self.install(again, index_url=index_url, options=forced), plain) if again else (plain,)
+        plain = self.install(requirements)
+        return (self.reinstall(again), plain) if again else (plain,)
 
     def reinstall(self, requirements: Sequence[str]) -> tuple[str, ...]:
         """Return the command that installs requirements again, and nothing else."""
-        return self.install(requirements, options=("--force-reinstall", "--no-deps"))
+        return self.install(requirements, "--force-reinstall", "--no-deps")
 
     def uninstall(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the command that removes distributions."""
@@ -132,7 +132,8 @@ def find_installer(
     if kind != "pip" and which("uv", path=environ.get("PATH")) is not None:
         return uv_installer(environment.python)
     if kind != "uv" and "pip" in environment.distributions:
-        return pip_installer(environment.python)
+        # Python knows PYTHONSAFEPATH since 3.11.
+        return pip_installer(environment.python, *(() if environment.version >= (3, 11) else ("-I",)))
     absent = {"uv": "uv is not on PATH", "pip": f"pip is not in {environment.prefix}"}
     wanted = [kind] if kind is not None else list(KINDS)
     what = f"no {' nor '.join(wanted)} to install with: {', and '.join(absent[name] for name in wanted)}"
@@ -147,19 +148,9 @@ def uv_installer(python: Path, program: str = "uv") -> Installer:
     return Installer("uv", (program, "pip"), python)
 
 
-def pip_installer(python: Path) -> Installer:
-    """Return the commands of an environment's own pip."""
-    return Installer("pip", (str(python), "-m", "pip"), python)
-
-
-def only_from(index_url: str | None, options: Sequence[str]) -> tuple[str, ...]:
-    """Return an installer's options with one index instead of those that they name.
-
-    uv refuses two, pip takes the last, and either would take a package of the same version from any of several.
-    """
-    if index_url is None or "--no-index" in options:
-        return tuple(options)
-    return ("--index-url", index_url, *_without_indexes(options))
+def pip_installer(python: Path, *options: str) -> Installer:
+    """Return the commands of an environment's own pip, with options of Python."""
+    return Installer("pip", (str(python), *options, "-m", "pip"), python)
 
 
 def turned_around(options: Sequence[str]) -> tuple[str, ...]:
@@ -168,27 +159,35 @@ def turned_around(options: Sequence[str]) -> tuple[str, ...]:
     >>> turned_around(["--index-url", "a", "--no-cache", "--extra-index-url", "b"])
     ('--index-url', 'b', '--extra-index-url', 'a', '--no-cache')
     """
-    named = [(options[place], options[place + 1]) for place in _places(options)]
-    main, extra = ([url for option, url in named if option == wanted] for wanted in _INDEX_OPTIONS)
+    main, extra = ([value for option, *value in by_option(options) if option == wanted] for wanted in _INDEX_OPTIONS)
     if not main or not extra:
         return tuple(options)
-    *first, last = (*main, *extra)
+    *first, last = (url for values in (*main, *extra) for url in values)
     before = [word for url in first for word in ("--extra-index-url", url)]
     return ("--index-url", last, *before, *_without_indexes(options))
 
 
 def indexes_in(options: Sequence[str]) -> tuple[str, ...]:
     """Return the package indexes that options name."""
-    return tuple(options[place + 1] for place in _places(options))
+    return tuple(url for option, *values in by_option(options) if option in _INDEX_OPTIONS for url in values)
 
 
 def _without_indexes(options: Sequence[str]) -> tuple[str, ...]:
-    named = {place + offset for place in _places(options) for offset in (0, 1)}
-    return tuple(option for place, option in enumerate(options) if place not in named)
+    return tuple(word for words in by_option(options) if words[0] not in _INDEX_OPTIONS for word in words)
 
 
-def _places(options: Sequence[str]) -> list[int]:
-    return [place for place, option in enumerate(options) if option in _INDEX_OPTIONS]
+def by_option(words: Iterable[str]) -> list[list[str]]:
+    """Return each option of a command line with its values.
+
+    >>> by_option(["--no-index", "--find-links", "dist"])
+    [['--no-index'], ['--find-links', 'dist']]
+    """
+    found: list[list[str]] = []
+    for word in words:
+        if word.startswith("--") or not found:
+            found.append([])
+        found[-1].append(word)
+    return found
 
 
 def name_of(requirement: str) -> str:
@@ -218,6 +217,7 @@ def run_installer(command: Sequence[str], *, quiet: bool = False) -> None:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONSAFEPATH": "1"},  # or a file `pip.py` of the working directory would be pip
             text=True,
             encoding="utf-8",
             errors="replace",
@@ -238,14 +238,10 @@ def explain_failure(command: Sequence[str], status: int, lines: Sequence[str]) -
     for pattern, what, remedy in _FAILURES:
         line = next((line for line in printed if re.search(pattern, line, re.IGNORECASE)), None)
         if line is not None:
-            return InstallError(what, cause=_short(line), remedy=remedy)
+            return InstallError(what, cause=shorten(line, 300), remedy=remedy)
     full = [line for line in printed if line]
     reason = next((line for line in full if _ERROR.match(line)), full[-1] if full else "it printed nothing")
-    return InstallError(f"the installer failed with status {status}: {show(command)}", cause=_short(reason))
-
-
-def _short(line: str) -> str:
-    return line if len(line) <= 300 else f"{line[:297]}..."
+    return InstallError(f"the installer failed with status {status}: {show(command)}", cause=shorten(reason, 300))
 
 
 _JAX = {"jax", "jaxlib"}
@@ -258,7 +254,6 @@ def make_plan(
     environment: Environment,
     plugins: Sequence[Plugin],
     installer: Installer,
-    options: Sequence[str] = (),
     *,
     families: Collection[str],
 ) -> tuple[tuple[str, ...], ...]:
@@ -274,7 +269,7 @@ def make_plan(
         # Constraints are about what comes along anyway.
         texts = [text for decision in group for text in (*decision.requirements, *decision.constraints)]
         wanted = (*dict.fromkeys(texts), *dict.fromkeys(bindings))
-        commands += installer.exchange(wanted, [*map(name_of, bindings), *foreign], index_url=index, options=options)
+        commands += installer.only_from(index).exchange(wanted, [*map(name_of, bindings), *foreign])
     about_jax = [entry for entry in decisions if is_ours(entry.package) or entry.package in _JAX]
     release = next((version for entry in about_jax if (version := release_of(entry))), "")
     for_jax = {normalize(entry.package) for entry in about_jax}

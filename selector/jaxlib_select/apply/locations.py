@@ -4,16 +4,14 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import urllib.request
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
+from jaxlib_select.apply.installer import SOURCE_OPTIONS, by_option
 from jaxlib_select.apply.pylock import Table
-
-_SOURCES = ("--find-links", "--index-url", "--extra-index-url")
 
 
 def pack_arguments(arguments: Sequence[str], folder: Path) -> list[str]:
@@ -32,7 +30,8 @@ def with_sources(arguments: Sequence[str], sources: Sequence[str]) -> tuple[str,
     >>> with_sources(["--groups", "cpu", "--find-links", "a", "--no-index"], ["--find-links", "b"])
     ('--groups', 'cpu', '--find-links', 'b')
     """
-    return (*[word for word, about in _by_subject(arguments) if not about], *sources)
+    others = [word for words in by_option(arguments) if words[0] not in SOURCE_OPTIONS for word in words]
+    return (*others, *sources)
 
 
 def sources_in(arguments: Sequence[str]) -> tuple[str, ...]:
@@ -41,17 +40,14 @@ def sources_in(arguments: Sequence[str]) -> tuple[str, ...]:
     >>> sources_in(["--groups", "cpu", "--find-links", "a", "--no-index"])
     ('--find-links', 'a', '--no-index')
     """
-    return tuple(word for word, about in _by_subject(arguments) if about)
-
-
-def _by_subject(arguments: Sequence[str]) -> list[tuple[str, bool]]:
-    """Return each word, and whether it is about where wheels are."""
-    pairs = itertools.pairwise(["", *arguments])
-    return [(word, before in _SOURCES or word in (*_SOURCES, "--no-index")) for before, word in pairs]
+    return tuple(word for words in by_option(arguments) if words[0] in SOURCE_OPTIONS for word in words)
 
 
 def _map_values(words: Sequence[str], change: Callable[[str], str]) -> list[str]:
-    return [change(word) if option in _SOURCES else word for option, word in itertools.pairwise(["", *words])]
+    found = []
+    for option, *values in by_option(words):
+        found += [option, *(map(change, values) if option in SOURCE_OPTIONS else values)]
+    return found
 
 
 def _pack(value: str, folder: Path) -> str:

@@ -15,7 +15,7 @@ import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from jaxlib_select import tables
 from jaxlib_select.apply.formats import (
@@ -235,16 +235,7 @@ def _find_remedy(lock: LockFile, decision: Decision, wanted: tuple[str, ...]) ->
 _PIP_WITH_GROUPS = (26, 3)
 
 
-class Preparation(NamedTuple):
-    """What it takes to install a group.
-
-    Attributes:
-        commands: The commands.
-        made: Files that they read, which are there only as long as the block of `apply_lock` lasts.
-    """
-
-    commands: tuple[tuple[str, ...], ...]
-    made: tuple[Path, ...] = ()
+Commands = tuple[tuple[str, ...], ...]
 
 
 def choose_group(lock: LockFile, asked: str | None) -> str:
@@ -266,52 +257,50 @@ def versions_of(lock: LockFile, group: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def apply_lock(
-    lock: LockFile, group: str, environment: Environment, installer: Installer, options: Sequence[str]
-) -> Iterator[Preparation]:
-    """Return the commands that install a group; what they need is there as long as the block lasts."""
+    lock: LockFile, group: str, environment: Environment, installer: Installer
+) -> Iterator[tuple[Commands, tuple[Path, ...]]]:
+    """Return the commands that install a group, and the files that they need, which are there for the block only."""
     versions = versions_of(lock, group)
     again = any(map(is_ours, versions)) and has_foreign_jaxlib(environment, versions.get("jaxlib", ""))
     if installer.kind == "uv":
         named = ("--group", group) if lock.document and group != lock.default else ()
         forced = ("--reinstall-package", "jaxlib") if again else ()
-        yield Preparation((installer.install(("-r", str(lock.path), *named), options=(*forced, *options)),))
+        yield (installer.install(("-r", str(lock.path), *named), *forced),), ()
         return
     with tempfile.TemporaryDirectory(prefix="jaxlib-select-") as name:
         folder = Path(name)
-        exchange = (_exchange_jaxlib(lock, group, installer, options, folder),) if again else ()
-        commands = (*exchange, _with_pip(lock, group, environment, installer, options, folder))
-        yield Preparation(commands, tuple(sorted(folder.iterdir())))
+        exchange = (_exchange_jaxlib(lock, group, installer, folder),) if again else ()
+        commands = (*exchange, _with_pip(lock, group, environment, installer, folder))
+        yield commands, tuple(sorted(folder.iterdir()))
 
 
 def _with_pip(
-    lock: LockFile, group: str, environment: Environment, installer: Installer, options: Sequence[str], folder: Path
+    lock: LockFile, group: str, environment: Environment, installer: Installer, folder: Path
 ) -> tuple[str, ...]:
     """Return the command of pip that installs a group, as a requirements file if it is too old for groups."""
     path = str(lock.path)
     if not lock.document:
-        return installer.install(("-r", path), options=options)
+        return installer.install(("-r", path))
     if (read_version(environment.version_of("pip") or "") or ()) >= _PIP_WITH_GROUPS:
         named = ("-r", path) if group == lock.default else ("--group", f"{path}:{group}")
-        return installer.install(named, options=options)
+        return installer.install(named)
     file = folder / "requirements.txt"
-    file.write_text(_as_requirements(lock, group, options), "utf-8")
-    return installer.install(("-r", str(file)), options=("--no-deps",))
+    file.write_text(_as_requirements(lock, group, installer), "utf-8")
+    return installer.install(("-r", str(file)), "--no-deps")
 
 
-def _exchange_jaxlib(
-    lock: LockFile, group: str, installer: Installer, options: Sequence[str], folder: Path
-) -> tuple[str, ...]:
+def _exchange_jaxlib(lock: LockFile, group: str, installer: Installer, folder: Path) -> tuple[str, ...]:
     """Return the command of pip that installs the jaxlib of a lock over another one of the same version."""
-    text = _as_requirements(lock, group, options) if lock.document else lock.path.read_text("utf-8")
+    text = _as_requirements(lock, group, installer) if lock.document else lock.path.read_text("utf-8")
     file = folder / "jaxlib.txt"
     file.write_text(only_about("jaxlib", text), "utf-8")
-    more = () if lock.document else tuple(options)
-    return installer.install(("-r", str(file)), options=("--force-reinstall", "--no-deps", *more))
+    return installer.reinstall(("-r", str(file)))
 
 
-def _as_requirements(lock: LockFile, group: str, options: Sequence[str]) -> str:
+def _as_requirements(lock: LockFile, group: str, installer: Installer) -> str:
     packages = lock.groups[group].packages
-    found = [*(options or sources_in(lock.evidence.arguments)), *_link_options(packages, lock.path.absolute().parent)]
+    sources = () if installer.sources else sources_in(lock.evidence.arguments)
+    found = [*sources, *_link_options(packages, lock.path.absolute().parent)]
     plain = [{key: value for key, value in package.items() if key != "marker"} for package in packages]
     return write_requirements(replace(lock.groups[group], packages=tuple(plain)), None, found)
 

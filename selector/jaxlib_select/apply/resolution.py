@@ -9,27 +9,30 @@ the main one.
 
 from __future__ import annotations
 
-import contextlib
 import json
+import posixpath
 import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
-from jaxlib_select.apply.installer import Installer, bindings_of, is_ours, only_from, run_installer, turned_around
+from jaxlib_select.apply.installer import Installer, bindings_of, is_ours, run_installer, turned_around
 from jaxlib_select.apply.pylock import Group, Table, build_tag, filename
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import InstallError, LockError
 from jaxlib_select.names import normalize
+from jaxlib_select.sentences import printable, shorten
 from jaxlib_select.versions import read_version
 
 # The first version of pip whose dry run downloads no wheel that the index has metadata of (PEP 658).
 _PIP_WITH_METADATA = (25, 3)
+_WIDTH = 80  # of a line about a wheel
 
 
-def resolve_group(decision: Decision, installer: Installer, options: Sequence[str], *, quiet: bool = False) -> Group:
+def resolve_group(decision: Decision, installer: Installer, *, quiet: bool = False) -> Group:
     """Resolve what one decision needs, for the platform and the Python of the installer's environment.
 
     Raises:
@@ -37,20 +40,25 @@ def resolve_group(decision: Decision, installer: Installer, options: Sequence[st
         LockError: What came out cannot be locked.
     """
     requirements = (*decision.requirements, *decision.constraints)
-    where = only_from(decision.index_url, options)
-    packages = _resolve_requirements(requirements, installer, where, quiet=quiet)
+    packages = _resolve(requirements, installer.only_from(decision.index_url), quiet=quiet)
     if is_ours(decision.package):
         _check_jaxlib(packages)
     return Group(decision.group, decision.backend, requirements, tuple(packages))
 
 
-def _resolve_requirements(
-    requirements: Sequence[str], installer: Installer, options: Sequence[str], *, quiet: bool = False
-) -> list[Table]:
+def _resolve(requirements: Sequence[str], installer: Installer, *options: str, quiet: bool = False) -> list[Table]:
     """Return what requirements bring along, as tables of `packages` (PEP 751); errors as of `resolve_group`."""
     with tempfile.TemporaryDirectory(prefix="jaxlib-select-") as folder:
-        run = _run_uv if installer.kind == "uv" else _run_pip
-        return run(installer, requirements, options, Path(folder), quiet=quiet)
+        asked, answer = Path(folder, "requirements.in"), Path(folder, "pylock.toml")
+        if installer.kind == "pip":  # its report says what it would install (pip 22.2 or newer)
+            dry = ["--dry-run", "--ignore-installed", "--report", str(answer), *options]
+            run_installer(installer.install(requirements, *dry), quiet=quiet)
+            return read_report(json.loads(answer.read_text("utf-8")))
+        asked.write_text("".join(f"{requirement}\n" for requirement in requirements), "utf-8")
+        output = ["--format", "pylock.toml", "--output-file", str(answer), "--no-header", "--quiet"]
+        target = ["--python", str(installer.python), *installer.sources, *options]
+        run_installer([*installer.program, "compile", str(asked), *output, *target], quiet=quiet)
+        return list(tomllib.loads(answer.read_text("utf-8")).get("packages", []))
 
 
 def _check_jaxlib(packages: Iterable[Table]) -> None:
@@ -63,20 +71,8 @@ def _check_jaxlib(packages: Iterable[Table]) -> None:
             raise InstallError(
                 f"jaxlib {package['version']} would be JAX's own, which serves no package of ours",
                 cause=place,
-                remedy="name the index or folder that has ours: --find-links DIR, or --extra-index-url URL",
+                remedy="name the index or folder that has ours: --index-url URL, or --find-links DIR",
             )
-
-
-def _run_uv(
-    installer: Installer, requirements: Sequence[str], options: Sequence[str], folder: Path, *, quiet: bool
-) -> list[Table]:
-    """`uv pip compile` writes a lock file itself."""
-    asked, answer = folder / "requirements.in", folder / "pylock.toml"
-    asked.write_text("".join(f"{requirement}\n" for requirement in requirements), "utf-8")
-    output = ["--format", "pylock.toml", "--output-file", str(answer), "--no-header", "--quiet"]
-    target = ["--python", str(installer.python)]
-    run_installer([*installer.program, "compile", str(asked), *output, *target, *options], quiet=quiet)
-    return list(tomllib.loads(answer.read_text("utf-8")).get("packages", []))
 
 
 def pip_remark(version: str) -> str:
@@ -85,16 +81,6 @@ def pip_remark(version: str) -> str:
         return ""
     newest = ".".join(map(str, _PIP_WITH_METADATA))
     return f"pip {version} downloads every wheel to resolve; uv and pip {newest} read the index's metadata instead"
-
-
-def _run_pip(
-    installer: Installer, requirements: Sequence[str], options: Sequence[str], folder: Path, *, quiet: bool
-) -> list[Table]:
-    """`pip install --report` says what it would install (pip 22.2 or newer)."""
-    report = folder / "report.json"
-    dry = ["--dry-run", "--ignore-installed", "--report", str(report)]
-    run_installer([*installer.program, "install", *dry, *options, *requirements], quiet=quiet)
-    return read_report(json.loads(report.read_text("utf-8")))
 
 
 def read_report(report: Mapping[str, Any]) -> list[Table]:
@@ -114,19 +100,48 @@ def _package(item: Mapping[str, Any]) -> Table:
     return {"name": name, "version": version, "sdist": entry}
 
 
-def find_order(decisions: Iterable[Decision], installer: Installer, options: Sequence[str]) -> tuple[str, ...]:
-    """Return options with the indexes in an order by which our jaxlib is taken; an `InstallError` if there is none."""
-    bindings = [text for decision in decisions for text in bindings_of(decision)]
-    if installer.kind != "uv" or not bindings:
-        return tuple(options)
-    orders = list(dict.fromkeys((tuple(options), turned_around(options))))
-    for order in orders[:-1]:
-        with contextlib.suppress(InstallError):
-            _check_bindings(bindings, installer, order)
-            return order
-    _check_bindings(bindings, installer, orders[-1])
-    return orders[-1]
+def find_wheels(decisions: Iterable[Decision], installer: Installer) -> tuple[Installer, list[Table]]:
+    """Return an installer that takes our wheels from its indexes, and these with the jax and jaxlib that go with them.
+
+    Each is asked for in its very version: whoever has a higher one on another index is passed over. uv takes what the
+    first index has that knows a name, so it is given them in another order if that one lacks the version.
+
+    Raises:
+        InstallError: They are not there, or the jaxlib is JAX's own.
+    """
+    ours = [decision for decision in decisions if is_ours(decision.package) and decision.index_url is None]
+    wanted = [text for decision in ours for text in (*decision.requirements, *bindings_of(decision))]
+    if not wanted:
+        return installer, []
+    failures = []
+    turned = [turned_around(installer.sources)] if installer.kind == "uv" else []
+    for sources in dict.fromkeys([installer.sources, *turned]):
+        found = replace(installer, sources=sources)
+        try:
+            packages = _resolve(wanted, found, "--no-deps", quiet=True)
+            _check_jaxlib(packages)
+        except InstallError as error:
+            failures.append(error)
+        else:
+            return found, packages
+    raise failures[-1]
 
 
-def _check_bindings(bindings: Sequence[str], installer: Installer, options: Sequence[str]) -> None:
-    _check_jaxlib(_resolve_requirements(bindings, installer, (*options, "--no-deps"), quiet=True))
+def show_wheels(packages: Iterable[Table]) -> list[str]:
+    """Return a line for each file: its name up to the tags, and the host and path of the index that it comes from.
+
+    >>> url = "https://me:secret@example.org/simple/a-b/a_b-1%2Bc-py3-none-any.whl"
+    >>> show_wheels([{"name": "a-b", "wheels": [{"url": url}]}])
+    ['a_b-1+c-*.whl  from example.org/simple']
+    """
+    rows = []
+    for package in packages:
+        for file in (*package.get("wheels", []), *([package["sdist"]] if "sdist" in package else [])):
+            name, place = filename(file), urlsplit(str(file.get("url", "")))
+            folder, _, last = posixpath.dirname(unquote(place.path)).rpartition("/")
+            path = folder if normalize(last) == package["name"] else f"{folder}/{last}"  # an index has one by project
+            short = f"{name.rsplit('-', 3)[0]}-*.whl" if name.endswith(".whl") else name
+            rows.append((short, place.netloc.rpartition("@")[2], path))
+    width = max((len(name) for name, *_ in rows), default=0)
+    shown = [(name, host, shorten(path, _WIDTH - width - len("  from ") - len(host))) for name, host, path in rows]
+    return [printable(f"{name:<{width}}  from {host}{path}") for name, host, path in shown]  # the host is never cut

@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from jaxlib_select.apply.installer import accelerator_families, find_installer, other_backends, run_installer, show
@@ -51,14 +52,14 @@ def execute(args: argparse.Namespace) -> int:
             cause="; ".join(misfits),
             remedy=f"name the interpreter of another environment: --python PYTHON, or run: {write_again(lock)}",
         )
-    installer = find_installer(environment, os.environ, kind=args.installer)
+    found = find_installer(environment, os.environ, kind=args.installer)
+    installer = replace(found, sources=arguments.options_from(args))
     versions, installed = versions_of(lock, group), facts_for(environment)
     release = (versions.get("jax") or versions.get("jaxlib") or "").partition("+")[0]
     families = accelerator_families(facts_about(release), installed)
     others = other_backends(versions, environment, find_plugins(environment, os.environ, installed), families, release)
     removal = [installer.uninstall(others)] if others else []
-    options = arguments.options_from(args)
-    with apply_lock(lock, group, environment, installer, options) as (commands, made):
+    with apply_lock(lock, group, environment, installer) as (commands, made):
         print("\n".join(show(step) for step in (*commands, *removal)), flush=True)
         if args.dry_run:
             for file in made:
@@ -66,5 +67,5 @@ def execute(args: argparse.Namespace) -> int:
             return 0
         for step in (*commands, *removal):
             run_installer(step)
-    sources = options or sources_in(lock.evidence.arguments)
+    sources = installer.sources or sources_in(lock.evidence.arguments)
     return check_result(environment, arguments.machine_from(args), sources, described=bool(args.machine))

@@ -9,15 +9,17 @@ import itertools
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-from jaxlib_select.apply.installer import KINDS, indexes_in, release_of
+from jaxlib_select.apply.configuration import find_added_indexes
+from jaxlib_select.apply.installer import KINDS, SOURCE_OPTIONS, Installer, find_installer, indexes_in, release_of
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Policy, read_policy
 from jaxlib_select.choose.resolve import is_package, pick_version, split_package
 from jaxlib_select.errors import MachineError, UsageError
 from jaxlib_select.facts import Facts, load_facts
-from jaxlib_select.installed.environment import Environment, other_environment, this_environment
+from jaxlib_select.installed.environment import PLACES, Environment, other_environment, this_environment
 from jaxlib_select.machine.detect import detect
 from jaxlib_select.machine.file import LARGEST, parse_machine
 from jaxlib_select.machine.model import Machine
@@ -124,10 +126,6 @@ def _folder() -> Path | None:
         return None
 
 
-# Understood by uv and pip alike.
-_INDEX_OPTIONS = ("--index-url", "--extra-index-url", "--find-links")
-
-
 def add_python(parser: argparse.ArgumentParser) -> None:
     """Declare `--python`."""
     parser.add_argument(
@@ -141,7 +139,7 @@ def add_python(parser: argparse.ArgumentParser) -> None:
 def add_installer(parser: argparse.ArgumentParser) -> None:
     """Declare the options for uv and pip."""
     parser.add_argument("--installer", choices=KINDS, help="default: uv if it is on PATH, else the environment's pip")
-    parser.add_argument("--index-url", metavar="URL", help="package index to use instead of the configured one")
+    parser.add_argument("--index-url", metavar="URL", help="package index with our wheels, JAX and all that they need")
     parser.add_argument("--extra-index-url", metavar="URL", action="append", help="package index to use as well")
     parser.add_argument("--find-links", metavar="DIR", action="append", help="folder or page of wheels to use as well")
     parser.add_argument("--no-index", action="store_true", help="use no index, only --find-links")
@@ -158,18 +156,25 @@ def active_python(environ: Mapping[str, str], prefix: Path) -> Path | None:
     active = environ.get("VIRTUAL_ENV", "")
     if not active or Path(active).resolve() == prefix.resolve():
         return None
-    places = (Path(active) / "bin/python", Path(active) / "Scripts/python.exe")
-    return next((place for place in places if place.exists()), None)
+    return next((python for place in PLACES if (python := Path(active) / place).exists()), None)
 
 
 def options_from(args: argparse.Namespace) -> tuple[str, ...]:
     """Return what to say to the installer; folders become absolute."""
     found = ["--no-index"] if args.no_index else []
-    for option in _INDEX_OPTIONS:
+    for option in SOURCE_OPTIONS[:-1]:
         values = getattr(args, option[2:].replace("-", "_")) or ()
         for value in [values] if isinstance(values, str) else values:
             found += [option, str(Path(value).absolute()) if Path(value).is_dir() else value]
     return tuple(found)
+
+
+def installer_from(args: argparse.Namespace, environment: Environment) -> Installer:
+    """Return uv or pip with the indexes and folders that are given, and warn of what adds others."""
+    installer = replace(find_installer(environment, os.environ, kind=args.installer), sources=options_from(args))
+    for name in find_added_indexes(installer, _folder() or Path(), os.environ):
+        print(f"warning: {name} adds a package index", file=sys.stderr)
+    return installer
 
 
 def index_warnings(decisions: Sequence[Decision], options: Sequence[str]) -> list[str]:
@@ -182,19 +187,15 @@ def index_warnings(decisions: Sequence[Decision], options: Sequence[str]) -> lis
     ]
 
 
-def facts_of(decisions: Sequence[Decision]) -> Facts:
-    """Return the facts about the release of JAX that decisions are about, the newest if they are about none."""
-    return next(_facts_of_each(decisions), None) or load_facts()
-
-
-def _facts_of_each(decisions: Sequence[Decision]) -> Iterator[Facts]:
+def facts_of(decisions: Sequence[Decision]) -> Iterator[Facts]:
+    """Yield the facts about each release of JAX that decisions are about."""
     for release in filter(None, map(release_of, decisions)):
         yield load_facts(release)
 
 
 def check_python(decisions: Sequence[Decision], environment: Environment) -> None:
     """Raise a `UsageError` if the release does not run on an environment's Python: installers say that unclearly."""
-    for facts in _facts_of_each(decisions):
+    for facts in facts_of(decisions):
         if facts.requires_python and not in_range(environment.version, facts.requires_python):
             version = ".".join(map(str, environment.version))
             raise UsageError(

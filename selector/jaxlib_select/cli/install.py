@@ -10,16 +10,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from jaxlib_select.apply.installer import (
-    accelerator_families,
-    find_installer,
-    make_plan,
-    run_installer,
-    show,
-    turned_around,
-)
+from jaxlib_select.apply.installer import accelerator_families, make_plan, run_installer, show, turned_around
 from jaxlib_select.apply.pylock import check_machine, lock_environment_of
-from jaxlib_select.apply.resolution import find_order
+from jaxlib_select.apply.resolution import find_wheels, show_wheels
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.cli import arguments
@@ -48,24 +41,25 @@ def execute(args: argparse.Namespace) -> int:
     packages = arguments.packages_from(args)
     decisions = [resolve(package, machine, policy) for package in packages]
     environment = arguments.environment_from(args)
-    installer = find_installer(environment, os.environ, kind=args.installer)
+    installer = arguments.installer_from(args, environment)
     arguments.check_python(decisions, environment)
     if args.machine:
         command = show(["jaxlib-select", "resolve", packages[0], "--machine", args.machine])
         check_machine(lock_environment_of(environment), machine, f"install there; what: {command}")
-    options = arguments.options_from(args)
-    if not args.dry_run or turned_around(options) != options:  # a dry run asks the index only where it has a choice
-        options = find_order(decisions, installer, options)
+    # A dry run asks the index only where it has a choice.
+    if not args.dry_run or turned_around(installer.sources) != installer.sources:
+        installer, wheels = find_wheels(decisions, installer)
+        sys.stderr.writelines(f"{line}\n" for line in show_wheels(wheels))
     installed = facts_for(environment)
     plugins = find_plugins(environment, os.environ, installed)
-    families = accelerator_families(arguments.facts_of(decisions), installed)
-    steps = make_plan(decisions, environment, plugins, installer, options, families=families)
+    families = accelerator_families(*arguments.facts_of(decisions), installed)
+    steps = make_plan(decisions, environment, plugins, installer, families=families)
     _print(args, decisions, steps)
     if args.dry_run:
         return 0
     for step in steps:
         run_installer(step)
-    return check_result(environment, machine, options, described=bool(args.machine))
+    return check_result(environment, machine, installer.sources, described=bool(args.machine))
 
 
 def check_result(environment: Environment, machine: Machine, options: Sequence[str], *, described: bool) -> int:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,11 +25,11 @@ from jaxlib_select.apply.formats import (
     write_uv_snippet,
 )
 from jaxlib_select.apply.groups import Choices, make_choices
-from jaxlib_select.apply.installer import Installer, find_installer, only_from
+from jaxlib_select.apply.installer import Installer
 from jaxlib_select.apply.locations import make_relative, pack_arguments, with_sources
 from jaxlib_select.apply.lock_file import find_differences, read_lock, write_text
 from jaxlib_select.apply.pylock import Group, LockEnvironment, build_document, check_machine, lock_environment_of
-from jaxlib_select.apply.resolution import find_order, pip_remark, resolve_group
+from jaxlib_select.apply.resolution import find_wheels, pip_remark, resolve_group
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Policy, from_arguments
 from jaxlib_select.choose.resolve import resolve, split_package
@@ -75,10 +74,8 @@ def execute(args: argparse.Namespace) -> int:
     choices = make_choices(
         _the_package(arguments.packages_from(args)), arguments.machine_from(args), arguments.policy_from(args), wanted
     )
-    for warning in (
-        *choices.decision.warnings,
-        *arguments.index_warnings(choices.decisions, arguments.options_from(args)),
-    ):
+    ignored = arguments.index_warnings(choices.decisions, arguments.options_from(args))
+    for warning in (*choices.decision.warnings, *ignored):
         print(f"warning: {warning}", file=sys.stderr)
     text, path = _write(args, form, choices)
     if path is None:
@@ -115,30 +112,30 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
         choices.machine,
         "write the lock on a machine of that platform, or one that every tool resolves: --format uv",
     )
-    installer = find_installer(environment, os.environ, kind=args.installer)
+    installer = arguments.installer_from(args, environment)
     if installer.kind == "pip" and (remark := pip_remark(environment.version_of("pip") or "")):
         print(f"note: {remark}", file=sys.stderr)
-    options = find_order([choices.decision], installer, arguments.options_from(args))
+    installer, _ = find_wheels([choices.decision], installer)
     path = args.output or Path("requirements.txt" if form == REQUIREMENTS else "pylock.toml")
     folder = path.absolute().parent
     backends = [value for values in args.backend for value in values]
     asked = [*(["--backend", *backends] if backends else []), *(["--groups", args.groups] if args.groups else [])]
     # What to say again when the lock is to be written again: not for which machine, nor for which Python.
-    evidence = choices.evidence(wanted, pack_arguments((*asked, *options), folder))
+    evidence = choices.evidence(wanted, pack_arguments((*asked, *installer.sources), folder))
     if form == REQUIREMENTS:
-        group = _resolve_aloud(choices.decision, installer, options)
-        return write_requirements(group, evidence, only_from(choices.decision.index_url, options)), path
-    groups = _relative(_resolve(choices, installer, options, strict=args.groups is not None), folder)
+        group = _resolve_aloud(choices.decision, installer)
+        return write_requirements(group, evidence, installer.only_from(choices.decision.index_url).sources), path
+    groups = _relative(_resolve(choices, installer, strict=args.groups is not None), folder)
     return write_toml(build_document(groups, choices.decision.group, evidence, wanted)), path
 
 
-def _resolve(choices: Choices, installer: Installer, options: Sequence[str], *, strict: bool) -> list[Group]:
+def _resolve(choices: Choices, installer: Installer, *, strict: bool) -> list[Group]:
     """Resolve every group; one that nobody asked for by name may be missing from the index."""
-    groups = [_resolve_aloud(choices.decision, installer, options)]
+    groups = [_resolve_aloud(choices.decision, installer)]
     for other in choices.others:
         named = strict and other.group == other.backend
         try:
-            groups.append(_resolve_aloud(other, installer, options, quiet=not named))
+            groups.append(_resolve_aloud(other, installer, quiet=not named))
         except InstallError as error:
             if named:
                 raise
@@ -146,10 +143,10 @@ def _resolve(choices: Choices, installer: Installer, options: Sequence[str], *, 
     return groups
 
 
-def _resolve_aloud(decision: Decision, installer: Installer, options: Sequence[str], *, quiet: bool = False) -> Group:
+def _resolve_aloud(decision: Decision, installer: Installer, *, quiet: bool = False) -> Group:
     """Resolve a group, and say so: it may take minutes."""
     print(f"resolving {decision.group} with {installer.kind} ...", file=sys.stderr, flush=True)
-    return resolve_group(decision, installer, options, quiet=quiet)
+    return resolve_group(decision, installer, quiet=quiet)
 
 
 def _relative(groups: Sequence[Group], folder: Path) -> list[Group]:

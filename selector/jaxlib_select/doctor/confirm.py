@@ -14,6 +14,7 @@ from pathlib import Path
 from jaxlib_select.doctor.predict import FAILS, SERVES, Prediction
 from jaxlib_select.doctor.report import ERROR, NO_REMEDY, NOTE, WARNING, Finding, Remedy
 from jaxlib_select.installed.plugins import flatten
+from jaxlib_select.sentences import shorten
 from jaxlib_select.tables import read
 
 _TIME_LIMIT = 180.0  # seconds; a TPU alone may take one minute to answer
@@ -119,5 +120,4 @@ def compare(
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 600 else f"{line[:597]}..."
+    return shorten(" ".join(text.split()), 600)

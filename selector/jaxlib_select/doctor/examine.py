@@ -34,6 +34,7 @@ from jaxlib_select.errors import InstallError
 from jaxlib_select.facts import Facts, facts_about
 from jaxlib_select.installed.environment import Environment, this_environment
 from jaxlib_select.installed.plugins import REFUSED, Lock, Plugin, Problem, find_plugins, locate, read_lock
+from jaxlib_select.machine import detect
 from jaxlib_select.machine.model import Machine
 
 
@@ -55,17 +56,10 @@ def examine_here(
         described: Whether the machine is one of a file, and not this one.
     """
     environment = environment if environment is not None else this_environment()
-    machine = machine if machine is not None else detect_here()
+    machine = machine if machine is not None else detect.detect()
     facts = facts_for(environment)
     around = Surroundings(machine, facts, os.environ, decide(machine, facts, "auto"), described)
     return examine(environment, around, installer_of(environment, options=options, kind=kind))
-
-
-def detect_here() -> Machine:
-    """Look at this machine."""
-    from jaxlib_select.machine.detect import detect  # not needed where a machine is described by a file
-
-    return detect()
 
 
 def examine(environment: Environment, around: Surroundings, installer: Installer) -> Report:

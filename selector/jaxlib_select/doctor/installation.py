@@ -160,9 +160,8 @@ def stale_kernels(exam: Examination) -> Iterator[Finding]:
             what = f"{name} {distribution.version} does not fit jaxlib {jaxlib}, so JAX does not use it"
             owner = next((plugin for plugin in exam.plugins if plugin.label == f"{stem.group(1)}-pjrt"), None)
             level = exam.level(owner.platform if owner is not None else None, SERVES)
-            yield Finding(
-                level, "kernel-mismatch", what, show(exam.installer.install([f"{name}=={jaxlib.partition('+')[0]}"]))
-            )
+            remedy = show(exam.installer.install([f"{name}=={jaxlib.partition('+')[0]}"]))
+            yield Finding(level, "kernel-mismatch", what, remedy)
 
 
 def lost_files(exam: Examination) -> Iterator[Finding]:

@@ -231,16 +231,10 @@ def _library_path(exam: Examination) -> Iterator[Finding]:
                 what = f"LD_LIBRARY_PATH leads to {entry.path} instead of {entry.shadows}"
                 yield Finding(WARNING, "library-shadowed", what, unset("LD_LIBRARY_PATH"))
             for misfit in [file.misfit for file in entry.on_library_path if file.misfit]:
-                what = f"LD_LIBRARY_PATH: {misfit}"
-                if entry.path is None:
-                    yield Finding(
-                        WARNING,
-                        "library-foreign",
-                        f"{what}, so {entry.name} cannot be loaded",
-                        unset("LD_LIBRARY_PATH"),
-                    )
-                else:
-                    yield Finding(NOTE, "library-foreign", f"{what}, and is passed over")
+                lost = entry.path is None
+                what = f"{misfit}, {f'so {entry.name} cannot be loaded' if lost else 'and is passed over'}"
+                level, remedy = (WARNING, unset("LD_LIBRARY_PATH")) if lost else (NOTE, "")
+                yield Finding(level, "library-foreign", f"LD_LIBRARY_PATH: {what}", remedy)
 
 
 _RULES: Sequence[Callable[[Examination], Iterator[Finding]]] = (

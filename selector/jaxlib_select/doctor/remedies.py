@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jaxlib_select.apply.installer import Installer, accelerator_families, make_plan, name_of, show
+from jaxlib_select.apply.installer import Installer, accelerator_families, make_plan, name_of, release_of, show
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.doctor.predict import Conditions, Prediction, is_candidate
 from jaxlib_select.doctor.report import ERROR, NO_REMEDY, WARNING, Remedy
@@ -24,9 +24,9 @@ LOCK_ERRORS = ("LockMissingError", "VersionMismatchError", "LockMismatchError")
 
 # Variables that say where pip and uv find wheels; not `INDEX_URL`, which mostly names a mirror of the public index.
 _SOURCES = re.compile(r"(PIP|UV)_(FIND_LINKS|INDEX|EXTRA_INDEX_URL)")
-_SOURCE_NOTE = "add --find-links DIR or --extra-index-url URL for our wheels"
-_NAME = re.compile(r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?")  # of a distribution (PEP 508)
-_REMOVAL = re.compile("(?:uv )?pip uninstall (.+)")  # the remedies of our plugins that remove others
+_SOURCE_NOTE = "add --index-url URL or --find-links DIR for our wheels"
+_NAME = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"  # of a distribution (PEP 508)
+_REMOVAL = re.compile(f"(?:uv )?pip uninstall ({_NAME}(?: {_NAME})*)")  # remedies of our plugins that remove others
 
 
 def names_to_remove(remedy: str) -> list[str]:
@@ -38,8 +38,7 @@ def names_to_remove(remedy: str) -> list[str]:
     (['jax-a', 'jaxlib-b'], [])
     """
     found = _REMOVAL.fullmatch(remedy)
-    names = found[1].split() if found is not None else []
-    return names if all(map(_NAME.fullmatch, names)) else []
+    return found[1].split() if found is not None else []
 
 
 @dataclass(frozen=True)
@@ -195,8 +194,7 @@ class Examination:
 
     def _decided(self) -> str | None:
         """Return the release of JAX that was decided for."""
-        requirements = self.decision.requirements if self.decision is not None else ()
-        return next((text.partition("==")[2] for text in requirements if name_of(text) == "jax"), None)
+        return release_of(self.decision) if self.decision is not None else None
 
     def _requirements(self, names: Sequence[str], release: str | None) -> list[str]:
         """Return the requirements for a release: with extras and bounds those that the decision is about."""
@@ -216,7 +214,7 @@ def belongings(distribution: str, environment: Environment) -> tuple[str, ...]:
 def show_decision(installer: Installer, decision: Decision, variables: Mapping[str, str]) -> Remedy:
     """Return the command that carries out a decision; constraints are requirements of what comes along anyway."""
     requirements = (*decision.requirements, *decision.constraints)
-    command = show(installer.install(requirements, index_url=decision.index_url))
+    command = show(installer.only_from(decision.index_url).install(requirements))
     return Remedy(command, _source_note(installer, variables) if decision.index_url is None else "")
 
 

@@ -19,7 +19,7 @@ from jaxlib_select.errors import UsageError
 from jaxlib_select.names import normalize
 
 GROUP = "jax_plugins"
-_PLACES = ("bin/python", "Scripts/python.exe")  # of the interpreter in a virtual environment
+PLACES = ("bin/python", "Scripts/python.exe")  # of the interpreter in a virtual environment
 _ASK = """
 import json, platform, sys
 host = [sys.platform, platform.machine()]
@@ -98,7 +98,7 @@ def read_environment(
     """
     folders = tuple(dict.fromkeys(path for path in paths if path.is_dir()))
     found: dict[str, Distribution] = {}
-    duplicates: list[str] = []
+    duplicates: set[str] = set()
     damaged: list[Path] = []
     for folder in folders:
         here = set()
@@ -108,12 +108,11 @@ def read_environment(
                 damaged.append(Path(str(getattr(metadata, "_path", folder))))
                 continue
             if distribution.name in here:
-                duplicates.append(distribution.name)
+                duplicates.add(distribution.name)
             here.add(distribution.name)
             found.setdefault(distribution.name, distribution)
     root = prefix if prefix is not None else python.parent.parent
-    doubled = tuple(sorted(set(duplicates)))
-    return Environment(python, version, folders, root, found, doubled, tuple(sorted(damaged)), host)
+    return Environment(python, version, folders, root, found, tuple(sorted(duplicates)), tuple(sorted(damaged)), host)
 
 
 def this_environment() -> Environment:
@@ -156,9 +155,9 @@ def find_interpreter(path: Path) -> Path:
         UsageError: There is none.
     """
     if path.is_dir():
-        found = next((path / place for place in _PLACES if (path / place).is_file()), None)
+        found = next((path / place for place in PLACES if (path / place).is_file()), None)
         if found is None:
-            raise UsageError(f"no Python in the folder {path}: neither {' nor '.join(_PLACES)} is there")
+            raise UsageError(f"no Python in the folder {path}: neither {' nor '.join(PLACES)} is there")
         return found
     if not path.exists():
         raise UsageError(f"no such Python: {path}")

@@ -148,25 +148,19 @@ def arch(host: Host) -> str:
 
 
 def is_wsl(host: Host) -> bool:
-    """Return whether this is Linux on Windows (WSL2)."""
-    if host.system != "linux":
-        return False
+    """Return whether this Linux is one on Windows (WSL2)."""
     return "microsoft" in host.kernel.lower() or (host.exists("/dev/dxg") and host.exists("/usr/lib/wsl/lib"))
 
 
 def is_tegra(host: Host) -> bool:
-    """Return whether the kernel, NVIDIA's release file or the device tree says that this is a Tegra chip."""
-    if host.system != "linux":
-        return False
+    """Return whether the kernel of Linux, NVIDIA's release file or the device tree says that this is a Tegra chip."""
     if "-tegra" in host.kernel or host.exists("/etc/nv_tegra_release"):
         return True
     return "nvidia,tegra" in (host.read("/proc/device-tree/compatible") or "")
 
 
 def container(host: Host) -> str | None:
-    """Return what runs this container; nothing outside of containers."""
-    if host.system != "linux":
-        return None
+    """Return what runs this container of Linux; nothing outside of containers."""
     if host.exists("/.dockerenv"):
         return "docker"
     if host.exists("/run/.containerenv"):

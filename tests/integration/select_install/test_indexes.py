@@ -16,7 +16,7 @@ from jaxlib_select.apply.resolution import resolve_group
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.installed.environment import other_environment
 from pjrtwheel.environment.venv import find_uv
-from select_bench import WANTED, Bench, backends, installed, write_wheel
+from select_bench import VERSION, WANTED, Bench, backends, installed, write_wheel
 from select_commands import lacking
 
 pytestmark = pytest.mark.integration
@@ -36,37 +36,46 @@ def test_an_index_that_cannot_be_reached(bench: Bench, installer: str) -> None:
 
 
 def write_indexes(bench: Bench) -> Path:
-    """Write two indexes: ours, and one as the public one is, with JAX's own jaxlib of the same release."""
+    """Write three indexes: `ours` serves everything, `public` JAX as it is published, both others a `jaxlib-cpu` 99."""
     root = bench.folder / "indexes"
     for wheel in bench.wheels.glob("*.whl"):
-        parts = wheel.name.split("-")
-        public = "+" not in parts[1]
-        place = root / ("public" if public else "ours") / parts[0].replace("_", "-") / wheel.name
-        place.parent.mkdir(parents=True, exist_ok=True)
-        place.symlink_to(wheel)
+        name, version, *_ = wheel.name.split("-")
+        for index in ["ours"] if "+" in version else ["public"] if name == "jaxlib" else ["ours", "public"]:
+            place = root / index / name.replace("_", "-") / wheel.name
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(wheel)
+    for index in ("public", "strange"):
+        (root / index / "jaxlib-cpu").mkdir(parents=True)
+        write_wheel(root / index / "jaxlib-cpu", "jaxlib_cpu-99-py3-none-any.whl", {"jaxlib_cpu/__init__.py": ""})
     return root
 
 
+# The main index, and an extra one; a folder without that.
+SOURCES = [("ours", "public"), ("public", "ours"), ("ours", "strange"), ("public", "")]
+
+
 @pytest.mark.parametrize("installer", ["uv", "pip"])
-@pytest.mark.parametrize("main", ["ours", "public"])
-def test_ours_is_taken_from_two_indexes_in_any_order(
-    bench: Bench, serve: Callable[..., AbstractContextManager[str]], installer: str, main: str
+@pytest.mark.parametrize(("main", "extra"), SOURCES)
+def test_ours_is_taken_from_two_sources_in_any_order(
+    bench: Bench, serve: Callable[..., AbstractContextManager[str]], installer: str, main: str, extra: str
 ) -> None:
-    """Left alone, uv would take JAX's own jaxlib from the extra index, and it serves no package of ours."""
+    """Left alone, uv would take JAX's own jaxlib from the extra index, and pip the highest `jaxlib-cpu` of all."""
     python = bench.python("new", pip=True)
     online = replace(bench, more={"UV_OFFLINE": "0"})
     target = ("--python", python, "--installer", installer, "--machine", bench.machine("cpu"))
-    extra = {"ours": "public", "public": "ours"}[main]
     with serve(write_indexes(bench)) as address:
-        where = ("--index-url", f"{address}{main}", "--extra-index-url", f"{address}{extra}")
+        more = ("--extra-index-url", f"{address}{extra}") if extra else ("--find-links", bench.wheels)
+        where = ("--index-url", f"{address}{main}", *more)
         online.select("lock", "jax", "--groups", "cpu", *target, *where)
         packages = tomllib.loads((bench.folder / "pylock.toml").read_text())["packages"]
-        online.select("install", "jax", *target, *where)
+        said = online.select("install", "jax", *target, *where)
         again = bench.python("again", pip=True)
         online.select("apply", *target, "--python", again)  # the lock knows the indexes
     (jaxlib,) = (package for package in packages if package["name"] == "jaxlib")
     assert ["%2B" in wheel["url"] or "+" in wheel["url"] for wheel in jaxlib["wheels"]] == [True]
     assert (backends(python), backends(again)) == (WANTED["cpu"], WANTED["cpu"])
+    place = f"{address.removeprefix('http://')}ours" if extra else str(bench.wheels)
+    assert f"jaxlib_cpu-{VERSION}-*.whl  from {place}"[:77] in said
 
 
 @pytest.mark.parametrize("installer", ["uv", "pip"])
@@ -76,16 +85,15 @@ def test_jaxs_own_jaxlib_is_neither_installed_nor_locked(
     """Where the only index with a jaxlib has JAX's own: nothing is changed, and the message says what is missing."""
     python, index = bench.python("new", pip=True), write_indexes(bench)
     online = replace(bench, more={"UV_OFFLINE": "0"})
-    (index / "ours/jaxlib-cpu").rename(index / "public/jaxlib-cpu")
+    for wheel in (index / "ours/jaxlib-cpu").iterdir():
+        wheel.rename(index / "public/jaxlib-cpu" / wheel.name)
     target = ("--python", python, "--installer", installer, "--machine", bench.machine("cpu"))
     with serve(index) as address:
         where = ("--index-url", f"{address}public")
-        locked = online.select("lock", "jax", "-o", "requirements.txt", *target, *where, status=4)
-        if installer == "uv":
-            assert online.select("install", "jax", *target, *where, status=4) == locked
-            assert backends(python) == {}
-    assert ": --find-links DIR, or --extra-index-url URL" in locked
-    assert not (bench.folder / "requirements.txt").exists()
+        for command in (("lock", "jax", "-o", "requirements.txt"), ("install", "jax")):
+            said = online.select(*command, *target, *where, status=4)
+            assert ": --index-url URL, or --find-links DIR" in said
+    assert (backends(python), (bench.folder / "requirements.txt").exists()) == ({}, False)
 
 
 def write_torch(bench: Bench) -> Path:
@@ -115,14 +123,14 @@ def test_torch_of_another_index_is_exchanged(
     installer, index = torch_environment
     with serve(index) as address:
         decision = Decision("torch", "cu126", ("torch==2.14.*",), (), index_url=f"{address}cu126")
-        mine = ("--index-url", f"{address}cpu")
-        steps = make_plan([decision], other_environment(installer.python), (), installer, mine, families=())
+        given = replace(installer, sources=("--index-url", f"{address}cpu"))
+        steps = make_plan([decision], other_environment(installer.python), (), given, families=())
         with pytest.MonkeyPatch.context() as patch:
             for name, value in {**bench.environ, "UV_OFFLINE": "0"}.items():
                 patch.setenv(name, value)
             for step in steps:
                 run_installer(step)
-            locked = resolve_group(decision, installer, mine).packages
+            locked = resolve_group(decision, given).packages
     assert {package["name"]: package["version"] for package in locked} == {"torch": "2.14.0+cu126", "small": "1.0"}
     found = installed(installer.python)
     assert (found["torch"], found["small"]) == ("2.14.0+cu126", "1.0")

@@ -3,6 +3,7 @@
 """Installing with `jaxlib-select` into environments that have something else already."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,22 @@ def test_apply_replaces_a_jaxlib_that_is_not_ours(bench: Bench, stock_jax: tuple
     bench.select("apply", name, *stock_jax)
     assert backends(bench.folder / "stock/bin/python") == WANTED["cpu"]
     assert "reinstall" not in bench.select("apply", name, "--dry-run", *stock_jax)
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_no_file_of_the_working_directory_is_run(bench: Bench, installer: str) -> None:
+    """A project may have modules of any name, or a stranger's: neither this program nor pip imports them."""
+    python, folder = bench.python("clean", pip=True), bench.folder / "project"
+    folder.mkdir()
+    for name in ("jax", "json", "pip", "tomllib"):
+        (folder / f"{name}.py").write_text(f"open({str(folder / 'marker')!r}, 'w')")
+    target = bench.target(python, "cpu", installer)
+    commands = ["resolve jax", "install --dry-run jax", "lock jax --groups cpu", "apply", "doctor --import"]
+    for command in commands:
+        options = target[2:4] if command.startswith("resolve") else target
+        done = bench.attempt(sys.executable, "-m", "jaxlib_select", *command.split(), *options, folder=folder)
+        assert (command, "Traceback" in done.stderr, (folder / "marker").exists()) == (command, False, False)
+    assert backends(python) == WANTED["cpu"]
 
 
 def test_the_real_jax_after_locking_and_applying(real_bench: Bench) -> None:

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
+from jaxlib_select.apply.configuration import find_added_indexes
 from jaxlib_select.apply.installer import (
     Installer,
     accelerator_families,
     explain_failure,
     find_installer,
     make_plan,
-    only_from,
     other_backends,
     pip_installer,
     run_installer,
@@ -70,12 +70,12 @@ def test_an_index_of_the_decision_is_the_only_one() -> None:
     """Of two, uv refuses both and pip takes the last; folders stay, and with --no-index nothing is asked."""
     mine = ("--index-url", "https://mine", "--find-links", "dist", "--extra-index-url", "https://more")
     for tool in (UV, PIP):
-        jax, torch = make_plan([CUDA12, TORCH], environment(), [], tool, mine, families=FAMILIES)
-        assert jax == (*tool.install(["x"], options=mine)[:-1], *CUDA12.requirements, *CUDA12.constraints)
+        jax, torch = make_plan([CUDA12, TORCH], environment(), [], replace(tool, sources=mine), families=FAMILIES)
+        assert jax == (*tool.install(mine), *CUDA12.requirements, *CUDA12.constraints)
         own = ("--index-url", TORCH.index_url, "--find-links", "dist", "torch==2.9.0")
         assert torch == (*tool.install(["x"])[:-1], *own)
-    offline = ("--no-index", "--find-links", "dist")
-    assert only_from(TORCH.index_url, offline) == offline
+    offline = replace(UV, sources=("--no-index", "--find-links", "dist"))
+    assert offline.only_from(TORCH.index_url) == offline
 
 
 def test_other_backends_go_after_the_new_one_is_there() -> None:
@@ -133,6 +133,49 @@ def test_uv_comes_first_where_it_is(tmp_path: Path, kind: str | None, has_uv: bo
     if has_uv:
         (tmp_path / "uv").touch(0o755)
     assert find_installer(environment(pip="26.3"), {"PATH": str(tmp_path)}, kind=kind).kind == expected
+
+
+def test_pip_of_an_old_python_is_isolated() -> None:
+    """It does not know PYTHONSAFEPATH, by which newer ones do not take a `pip.py` of the working directory for pip."""
+    old = replace(environment(pip="23.0"), version=(3, 10, 13))
+    assert find_installer(old, {"PATH": "/nowhere"}).program == (str(PYTHON), "-I", "-m", "pip")
+
+
+PROJECT = "project/pyproject.toml"
+GIVEN = ["--index-url", "https://given"]
+EXTRA, DEFAULT = 'index = [{url = "https://a"}]', 'index = [{url = "https://a", default = true}]'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sources", "named"),
+    [
+        (PROJECT, f"[tool.uv]\n{EXTRA}", GIVEN, True),
+        (PROJECT, '[tool.uv.pip]\nextra-index-url = ["https://a"]', GIVEN, True),
+        (PROJECT, f"[tool.uv]\n{DEFAULT}", [], True),
+        (PROJECT, f"[tool.uv]\n{DEFAULT}", GIVEN, False),  # the one that is given replaces it
+        (PROJECT, f"[tool.uv]\n{EXTRA[:-2]}, explicit = true}}]", GIVEN, False),
+        (PROJECT, "[tool.uv]\nindex = 1", GIVEN, False),  # uv says so
+        ("uv.toml", 'find-links = ["a"]', [], True),
+    ],
+)
+def test_a_project_that_adds_an_index(tmp_path: Path, name: str, text: str, sources: list[str], named: bool) -> None:
+    """The file that uv takes from the working directory upwards is named."""
+    folder = tmp_path / "project/below"
+    folder.mkdir(parents=True)
+    (tmp_path / name).write_text(text)
+    found = find_added_indexes(replace(UV, sources=tuple(sources)), folder, {})
+    assert found == ([str(tmp_path / name)] if named else [])
+
+
+def test_variables_that_add_an_index(tmp_path: Path) -> None:
+    """Those of the installer that is used, next to an index that is given; without one they are the user's choice."""
+    config = tmp_path / "pip.conf"
+    config.write_text("[global]\nextra-index-url =\n    https://a\n")
+    environ = dict.fromkeys(("UV_INDEX", "UV_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL"), "https://a")
+    environ["PIP_CONFIG_FILE"] = str(config)
+    found = [find_added_indexes(replace(tool, sources=tuple(GIVEN)), tmp_path, environ) for tool in (UV, PIP)]
+    assert found == [["UV_INDEX"], ["PIP_FIND_LINKS", str(config)]]
+    assert [find_added_indexes(tool, tmp_path, environ) for tool in (UV, PIP)] == [[], []]
 
 
 @pytest.mark.parametrize(

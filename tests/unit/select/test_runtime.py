@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from jaxlib_select import runtime
-from jaxlib_select.doctor import examine
 from jaxlib_select.errors import BackendError
+from jaxlib_select.machine import detect
 from machines import H100, MAX
 from select_commands import lacking
 from site_packages import BACKENDS, Site
@@ -35,7 +35,7 @@ def install(site: Site, monkeypatch: pytest.MonkeyPatch) -> Install:
                 site.write(path, (site.folder / path).read_text("utf-8") + text)
         elsewhere = [path for path in sys.path if "site-packages" not in path]
         monkeypatch.setattr(sys, "path", [str(site.folder), *elsewhere])
-        monkeypatch.setattr(examine, "detect_here", lambda: H100)
+        monkeypatch.setattr(detect, "detect", lambda: H100)
         monkeypatch.setenv("JAX_SKIP_CUDA_CONSTRAINTS_CHECK", "1")  # NVIDIA's libraries are not there
 
     return install
@@ -75,7 +75,7 @@ def test_a_package_that_the_installed_release_lacks_is_found_in_another(
     add_release("1.2.3", oneapi="no file")
     add_release("2.0")
     install()
-    monkeypatch.setattr(examine, "detect_here", lambda: MAX)
+    monkeypatch.setattr(detect, "detect", lambda: MAX)
     with pytest.raises(BackendError) as caught:
         runtime.require(backend, initialize=False)
     assert lacking(str(caught.value), repr(backend), "jaxlib-oneapi 1.2.3", "no file", "resolve jax==2.0") == []

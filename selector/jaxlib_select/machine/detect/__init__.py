@@ -50,13 +50,9 @@ def detect(host: Host | None = None) -> Machine:
     host = this_host() if host is None else host
     notes: list[str] = []
     detectors = _find_detectors(notes)
-    found = {
-        "arch": _guard(_plainly(arch), host, notes),
-        "wsl": _guard(_plainly(is_wsl), host, notes),
-        "tegra": _guard(_plainly(is_tegra), host, notes),
-        **{entry.key: _guard(entry.look, host, notes) for entry in detectors if host.system in entry.systems},
-        "container": _guard(_plainly(container), host, notes),
-    }
+    everything = [*map(_plainly, ("wsl", "tegra"), (is_wsl, is_tegra)), *detectors, _plainly("container", container)]
+    found = {entry.key: _guard(entry.look, host, notes) for entry in everything if host.system in entry.systems}
+    found["arch"] = _guard(lambda host: (arch(host), []), host, notes)
     known = {key: value for key, value in found.items() if value is not None and key in _attributes()}
     others = {key: value for key, value in found.items() if value is not None and key not in _attributes()}
     visible = [name for entry in detectors for name in entry.variables if name in host.environ]
@@ -87,9 +83,9 @@ def _attributes() -> list[str]:
     return [attribute.name for attribute in fields(Machine)]
 
 
-def _plainly(look: Callable[[Host], object]) -> Look:
-    """Return a function that finds nothing odd."""
-    return lambda host: (look(host), [])
+def _plainly(key: str, look: Callable[[Host], object]) -> Detector:
+    """Return what looks at Linux, and finds nothing odd."""
+    return Detector(key, lambda host: (look(host), []))
 
 
 def _guard(look: Look, host: Host, notes: list[str]) -> Any:

@@ -53,7 +53,7 @@ def test_each_installer_is_asked_in_its_own_way(make_lock: Callable[..., Path]) 
     found = []
     for installer in (uv_installer(PYTHON), pip_installer(PYTHON)):
         for group in ("cuda13", "cuda12"):
-            with apply_lock(read_lock(path), group, environment("26.3"), installer, []) as ((command,), _):
+            with apply_lock(read_lock(path), group, environment("26.3"), installer) as ((command,), _):
                 found.append(" ".join(command[command.index("install") + 1 :]))
     with_uv = f"--python /venv/bin/python -r {path}"
     assert found == [with_uv, f"{with_uv} --group cuda12", f"-r {path}", f"--group {path}:cuda12"]
@@ -62,7 +62,7 @@ def test_each_installer_is_asked_in_its_own_way(make_lock: Callable[..., Path]) 
 def test_an_old_pip_gets_a_requirements_file(make_lock: Callable[..., Path]) -> None:
     """With the packages of the group, their hashes, and the folders where files lie."""
     path = make_lock(("https://example.org/jax-1.0", "file:///folder/jax-1.0"))
-    with apply_lock(read_lock(path), "cuda12", environment("23.2.1"), pip_installer(PYTHON), []) as ((command,), _):
+    with apply_lock(read_lock(path), "cuda12", environment("23.2.1"), pip_installer(PYTHON)) as ((command,), _):
         *_, no_deps, option, file = command
         lines = [line for line in Path(file).read_text().splitlines() if not line.startswith(("#", " "))]
     assert lines == ["--find-links file:///folder", "cudnn==9.10 \\", "jax==1.0 \\", "jaxlib-cuda-12==1.0 \\"]
