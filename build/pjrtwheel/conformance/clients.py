@@ -32,7 +32,7 @@ def find_test_files(folder: Path, names: Sequence[str]) -> tuple[Path, ...]:
     paths = tuple(named or sorted(folder.glob("*_test.py")))
     missing = [path.name for path in paths if not path.is_file()] if paths else ["*_test.py"]
     if missing:
-        raise UsageError(f"not in {folder}: {', '.join(missing)}", cause=HOW_TO_GET)
+        raise UsageError(f"no {', '.join(missing)} in {folder}", cause=HOW_TO_GET)
     return paths
 
 

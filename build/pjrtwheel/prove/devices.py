@@ -76,7 +76,7 @@ def detect_devices(python: Path, wheels: Sequence[Path], backend: Backend) -> De
     """
     wheel = next(path for path in wheels if path.name.startswith(f"{backend.package}-"))
     with tempfile.TemporaryDirectory(prefix="detect-") as scratch:
-        unpack_wheel(wheel, Path(scratch), [f"{backend.package}/*.py"])
+        unpack_wheel(wheel, Path(scratch), [], optional=[f"{backend.package}/*.py"])
         end = run_process([str(python), "-I", str(_INSIDE), scratch, backend.package], _SECONDS)
     if end.status != 0:
         return None  # the environment will show what is wrong

@@ -134,7 +134,7 @@ def compare_inspections(a: Inspection, b: Inspection) -> Comparison:
             *(entry.about for entry in whole if entry not in differences),
             *dict.fromkeys(f"{entry.about} of libraries" for entry in libraries if entry.about not in differing),
         ),
-        tuple(name for name in both if name not in {entry.library for entry in differences}),
+        tuple(name for name in pairs if name not in {entry.library for entry in differences}),
         same_bytes=a.sha256 == b.sha256,
     )
 

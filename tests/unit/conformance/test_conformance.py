@@ -161,9 +161,9 @@ def test_test_files_are_found_by_name(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     assert [path.name for path in find_test_files(tmp_path, [])] == ["a_test.py", "b_test.py"]
     assert [path.name for path in find_test_files(tmp_path, ["b_test.py", "a_test"])] == ["b_test.py", "a_test.py"]
-    with pytest.raises(UsageError, match=r"c_test\.py\nJAX's tests are not in its wheel"):
+    with pytest.raises(UsageError, match=r"no c_test\.py in .*\nJAX's tests are not in its wheel"):
         find_test_files(tmp_path, ["c_test"])
-    with pytest.raises(UsageError, match=r"nowhere: \*_test\.py"):
+    with pytest.raises(UsageError, match=r"no \*_test\.py"):
         find_test_files(tmp_path / "nowhere", [])
 
 
