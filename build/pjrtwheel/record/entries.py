@@ -6,7 +6,7 @@ The dataclasses are the contract: `pjrtwheel.tables` reads and writes them, and 
 them to others.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -23,7 +23,6 @@ from pjrtwheel.wheel.report import Report
 RELEASE_FILENAME = "release.json"
 SCHEMA: Literal[2] = 2
 _UNKNOWN = Origin(None, None, "", "")
-_NOTHING = (0, True, 0, 0, 0)  # the strength of a proof for which nothing was tried
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,23 +229,26 @@ def _choose_proofs(proofs: Iterable[Proof]) -> list[Proof]:
     proofs that all show nothing, one is kept.
     """
     ranked = sorted(proofs, key=_rank)
-    compiled = {proof.backend: proof for proof in sorted(ranked, key=lambda proof: len(compiled_chips(proof)))}
+    useful = [proof for proof in ranked if _shows_anything(proof)] or ranked[-1:]
+    # What a proof can be the best at, with its backend: the last one in rank that claims it stays.
+    best: dict[tuple[str | None, str], Proof] = {}
+    for proof in useful:
+        real = () if proof.emulated else ("on a real machine",)
+        for claim in ("all", *real, *(python.python for python in _pythons_tried(proof))):
+            best[proof.backend, claim] = proof
+    for proof in sorted(useful, key=lambda proof: len(compiled_chips(proof))):
+        if compiled_chips(proof):
+            best[proof.backend, "compiled for chips"] = proof
     kept: list[Proof] = []
-    for proof in reversed(ranked):
-        most_chips = bool(compiled_chips(proof)) and proof == compiled[proof.backend]
-        adds = most_chips or _adds_to(proof, [other for other in kept if other.backend == proof.backend])
-        if adds and proof not in kept:
+    for proof in reversed(useful):
+        if proof in best.values() and proof not in kept:
             kept.append(proof)
-    useful = [proof for proof in kept if _strength(proof) > _NOTHING] or ranked[-1:]
-    by_name = sorted(useful, key=lambda proof: proof.backend or "")
+    by_name = sorted(kept, key=lambda proof: proof.backend or "")
     return sorted(by_name, key=_strength, reverse=True)
 
 
-def _adds_to(proof: Proof, stronger: Sequence[Proof]) -> bool:
-    """Return whether a proof shows what none of the stronger ones with the same backend does."""
-    pythons = {python.python for other in stronger for python in _pythons_tried(other)}
-    real = not proof.emulated and all(other.emulated for other in stronger)
-    return not stronger or real or any(python.python not in pythons for python in _pythons_tried(proof))
+def _shows_anything(proof: Proof) -> bool:
+    return proof.level is not ORDER[0] or was_tried(proof) or bool(compiled_chips(proof))
 
 
 def compiled_chips(proof: Proof) -> list[str]:
