@@ -100,7 +100,7 @@ def _readable(files: Iterable[IndexFile]) -> Iterator[tuple[WheelName, IndexFile
     for file in files:
         with contextlib.suppress(WheelError, InvalidVersion):
             name = parse_name(file.filename)
-            if not file.yanked and not _only_musl(name):
+            if file.yanked is None and not _only_musl(name):
                 yield name, file
 
 
