@@ -11,7 +11,7 @@ import hashlib
 import os
 import struct
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -57,36 +57,27 @@ class ZipEntry:
 
     def local_header(self) -> bytes:
         """Return the record in front of the data; its length depends on name and size alone."""
-        name = self.name.encode()
-        extra = _zip64_extra(self.size, self.compressed) if self.size > _SIZE_LIMIT else b""
-        sizes = (LIMIT32, LIMIT32) if extra else (self.compressed, self.size)
-        return (
-            LOCAL.pack(
-                b"PK\3\4", 45 if extra else 20, _flags(name), self.method, *self.stamp, self.crc, *sizes,
-                len(name), len(extra),
-            )
-            + name
-            + extra
-        )  # fmt: skip
+        return self._pack(LOCAL, [b"PK\3\4"], self._wide_sizes)
 
     def directory_record(self) -> bytes:
         """Return the record in the central directory."""
-        name = self.name.encode()
-        large = self.size > _SIZE_LIMIT
-        values = (self.size, self.compressed) if large else ()
         far = self.offset >= LIMIT32
-        extra = _zip64_extra(*values, *((self.offset,) if far else ()))
-        version = 45 if extra else 20
-        sizes = (LIMIT32, LIMIT32) if large else (self.compressed, self.size)
-        offset = LIMIT32 if far else self.offset
-        return (
-            CENTRAL.pack(
-                b"PK\1\2", _UNIX | version, version, _flags(name), self.method, *self.stamp, self.crc, *sizes,
-                len(name), len(extra), 0, 0, 0, self.mode << 16, offset,
-            )
-            + name
-            + extra
-        )  # fmt: skip
+        wide = (*self._wide_sizes, self.offset) if far else self._wide_sizes
+        place = (0, 0, 0, self.mode << 16, LIMIT32 if far else self.offset)
+        return self._pack(CENTRAL, [b"PK\1\2", _UNIX | _version(wide)], wide, *place)
+
+    @property
+    def _wide_sizes(self) -> tuple[int, ...]:
+        """Both lengths, if they may need 64 bits."""
+        return (self.size, self.compressed) if self.size > _SIZE_LIMIT else ()
+
+    def _pack(self, layout: struct.Struct, start: Iterable[bytes | int], wide: tuple[int, ...], *place: int) -> bytes:
+        """Return a record: what both say of the member lies between what they start with and where it is."""
+        name, extra = self.name.encode(), _zip64_extra(*wide)
+        sizes = (LIMIT32, LIMIT32) if self._wide_sizes else (self.compressed, self.size)
+        flags = 0 if name.isascii() else UTF8
+        member = (_version(wide), flags, self.method, *self.stamp, self.crc, *sizes, len(name), len(extra))
+        return layout.pack(*start, *member, *place) + name + extra
 
 
 def end_of_directory(count: int, size: int, offset: int) -> bytes:
@@ -98,8 +89,9 @@ def end_of_directory(count: int, size: int, offset: int) -> bytes:
     return end64 + locator + END.pack(b"PK\5\6", 0, 0, count, count, size, offset, 0)
 
 
-def _flags(name: bytes) -> int:
-    return 0 if name.isascii() else UTF8
+def _version(wide: Collection[int]) -> int:
+    """Return the version of the format that is needed: 4.5 for fields of 64 bits."""
+    return 45 if wide else 20
 
 
 def _zip64_extra(*values: int) -> bytes:
