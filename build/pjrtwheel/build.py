@@ -132,7 +132,7 @@ def _build_and_check(
     progress.say(describe_actions(result))
     if warnings := describe_warnings(result.log.text):
         progress.say(warnings)
-    check_returned(request, [wheel.report.wheel for wheel in result.wheels])
+    check_returned(request, [wheel.report.filename for wheel in result.wheels])
     check_space(result.wheels, dist)
     _verify_once(result.wheels, backends, cache, progress)
     return result.wheels

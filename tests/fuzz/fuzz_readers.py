@@ -207,7 +207,7 @@ def _proofs_sample(scratch: Path) -> bytes:
 
 def _report_sample() -> bytes:
     report = Report(
-        wheel=_WHEEL, sha256="0" * 64, size=7,
+        filename=_WHEEL, sha256="0" * 64, size=7,
         requires=("numpy>=2.0",), lock_id="a", provider="prebuilt", provenance={"sha256": "b"},
         changes={"demo/lib.so": ("dropped .symtab",)}, stripped_bytes=3, findings={"demo/lib.so": ("wide",)},
         gpu_code=("sm_90",),

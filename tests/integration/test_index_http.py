@@ -107,7 +107,7 @@ def test_installers_follow_absolute_links_and_read_withdrawals(
         listed = read_release(folder, {names[1]: "crashes"}, url=f"{files}{quote(folder.name)}")
         write_pages(list_projects(listed, "the index"), (), tmp_path / "simple")
         for file in listed:
-            (folder / f"{file.name}.metadata").write_bytes(file.metadata)
+            (folder / f"{file.filename}.metadata").write_bytes(file.metadata)
         NotingHandler.asked.clear()
         for wanted, expected in (("jaxlib-abacus", "1.0"), ("jaxlib-abacus==1.1+split.1", "1.1")):
             python = create_venv(interpreter, tmp_path / expected)

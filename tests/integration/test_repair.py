@@ -138,9 +138,9 @@ def test_repaired_plugin_wheel_loads(root: Path, fetch: Callable[[str], Path], t
     """The whole upstream wheel goes through, no larger than before, and its library still is a PJRT plugin."""
     wheel = fetch(PLUGIN_PIN)
     report = repair_wheel(wheel, tmp_path)
-    assert (report.wheel, report.findings) == (wheel.name, {})
+    assert (report.filename, report.findings) == (wheel.name, {})
     assert report.size <= wheel.stat().st_size
-    with zipfile.ZipFile(tmp_path / report.wheel) as archive:
+    with zipfile.ZipFile(tmp_path / report.filename) as archive:
         library = Path(archive.extract(find_backend(root, "cpu").prebuilt.member, tmp_path / "unpacked"))
     program = "import ctypes, sys; print(bool(ctypes.CDLL(sys.argv[1]).GetPjrtApi))"
     assert run(sys.executable, "-c", program, library) == "True\n"

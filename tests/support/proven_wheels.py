@@ -20,7 +20,7 @@ def make_wheel(folder: Path, name: str, content: bytes = b"zip", lock: str = "ff
     path = folder / filename
     path.write_bytes(content)
     report = Report(
-        wheel=filename,
+        filename=filename,
         sha256=hashlib.sha256(content).hexdigest(),
         size=len(content),
         requires=("jaxlib==1.0",),

@@ -17,8 +17,8 @@ _DATE = "2026-11-21T09:40:00Z"
 def entry_of(filename: str, /, **changes: Any) -> Entry:
     """Return the entry of a wheel, as its name says and what is given; nothing was proven."""
     name = parse_name(filename)
-    entry = Entry(filename, name.distribution, name.version, "00", 1, (name.tag,), "", 0, (), NO_PROOF, ())
-    return replace(entry, **changes)
+    named: dict[str, Any] = {"distribution": name.distribution, "version": name.version, "tags": (name.tag,)}
+    return replace(Entry(filename, "00", 1, "", **named, proof=NO_PROOF, other_proofs=()), **changes)
 
 
 def origin_of(commit: str | None, *, date: str = _DATE, dirty: bool = False) -> Origin:

@@ -155,7 +155,7 @@ def bazel_returns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> BazelRetur
         folder.mkdir(parents=True)
         (folder / name).touch()
         digest = hashlib.sha256(b"").hexdigest()
-        report = Report(name, digest, 0, (), "id", "prebuilt")
+        report = Report(name, digest, 0, "id", (), "prebuilt")
         (folder / "report.json").write_text(report.to_json(), "utf-8")
         return (folder / name).as_uri()
 
@@ -288,7 +288,7 @@ def test_all_backends_of_a_release_are_built_at_once(
     proven: list[set[str]] = []
 
     def prove(wheels: Sequence[BuiltWheel], *, backend: Backend, **_: object) -> dict[str, Proof]:
-        names = {wheel.report.wheel for wheel in wheels}
+        names = {wheel.report.filename for wheel in wheels}
         proven.append(names)
         return dict.fromkeys(names, make_proof(Level.DEVICE, RAN, backend=backend.name))
 

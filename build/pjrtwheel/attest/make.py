@@ -8,14 +8,11 @@ The documents are the bill of materials, the statement (`statement.py`) and the 
 import hashlib
 import json
 import os
-import uuid
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from cyclonedx.model import HashAlgorithm, HashType
-from cyclonedx.model.bom import Bom, BomMetaData
+from cyclonedx.model.bom import Bom
 from cyclonedx.model.component import Component, ComponentType
-from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 from securesystemslib.signer import CryptoSigner
 
@@ -37,7 +34,7 @@ from pjrtwheel.record.origin import ask_git
 from pjrtwheel.tables import write_json
 from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.names import parse_name
-from pjrtwheel.wheel.sbom import SBOM_FILENAME
+from pjrtwheel.wheel.sbom import SBOM_FILENAME, describe_part, format_bom, start_bom
 
 
 def make_release(
@@ -127,32 +124,18 @@ def make_bom(found: ReleaseSet, dist: Path) -> bytes:
     root = Component(
         type=ComponentType.FRAMEWORK, name=found.tag, version=found.version, bom_ref=f"release:{found.tag}"
     )
-    metadata = BomMetaData(component=root)
-    metadata.timestamp = None  # type: ignore[assignment]  # the time of the run; the schema wants none
-    identity = " ".join([found.tag, *(entry.sha256 for entry in found.entries)])
-    bom = Bom(metadata=metadata, serial_number=uuid.uuid5(uuid.NAMESPACE_URL, identity))
+    bom = start_bom(root, [found.tag, *(entry.sha256 for entry in found.entries)])
     known: dict[str, Component] = {}
     wheels = []
     for entry in found.entries:
-        wheel = _wheel_component(entry)
+        purl = PackageURL("pypi", None, entry.distribution, entry.version, {"file_name": entry.filename})
+        wheel = describe_part(entry.distribution, entry.version, purl, sha256=entry.sha256)
         parts = [known.setdefault(str(part.bom_ref), part) for part in _read_parts(dist / entry.filename)]
         wheels.append(wheel)
         bom.register_dependency(wheel, parts)
     bom.register_dependency(root, wheels)
     bom.components.update([*wheels, *known.values()])
-    return f"{JsonV1Dot6(bom).output_as_string(indent=2)}\n".encode()
-
-
-def _wheel_component(entry: Entry) -> Component:
-    purl = PackageURL("pypi", None, entry.distribution, entry.version, {"file_name": entry.filename})
-    return Component(
-        type=ComponentType.LIBRARY,
-        name=entry.distribution,
-        version=entry.version,
-        purl=purl,
-        bom_ref=purl.to_string(),
-        hashes=[HashType(alg=HashAlgorithm.SHA_256, content=entry.sha256)],
-    )
+    return format_bom(bom).encode()
 
 
 def _read_parts(wheel: Path) -> list[Component]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.attest.statement import Build, Statement, build_of
+from pjrtwheel.attest.statement import Build, build_of
 from pjrtwheel.backend import load_backends
 from pjrtwheel.bazel.workspace import prepare_workspace, remove_workspace
 from pjrtwheel.errors import ReproduceError, UsageError, WheelError, list_choices, shorten
@@ -57,7 +57,7 @@ def reproduce(
     with check_out(repository, statement.commit) as root:
         dist.mkdir(parents=True, exist_ok=True)
         found: dict[str, tuple[str, ...]] = {}
-        for build, names in _choose(release, statement, patterns).items():
+        for build, names in _choose(release, patterns).items():
             folder = dist / f"{build.distribution}-{build.platform}"
             if build.distribution == AUTO:
                 _put_others(release, folder)
@@ -97,7 +97,7 @@ def check_out(repository: Path, commit: str) -> Iterator[Path]:
             remove_workspace(prepare_workspace(root, cache), cache, orphaned=False)
 
 
-def _choose(release: ReleaseFolder, statement: Statement, patterns: Collection[str]) -> dict[Build, list[str]]:
+def _choose(release: ReleaseFolder, patterns: Collection[str]) -> dict[Build, list[str]]:
     """Return the builds to run, each with the wheels to compare, in order of file name."""
     wanted: set[str] = set()
     for pattern in patterns:
@@ -106,7 +106,7 @@ def _choose(release: ReleaseFolder, statement: Statement, patterns: Collection[s
             remedy = f"it has {list_choices(release.wheels, pattern)}"
             raise UsageError(f"{release.tag} has no wheel {pattern}", remedy=remedy)
         wanted.update(names)
-    builds = {(build.distribution, build.platform): build for build in statement.parameters.builds}
+    builds = {(build.distribution, build.platform): build for build in release.statement.parameters.builds}
     chosen: dict[Build, list[str]] = {}
     for name in sorted(wanted):
         build = builds.get(build_of(release.wheels[name]))

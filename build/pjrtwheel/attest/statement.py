@@ -15,14 +15,14 @@ from typing import Any, Literal
 from packageurl import PackageURL
 
 from pjrtwheel.errors import AttestError, UsageError, explain, fit
-from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, check_sets, read_entries, require_record
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, check_sets, name_lists, read_entries, require_record
 from pjrtwheel.record.origin import Origin, find_date
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets import SELECTOR
 from pjrtwheel.sets.tags import SELECTOR_TAG, find_tagged
 from pjrtwheel.tables import TableError, column, metadata, read_json
 from pjrtwheel.wheel.compress import find_compression, find_epoch
-from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, PROVENANCE_SUFFIX, VARIANTS_SUFFIX, make_name
+from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, PROVENANCE_SUFFIX
 
 STATEMENT_FILENAME = "provenance.intoto.jsonl"
 BOM_FILENAME = "sbom.cdx.json"
@@ -339,6 +339,5 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
 
 def find_others(entries: Collection[Entry], present: Collection[str]) -> tuple[str, ...]:
     """Return the files next to wheels that go out with them: lists of variants (PEP 825), attestations (PEP 740)."""
-    names = {f"{make_name(entry.distribution, entry.version, '').stem}{VARIANTS_SUFFIX}" for entry in entries}
-    names |= {f"{entry.filename}{suffix}" for entry in entries for suffix in (ATTESTATION_SUFFIX, PROVENANCE_SUFFIX)}
-    return tuple(sorted(names & set(present)))
+    names = {f"{entry.filename}{suffix}" for entry in entries for suffix in (ATTESTATION_SUFFIX, PROVENANCE_SUFFIX)}
+    return tuple(sorted((names | name_lists(entries)) & set(present)))

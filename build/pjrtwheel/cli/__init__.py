@@ -71,8 +71,8 @@ def _require_repository(text: str) -> Path:
     return root
 
 
-def check_files(paths: Sequence[Path], what: str, pattern: str) -> None:
-    """Raise a `UsageError` unless every path named on the command line is that of a file, such as one of the wheels."""
+def check_files(paths: Sequence[Path], what: str = "wheels", pattern: str = "*.whl") -> None:
+    """Raise a `UsageError` unless every path named on the command line is that of a file."""
     for path in paths:
         if path.is_dir():
             raise UsageError(f"{path} is a folder", remedy=f"name the {what} in it, such as {path}/{pattern}")
@@ -80,11 +80,6 @@ def check_files(paths: Sequence[Path], what: str, pattern: str) -> None:
             raise UsageError(f"not a regular file: {path}")
         if not path.is_file():
             raise UsageError(f"no such file: {path}")
-
-
-def check_wheels(wheels: Sequence[Path]) -> None:
-    """Raise a `UsageError` unless every path named on the command line is that of a file."""
-    check_files(wheels, "wheels", "*.whl")
 
 
 def add_options(parser: argparse.ArgumentParser, *names: str) -> None:

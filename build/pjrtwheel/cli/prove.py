@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend, find_backend, load_backends, pick_backend
-from pjrtwheel.cli import add_options, check_files, check_wheels
+from pjrtwheel.cli import add_options, check_files
 from pjrtwheel.conformance.clients import HOW_TO_GET, find_python, find_test_files, run_clients
 from pjrtwheel.conformance.comparison import format_report, listed_backends, load_expected
 from pjrtwheel.dist_folder.folder import add_proofs
@@ -85,7 +85,7 @@ def execute_smoke(args: argparse.Namespace) -> int:
 
 def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
     """Prove the wheels that were named, at the highest level available on this machine."""
-    check_wheels(args.wheels)
+    check_files(args.wheels)
     names = [parse_name(wheel.name) for wheel in args.wheels]
     backend = next(
         (b for b in load_backends(args.root).values() for n in names if b.distribution == n.distribution), None

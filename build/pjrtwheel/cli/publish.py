@@ -19,8 +19,7 @@ from pjrtwheel.publish.places import OF_STATIC, add_place_options, open_place
 from pjrtwheel.publish.publication import Publication, publish_release
 from pjrtwheel.publish.yanked import YANKED_FILE, YANKED_FILENAME
 from pjrtwheel.record.entries import read_entries
-from pjrtwheel.release_check.check import check_release, describe_statuses, format_problems, status_of
-from pjrtwheel.release_check.names import warn_of_names
+from pjrtwheel.release_check.check import check_release, describe_statuses, format_problems, status_of, warn_of_names
 
 _EPILOG = """\
 Each VALUE can also be in the environment, under a name with the destination in it: PJRTWHEEL_STAGE_INDEX_URL is

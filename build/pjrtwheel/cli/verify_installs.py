@@ -24,7 +24,7 @@ from pjrtwheel.installs.tries import (
 )
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import require_text
-from pjrtwheel.release_check.names import warn_of_names
+from pjrtwheel.release_check.check import warn_of_names
 from pjrtwheel.sets.wheel_sets import list_promised
 from pjrtwheel.tables import write_json
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pjrtwheel import tables
 from pjrtwheel.backend import load_backends
-from pjrtwheel.cli import add_options, check_wheels
+from pjrtwheel.cli import add_options, check_files
 from pjrtwheel.console import open_console
 from pjrtwheel.errors import PjrtWheelError, UsageError
 from pjrtwheel.program import print_error
@@ -42,7 +42,7 @@ def configure_parser_inspect(parser: argparse.ArgumentParser) -> None:
 
 def execute_inspect(args: argparse.Namespace) -> int:
     """Describe each wheel; one that cannot be read does not keep the others from being described."""
-    check_wheels(args.wheels)
+    check_files(args.wheels)
     if args.compare and len(args.wheels) != 2:
         raise UsageError(f"--compare takes two wheels, not {len(args.wheels)}", remedy="expected --compare A B")
     exports = {backend.library: backend.exports for backend in load_backends(args.root).values()}
@@ -82,7 +82,7 @@ def configure_parser_verify(parser: argparse.ArgumentParser) -> None:
 
 def execute_verify(args: argparse.Namespace) -> int:
     """Check the wheels; problems leave as a `VerifyError`."""
-    check_wheels(args.wheels)
+    check_files(args.wheels)
     verify_wheels(dict.fromkeys(args.wheels), tuple(load_backends(args.root).values()))
     for wheel in args.wheels:
         print(f"{wheel.name}: every promise of its name and metadata holds")

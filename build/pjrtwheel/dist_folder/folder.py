@@ -47,11 +47,11 @@ def add_wheels(
     """
     for wheel in built:
         wheel.path.chmod(READABLE)  # Bazel takes the right to write from its outputs, and would from their links
-    reports = {wheel.report.wheel: wheel.report for wheel in built}
+    reports = {wheel.report.filename: wheel.report for wheel in built}
     entries = [
         make_entry(reports[name], proof, origin) for found in proofs for name, proof in found.items() if name in reports
     ]
-    return put_wheels({wheel.report.wheel: wheel.path for wheel in built}, entries, dist)
+    return put_wheels({wheel.report.filename: wheel.path for wheel in built}, entries, dist)
 
 
 def add_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend], root: Path, dist: Path) -> None:
@@ -64,7 +64,7 @@ def add_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend], ro
     verify_wheels({wheel.path: wheel.report for wheel in built}, backends)
     origin = find_origin(root, os.environ)
     unproven = Proof(Level.STATIC, None, (), origin)
-    add_wheels(built, [{wheel.report.wheel: unproven for wheel in built}], origin, dist)
+    add_wheels(built, [{wheel.report.filename: unproven for wheel in built}], origin, dist)
 
 
 def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:
@@ -72,7 +72,7 @@ def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:
     read_entries(dist)
     if not files.space_for([wheel.path for wheel in built], dist):
         return  # without a look at what is there, which would be hashed
-    fresh = [wheel.path for wheel in built if not _is_published(wheel.report.wheel, wheel.report.sha256, dist)]
+    fresh = [wheel.path for wheel in built if not _is_published(wheel.report.filename, wheel.report.sha256, dist)]
     files.require_space(dist, files.space_for(fresh, dist))
 
 

@@ -35,13 +35,13 @@ _SECTIONS = ("global", "download", ":env:")
 
 @dataclass(frozen=True, slots=True)
 class IndexFile:
-    """One wheel that an index offers.
+    """One file that an index, or another destination of releases, offers.
 
     Attributes:
         filename: File name.
-        sha256: Hexadecimal digest.
-        size: Length in bytes; 0 where the index does not state it and was not asked.
-        yanked: Whether it was withdrawn (PEP 592).
+        sha256: Hexadecimal digest; empty where it is not stated.
+        size: Length in bytes; 0 where it is not stated.
+        yanked: Why it was withdrawn (PEP 592), empty without a reason; None if it was not.
         url: Where it can be downloaded from; it may have a user's name and password.
         requires_python: Its Requires-Python, as far as the index states it.
         metadata_sha256: Digest of its METADATA, if that is at its address and `.metadata` (PEP 658).
@@ -50,7 +50,7 @@ class IndexFile:
     filename: str
     sha256: str
     size: int
-    yanked: bool = False
+    yanked: str | None = None
     url: str = ""
     requires_python: str = ""
     metadata_sha256: str = ""
@@ -217,24 +217,28 @@ def _read_page(project: str, url: str, session: requests.Session) -> list[Distri
 
 
 def _describe(package: DistributionPackage, session: requests.Session | None) -> IndexFile:
+    file = describe_package(package)
     if path := local_path(package.url):
-        return replace(_describe_file(path), yanked=package.is_yanked)
-    digest = package.digests.get("sha256", "")
-    if not digest:
+        return replace(describe_file(path, path.as_uri()), yanked=file.yanked)
+    if not file.sha256:
         raise FetchError(
             f"the package index gives no sha256 for {package.filename}",
             remedy="use an index that does, as PEP 503 recommends",
         )
-    size = package.size or 0
-    if not size and session:
+    if not file.size and session:
         answer = session.head(package.url, timeout=_SECONDS, allow_redirects=True)
         answer.raise_for_status()
-        size = int(answer.headers["Content-Length"])
+        return replace(file, size=int(answer.headers["Content-Length"]))
+    return file
+
+
+def describe_package(package: DistributionPackage) -> IndexFile:
+    """Return a file as a page of an index has it."""
     return IndexFile(
         package.filename,
-        digest,
-        size,
-        package.is_yanked,
+        package.digests.get("sha256", ""),
+        package.size or 0,
+        (package.yanked_reason or "") if package.is_yanked else None,
         package.url,
         package.requires_python or "",
         (package.metadata_digests or {}).get("sha256", ""),
@@ -245,11 +249,12 @@ def _list_folders(project: str, folders: Iterable[Path]) -> Iterator[IndexFile]:
     for folder in folders:
         for path in sorted(folder.glob("*.whl")):
             if path.name.partition("-")[0].replace("_", "-").lower() == project:
-                yield _describe_file(path)
+                yield describe_file(path, path.absolute().as_uri())
 
 
-def _describe_file(path: Path) -> IndexFile:
-    return IndexFile(path.name, hash_file(path), path.stat().st_size, url=path.absolute().as_uri())
+def describe_file(path: Path, url: str) -> IndexFile:
+    """Return a file on this disk as an index offers it under an address."""
+    return IndexFile(path.name, hash_file(path), path.stat().st_size, url=url)
 
 
 def local_path(url: str) -> Path | None:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Take files out of a wheel, trusting none of the names in it."""
+"""Take files out of a wheel, whose names `open_wheel` checks."""
 
 import shutil
 import stat
@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from pjrtwheel.errors import FetchError
-from pjrtwheel.wheel.members import open_wheel, place_inside
+from pjrtwheel.wheel.members import open_wheel
 
 
 def _select(names: Sequence[str], patterns: Sequence[str], optional: Sequence[str], wheel: str) -> list[str]:
@@ -31,13 +31,13 @@ def unpack_wheel(
 
     Raises:
         FetchError: The wheel lacks what a pattern asks for.
-        WheelError: It is damaged or hostile, or a member would be written elsewhere.
+        WheelError: It is damaged or hostile.
     """
     with open_wheel(wheel) as archive:
         files = {info.filename: info for info in archive.infolist() if not info.is_dir()}
         chosen = _select(list(files), patterns, optional, wheel.name)
         for name in chosen:
-            target = place_inside(directory, name)
+            target = directory / name
             target.parent.mkdir(parents=True, exist_ok=True)
             with archive.open(name) as reader, target.open("wb") as writer:
                 shutil.copyfileobj(reader, writer, 1 << 20)

@@ -102,7 +102,7 @@ def read_set(stage: Stage, distributions: Collection[str], release: str | None, 
         if not is_variant(file.filename) and (name := find_name(file.filename))
         if name.platform == platform or name.tag.endswith("-any")
     }
-    listed = {name: file for name, file in there.items() if not file.yanked}
+    listed = {name: file for name, file in there.items() if file.yanked is None}
     versions = {name.version for name in listed if name.distribution == BINDINGS}
     fitting = [version for version in versions if release in {None, version, Version(version).public}]
     if not fitting:

@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Choose, from what the package index lists of a project, the files that a release takes, and say what is absent."""
 
-import contextlib
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from packaging.version import InvalidVersion, Version
 
-from pjrtwheel.errors import PinError, UsageError, WheelError
+from pjrtwheel.errors import PinError, UsageError
 from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.release.model import Absent, Pin
 from pjrtwheel.release.planned import WantedFiles
-from pjrtwheel.wheel.names import WheelName, parse_name
+from pjrtwheel.wheel.names import WheelName, find_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,10 +97,9 @@ def find_named(version: str, offered: Sequence[str]) -> str:
 def _readable(files: Iterable[IndexFile]) -> Iterator[tuple[WheelName, IndexFile]]:
     """Yield the files whose names can be read; an index may hold old ones under any name."""
     for file in files:
-        with contextlib.suppress(WheelError, InvalidVersion):
-            name = parse_name(file.filename)
-            if not file.yanked and not _only_musl(name):
-                yield name, file
+        name = find_name(file.filename)
+        if name and file.yanked is None and not _only_musl(name):
+            yield name, file
 
 
 def _only_musl(name: WheelName) -> bool:

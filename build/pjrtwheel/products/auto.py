@@ -11,7 +11,7 @@ and the list of a release.
 import json
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from variantlib.api import make_variant_dist_info
@@ -23,7 +23,7 @@ from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.dist_folder.folder import add_pure_python, withdraw
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.products.pure_python import build_pure_wheel, read_dist_info, requires_python
+from pjrtwheel.products.pure_python import build_pure_wheel, requires_python
 from pjrtwheel.products.variants import Variant, make_variants
 from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.release.model import Release
@@ -33,6 +33,7 @@ from pjrtwheel.wheel.metadata import wheel_metadata
 from pjrtwheel.wheel.names import VARIANTS_SUFFIX, WheelName, make_name
 from pjrtwheel.wheel.plan import WheelPlan, text_source
 from pjrtwheel.wheel.report import BuiltWheel
+from pjrtwheel.wheel.unpack import read_metadata
 
 _STEM = AUTO.replace("-", "_")
 _MEMBER = "variant.json"
@@ -80,8 +81,8 @@ def build_auto(root: Path, dist: Path, release: Release) -> list[Variant]:
     with tempfile.TemporaryDirectory(prefix="auto-") as scratch:
         plain, *labelled = variants
         built = [_build_plain(root, plain, version, requires_python(backends), lock_id, Path(scratch) / "plain")]
-        model = read_dist_info(built[0].path)
-        built += [_write_variant(entry, version, lock_id, model, Path(scratch) / entry.label) for entry in labelled]
+        model, text = read_metadata(built[0].path).decode(), (root / "LICENSE").read_text("utf-8")
+        built += [_write_variant(item, version, lock_id, model, text, Path(scratch) / item.label) for item in labelled]
         add_pure_python(built, backends, root, dist)
     write_atomically(dist / list_filename(version), release_document(variants))
     withdraw(_others(built, dist, version), dist)  # last: until now nothing is missing there
@@ -101,7 +102,7 @@ def _find_lock(backends: Iterable[Backend], entries: Iterable[Entry], version: s
 
 def _others(built: Sequence[BuiltWheel], dist: Path, version: str) -> set[str]:
     """Return the wheels of an earlier run that this one did not build: uv would still find them."""
-    return {path.name for path in dist.glob(f"{_STEM}-{version}-*.whl")} - {wheel.report.wheel for wheel in built}
+    return {path.name for path in dist.glob(f"{_STEM}-{version}-*.whl")} - {wheel.report.filename for wheel in built}
 
 
 def variant_name(variant: Variant, version: str) -> WheelName:
@@ -138,19 +139,19 @@ def _build_plain(
         return build_pure_wheel(Path(name), folder, lock_id)
 
 
-def _write_variant(variant: Variant, version: str, lock_id: str, plain: Mapping[str, str], folder: Path) -> BuiltWheel:
-    """Write one variant after the `.dist-info` of the plain wheel."""
+def _write_variant(variant: Variant, version: str, lock_id: str, plain: str, text: str, folder: Path) -> BuiltWheel:
+    """Write one variant, after METADATA of the plain wheel, with the text of the licence."""
     name = variant_name(variant, version)
-    metadata = _with_requires(plain["METADATA"], variant.requires)
+    metadata = _with_requires(plain, variant.requires)
     files = {
         "METADATA": metadata,
         "WHEEL": wheel_metadata(name, purelib=True),
-        "licenses/LICENSE": plain["licenses/LICENSE"],
+        "licenses/LICENSE": text,
         _MEMBER: f"{make_variant_dist_info(_describe(variant), _info())}\n",
     }
     members = tuple(text_source(f"{name.dist_info}/{path}", text) for path, text in files.items())
     report = write_wheel(WheelPlan(name, members, metadata, lock_id, "none"), folder)
-    return BuiltWheel(folder / report.wheel, report)
+    return BuiltWheel(folder / report.filename, report)
 
 
 def _with_requires(metadata: str, requires: Iterable[str]) -> str:

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Build wheels of pure Python the standard way: PyPA's `build` with the project's own backend, checked by `wheel`.
+"""Build wheels of pure Python the standard way: PyPA's `build` with the project's own backend.
 
-Both run as programs of the environment of this tooling, so nothing is downloaded.
+It runs as a program of the environment of this tooling, so nothing is downloaded.
 """
 
 import os
@@ -19,6 +19,7 @@ from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel import names
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.report import BuiltWheel, report_finished
+from pjrtwheel.wheel.unpack import read_metadata
 
 _EARLIEST = "315532800"  # 1980-01-01, the first moment a zip file can state
 _LEFTOVERS = shutil.ignore_patterns("__pycache__", "build", "*.egg-info")
@@ -36,12 +37,14 @@ def build_pure_wheel(source: Path, folder: Path, lock_id: str = "") -> BuiltWhee
         scratch = Path(name)
         # A copy, because setuptools writes into its source, and packs what an earlier build left there.
         copy = shutil.copytree(source, scratch / "source", ignore=_LEFTOVERS, copy_function=_copy)
-        options = ("--wheel", "--no-isolation", "--outdir", scratch / "out")
-        _run("build", *options, copy, folder=scratch, failure=f"the wheel of {source} could not be built")
+        done = _run_build("--wheel", "--no-isolation", "--outdir", str(scratch / "out"), str(copy), folder=scratch)
+        if done.returncode != 0:
+            said = [line for line in done.stdout.splitlines() if line.strip()]
+            raise WheelError(f"the wheel of {source} could not be built", cause="".join(said[-1:]))
         (built,) = (scratch / "out").glob("*.whl")
         folder.mkdir(parents=True, exist_ok=True)
         wheel = Path(shutil.copy(built, folder))
-    requires = read_field(read_dist_info(wheel)["METADATA"], "Requires-Dist")
+    requires = read_field(read_metadata(wheel).decode(), "Requires-Dist")
     return BuiltWheel(wheel, report_finished(wheel, lock_id, "none", requires))
 
 
@@ -64,28 +67,16 @@ def requires_python(backends: Iterable[Backend]) -> str:
     return names.requires_python(newest)
 
 
-def read_dist_info(wheel: Path) -> dict[str, str]:
-    """Unpack a wheel and return the files of its `.dist-info` by path.
-
-    Unpacking compares every file with RECORD, and raises a `WheelError` for a wheel that is damaged.
-    """
-    with tempfile.TemporaryDirectory(prefix="unpacked-") as name:
-        _run("wheel", "unpack", "--dest", name, wheel.resolve(), folder=Path(name), failure=f"{wheel} is damaged")
-        (folder,) = Path(name).glob("*/*.dist-info")
-        files = (path for path in folder.rglob("*") if path.is_file())
-        return {path.relative_to(folder).as_posix(): path.read_text("utf-8") for path in files}
-
-
 def _copy(source: str, target: str) -> None:
     """Copy a file; its permissions become the same on every machine, since the wheel has them, too."""
     shutil.copyfile(source, target)
     Path(target).chmod(0o644)
 
 
-def _run(module: str, *arguments: str | Path, folder: Path, failure: str) -> None:
-    """Run a module as a program, away from the repository, whose folder `build` is not PyPA's."""
-    done = subprocess.run(
-        [sys.executable, "-P", "-m", module, *map(str, arguments)],
+def _run_build(*arguments: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run PyPA's `build` as a program, away from the repository, whose folder `build` it is not."""
+    return subprocess.run(
+        [sys.executable, "-P", "-m", "build", *arguments],
         cwd=folder,
         env={"SOURCE_DATE_EPOCH": _EARLIEST, **os.environ},
         umask=0o022,
@@ -94,6 +85,3 @@ def _run(module: str, *arguments: str | Path, folder: Path, failure: str) -> Non
         text=True,
         check=False,
     )
-    if done.returncode != 0:
-        lines = [line for line in done.stdout.splitlines() if line.strip()]
-        raise WheelError(failure, cause="".join(lines[-1:]))

@@ -15,6 +15,7 @@ from typing import Protocol
 from packaging.utils import canonicalize_name
 
 from pjrtwheel.errors import PinError, UsageError, shorten
+from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.tables import column, load_toml
 from pjrtwheel.wheel.names import is_variant
@@ -88,25 +89,6 @@ class Destination:
         return self.variants or not is_variant(filename)
 
 
-@dataclass(frozen=True, slots=True)
-class PublishedFile:
-    """A file that is at a destination.
-
-    Attributes:
-        name: File name.
-        sha256: What the destination says of its bytes; empty if it says nothing.
-        size: Length in bytes; -1 if it says nothing.
-        url: Where it can be downloaded from.
-        yanked: Why it was withdrawn (PEP 592); None if it was not. A yanked file without a reason has "".
-    """
-
-    name: str
-    sha256: str
-    size: int
-    url: str
-    yanked: str | None = None
-
-
 class Place(Protocol):
     """One release at a destination, as far as it is there."""
 
@@ -114,7 +96,7 @@ class Place(Protocol):
     def address(self) -> str:
         """The destination's address without credentials, for messages."""
 
-    def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
+    def list_files(self, projects: Collection[str]) -> Mapping[str, IndexFile]:
         """Return what is there by file name: of an index the files of some projects (normalized names).
 
         A place that the release has for itself ignores them, and returns all that is in it.
@@ -138,7 +120,7 @@ class Place(Protocol):
     def upload(self, file: Path, sha256: str) -> None:
         """Send one file, whole or not at all; a file of the same name and bytes that is there is no error."""
 
-    def download(self, file: PublishedFile, target: Path) -> None:
+    def download(self, file: IndexFile, target: Path) -> None:
         """Fetch one file back; the caller compares its hash."""
 
     def finish(self) -> None:

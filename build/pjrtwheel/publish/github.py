@@ -18,26 +18,19 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from pjrtwheel.attest.release_folder import read_release_folder
 from pjrtwheel.errors import AttestError, PublishError, UsageError, WheelError, printable
+from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.products.index import check_place, write_pages
 from pjrtwheel.products.index.closure import ReadClosure, read_closure
-from pjrtwheel.products.index.projects import (
-    IndexedFile,
-    Project,
-    join_url,
-    list_projects,
-    name_lists,
-    read_requires_python,
-)
-from pjrtwheel.publish.destinations import PublishedFile
+from pjrtwheel.products.index.projects import IndexedFile, Project, join_url, list_projects, offer_file
 from pjrtwheel.publish.yanked import read_reasons
-from pjrtwheel.record.entries import RELEASE_FILENAME, Entry
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, name_lists
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX, find_name
 
 _NO_RELEASE, _NO_TAG = "release not found", "HTTP 422"
@@ -67,7 +60,7 @@ class GithubRelease:
         """Address of the repository's page."""
         return f"https://{self.repository}"
 
-    def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:  # noqa: ARG002
+    def list_files(self, projects: Collection[str]) -> Mapping[str, IndexFile]:  # noqa: ARG002
         """Return the release's whole assets, published or in a draft."""
         return self._list_assets(self.tag)
 
@@ -118,9 +111,9 @@ class GithubRelease:
         """Send one file to the draft, in place of the part that an upload left which was cut off."""
         self._run("release", "upload", self.tag, file.name, "--clobber", folder=file.parent)
 
-    def download(self, file: PublishedFile, target: Path) -> None:
+    def download(self, file: IndexFile, target: Path) -> None:
         """Fetch an asset back, also of a draft."""
-        self._run("release", "download", self.tag, "--pattern", file.name, "--output", str(target), "--clobber")
+        self._run("release", "download", self.tag, "--pattern", file.filename, "--output", str(target), "--clobber")
 
     def finish(self) -> None:
         """Publish the draft, then write the index; if there can be none of it and the other releases, it stays one."""
@@ -154,19 +147,19 @@ class GithubRelease:
             raise
         return found
 
-    def _list_assets(self, tag: str) -> dict[str, PublishedFile]:
+    def _list_assets(self, tag: str) -> dict[str, IndexFile]:
         """Return the whole assets of a release by name; none where there is no release."""
         url = f"{self.address}/releases/download/{quote(tag, safe='')}"
         found = self._view(tag) or {"assets": []}
         assets = {asset["name"]: asset for asset in found["assets"] if asset["state"] == "uploaded"}
         reasons = read_reasons(self.yanked_file, filter(find_name, assets), tag)
         return {
-            name: PublishedFile(
+            name: IndexFile(
                 name,
                 (asset.get("digest") or "").removeprefix("sha256:"),
                 asset["size"],
-                join_url(url, name),
                 reasons.get(name),
+                join_url(url, name),
             )
             for name, asset in assets.items()
         }
@@ -204,10 +197,8 @@ class GithubRelease:
                     remedy="put back what was published, or delete that release; the index stays as it is",
                 ) from error
             files = [_index_wheel(assets, entry, metadata) for entry in release.entries]
-        for name in assets.keys() & name_lists(release.entries):
-            asset = assets[name]
-            files.append(IndexedFile(name, release.digests[name], asset.size, url=asset.url))
-        return files
+        lists = sorted(assets.keys() & name_lists(release.entries))
+        return [*files, *(offer_file(replace(assets[name], sha256=release.digests[name])) for name in lists)]
 
     def _fetch(self, tag: str, folder: Path, names: Iterable[str]) -> Path:
         """Download some assets into a new folder."""
@@ -235,7 +226,7 @@ class GithubRelease:
         return done.stdout
 
 
-def _check_wheels(entries: Iterable[Entry], assets: Mapping[str, PublishedFile]) -> None:
+def _check_wheels(entries: Iterable[Entry], assets: Mapping[str, IndexFile]) -> None:
     """Raise a `WheelError` unless all wheels are there as listed; an asset may be from before GitHub stated digests."""
     for entry in entries:
         found = assets.get(entry.filename)
@@ -243,21 +234,12 @@ def _check_wheels(entries: Iterable[Entry], assets: Mapping[str, PublishedFile])
             raise WheelError(f"it has {'another' if found else 'no'} {entry.filename}")
 
 
-def _index_wheel(assets: Mapping[str, PublishedFile], entry: Entry, metadata: Path) -> IndexedFile:
+def _index_wheel(assets: Mapping[str, IndexFile], entry: Entry, metadata: Path) -> IndexedFile:
     name = entry.filename
-    asset, path = assets[name], metadata / f"{name}{METADATA_SUFFIX}"
+    path = metadata / f"{name}{METADATA_SUFFIX}"
     data = path.read_bytes() if path.is_file() else b""
-    return IndexedFile(
-        name,
-        asset.sha256,
-        asset.size,
-        read_requires_python(data),
-        data,
-        url=asset.url,
-        yanked=asset.yanked,
-        provenance=f"{name}{PROVENANCE_SUFFIX}" in assets,
-        entry=entry,
-    )
+    has_provenance = f"{name}{PROVENANCE_SUFFIX}" in assets
+    return offer_file(assets[name], metadata=data, provenance=has_provenance, entry=entry)
 
 
 def open_github(settings: Mapping[str, str], tag: str, yanked_file: Path) -> GithubRelease:

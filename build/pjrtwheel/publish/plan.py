@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.errors import count, describe_size, printable
-from pjrtwheel.publish.destinations import PublishedFile
+from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.sets import BINDINGS, PURE_PYTHON
 from pjrtwheel.wheel.names import WheelName, find_name
 
@@ -52,7 +52,7 @@ class Plan:
 def make_plan(
     destination: str,
     files: Iterable[LocalFile],
-    present: Mapping[str, PublishedFile],
+    present: Mapping[str, IndexFile],
     problems: Iterable[str] = (),
     *,
     alone: bool = False,
@@ -73,7 +73,7 @@ def make_plan(
 
 
 def find_differences(
-    destination: str, files: Iterable[LocalFile], present: Mapping[str, PublishedFile], *, alone: bool
+    destination: str, files: Iterable[LocalFile], present: Mapping[str, IndexFile], *, alone: bool
 ) -> Iterator[str]:
     """Yield a sentence for each file at a destination that is not the one of the release, or would be a part of it."""
     ours = {file.name: file for file in files}

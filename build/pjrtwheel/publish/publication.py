@@ -16,8 +16,9 @@ from pathlib import Path
 
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.errors import PublishError, UsageError, WheelError, count, fit, shorten
+from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import hash_file, require_space
-from pjrtwheel.publish.destinations import Destination, Place, PublishedFile, check_limits
+from pjrtwheel.publish.destinations import Destination, Place, check_limits
 from pjrtwheel.publish.plan import LocalFile, Plan, find_differences, format_plan, make_plan, projects_of
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.wheel.names import METADATA_SUFFIX
@@ -124,7 +125,7 @@ class Publication:
                 remedy=_REPAIR,
             )
 
-    def _compare(self, files: Sequence[LocalFile], *, whole: bool = False) -> Mapping[str, PublishedFile]:
+    def _compare(self, files: Sequence[LocalFile], *, whole: bool = False) -> Mapping[str, IndexFile]:
         """Compare files with what is listed there, and return that; with `whole` they have to be all there is."""
         name, ours = self.destination.name, {file.name for file in files}
         listed = self._list(files, LISTING_WAITS_S)
@@ -139,7 +140,7 @@ class Publication:
             )
         return present
 
-    def _list(self, files: Sequence[LocalFile], waits: Sequence[float] = ()) -> dict[str, PublishedFile]:
+    def _list(self, files: Sequence[LocalFile], waits: Sequence[float] = ()) -> dict[str, IndexFile]:
         """List the projects of some files, once more after each wait while a file is missing.
 
         A file of ours that is listed without a digest is downloaded for it.
@@ -157,7 +158,7 @@ class Publication:
                 present[file.name] = replace(found, sha256=self._download(file, found))
         return present
 
-    def _download(self, file: LocalFile, found: PublishedFile) -> str:
+    def _download(self, file: LocalFile, found: IndexFile) -> str:
         """Return the sha256 of what is served as a file, which is downloaded once, as far as ours is long."""
         if file.name not in self._downloaded:
             target = self.scratch / "read-back"

@@ -135,7 +135,7 @@ def save_answer(what: str, answer: requests.Response, target: Path, size: int) -
         what: Begins the error.
         answer: The answer.
         target: The file.
-        size: How many bytes there should be, negative if that is not known. Where there are more, the download ends
+        size: How many bytes there should be, 0 if that is not known. Where there are more, the download ends
             soon after them, so that no server fills the disk; the file's hash is another one then.
 
     Raises:
@@ -147,5 +147,5 @@ def save_answer(what: str, answer: requests.Response, target: Path, size: int) -
     with target.open("wb") as stream:
         for chunk in answer.iter_content(_CHUNK):
             written += stream.write(chunk)
-            if 0 <= size < written:
+            if 0 < size < written:
                 return

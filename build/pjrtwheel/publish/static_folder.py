@@ -20,11 +20,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 from pjrtwheel.errors import PublishError, UsageError, WheelError
+from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import copy_atomically, hash_file, locked
 from pjrtwheel.products.index import write_pages
 from pjrtwheel.products.index.closure import ReadClosure, read_closure
 from pjrtwheel.products.index.projects import IndexedFile, Project, list_projects, read_release
-from pjrtwheel.publish.destinations import PublishedFile
 from pjrtwheel.publish.servers import explained
 from pjrtwheel.publish.yanked import YANKED_FILENAME, read_reasons
 from pjrtwheel.record.entries import read_entries
@@ -64,14 +64,12 @@ class StaticFolder:
         """Where the release is: published as a whole, or on its way there."""
         return self._published if self._published.is_dir() else self._uploads
 
-    def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:  # noqa: ARG002
+    def list_files(self, projects: Collection[str]) -> Mapping[str, IndexFile]:  # noqa: ARG002
         """Return what is there of the release."""
         with explained(f"cannot read {self.folder}", self.folder):
             reasons = self._reasons(self._files)
             return {
-                path.name: PublishedFile(
-                    path.name, _hash(path), path.stat().st_size, path.as_uri(), reasons.get(path.name)
-                )
+                path.name: IndexFile(path.name, _hash(path), path.stat().st_size, reasons.get(path.name), path.as_uri())
                 for path in (sorted(self._files.iterdir()) if self._files.is_dir() else ())
                 if path.is_file() and not path.name.startswith(".")
             }
@@ -103,10 +101,10 @@ class StaticFolder:
             target.unlink()
             raise PublishError(f"{file} changed while it was copied", remedy="make the release again, then publish it")
 
-    def download(self, file: PublishedFile, target: Path) -> None:
+    def download(self, file: IndexFile, target: Path) -> None:
         """Copy a file back."""
-        with explained(f"cannot read {file.name} of {self.folder} back", target):
-            copy_atomically(self._files / file.name, target)
+        with explained(f"cannot read {file.filename} of {self.folder} back", target):
+            copy_atomically(self._files / file.filename, target)
 
     def finish(self) -> None:
         """Move the release to its place as a whole, and exchange the index for one that lists it.

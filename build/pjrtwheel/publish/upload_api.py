@@ -23,8 +23,8 @@ from twine.repository import Repository
 from twine.settings import Settings
 
 from pjrtwheel.errors import PublishError, UsageError
-from pjrtwheel.fetch.listing import DownloadSession
-from pjrtwheel.publish.destinations import Destination, PublishedFile, variable_of
+from pjrtwheel.fetch.listing import DownloadSession, IndexFile, describe_package
+from pjrtwheel.publish.destinations import Destination, variable_of
 from pjrtwheel.publish.servers import (
     Credentials,
     Impatient,
@@ -66,10 +66,10 @@ class UploadIndex:
     section: str = ""
     attestations: bool = False
 
-    def list_files(self, projects: Collection[str]) -> Mapping[str, PublishedFile]:
+    def list_files(self, projects: Collection[str]) -> Mapping[str, IndexFile]:
         """Return what the index lists of some projects; it has no documents."""
         pages = [self._repeat(functools.partial(self._read_page, project)) for project in projects]
-        return {file.name: file for page in pages for file in page}
+        return {file.filename: file for page in pages for file in page}
 
     def check_uploads(self, commit: str, *, credentials: bool) -> None:  # noqa: ARG002
         """Read twine's configuration; only the address, without credentials."""
@@ -94,7 +94,7 @@ class UploadIndex:
                     return
             raise
 
-    def download(self, file: PublishedFile, target: Path) -> None:
+    def download(self, file: IndexFile, target: Path) -> None:
         """Fetch a file back."""
         self._repeat(functools.partial(self._fetch, file, target))
 
@@ -104,7 +104,7 @@ class UploadIndex:
     def write_index(self) -> None:
         """Do nothing: it writes its pages itself."""
 
-    def _read_page(self, project: str) -> list[PublishedFile]:
+    def _read_page(self, project: str) -> list[IndexFile]:
         with PyPISimple(self.address, auth=self._find_login(self.address), session=DownloadSession()) as client:
             what = f"cannot read what {self.name} has of {project}"
             try:
@@ -116,16 +116,7 @@ class UploadIndex:
                 cause = "it answers with something else than the simple repository API"
                 remedy = "check the address: it usually ends in /simple/"
                 raise PublishError(what, cause=cause, remedy=remedy) from error
-        return [
-            PublishedFile(
-                package.filename,
-                package.digests.get("sha256", ""),
-                -1 if package.size is None else package.size,
-                package.url,
-                (package.yanked_reason or "") if package.is_yanked else None,
-            )
-            for package in packages
-        ]
+        return list(map(describe_package, packages))
 
     def _send(self, file: Path, sha256: str) -> None:
         what = f"{self.name} did not take {file.name}"
@@ -170,8 +161,8 @@ class UploadIndex:
         logging.getLogger("twine").setLevel(logging.ERROR)  # what it warns of becomes an error of ours
         return settings
 
-    def _fetch(self, file: PublishedFile, target: Path) -> None:
-        what = f"cannot download {file.name} from {self.name}"
+    def _fetch(self, file: IndexFile, target: Path) -> None:
+        what = f"cannot download {file.filename} from {self.name}"
         with (
             explained(what, target),
             DownloadSession() as session,

@@ -7,9 +7,9 @@ them to others.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from pjrtwheel import tables
 from pjrtwheel.errors import UsageError, WheelError, fit
@@ -18,52 +18,33 @@ from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import ORDER, Outcome, Proof, PythonProof
 from pjrtwheel.tables import metadata
-from pjrtwheel.wheel.report import Report
+from pjrtwheel.wheel.names import VARIANTS_SUFFIX, find_name, make_name
+from pjrtwheel.wheel.report import FinishedWheel, Report
 
 RELEASE_FILENAME = "release.json"
 SCHEMA: Literal[2] = 2
 _UNKNOWN = Origin(None, None, "", "")
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry(FinishedWheel):
     """One wheel.
 
     Attributes:
-        filename: Name of the file in the folder.
         distribution: Project name, such as `jaxlib-cpu`.
         version: Version of the wheel.
-        sha256: Hexadecimal digest of the file.
-        size: Length of the file in bytes.
         tags: Tags of the file name, each by itself, such as `cp312-abi3-manylinux_2_27_x86_64`.
-        lock_id: Identity of the set this wheel belongs to; empty when it has no lock.
-        stripped_bytes: Bytes that repair dropped, before compression.
-        gpu_code: Names of the chips that any of its libraries holds code for, such as `sm_90`.
         proof: The strongest proof.
         other_proofs: Those with other backends, and the one that compiled for the most chips.
-        requires: The `Requires-Dist` lines.
-        provider: Where the library came from: `prebuilt`, `source` or `file-<sha256>`.
-        provenance: Origin of the library, as the provider wrote it.
-        changes: Member → what repair changed, in words.
         built: From which state of the repository it was built; no commit where that was not recorded.
         pjrt_api: Version of the plugin's PJRT API in the strongest proof.
     """
 
-    filename: str
     distribution: str
     version: str
-    sha256: str
-    size: int
     tags: tuple[str, ...] = field(metadata=metadata(pattern="[^-]+-[^-]+-[^-]+"))
-    lock_id: str
-    stripped_bytes: int
-    gpu_code: tuple[str, ...]
     proof: Proof
     other_proofs: tuple[Proof, ...]
-    requires: tuple[str, ...] = ()
-    provider: str = ""
-    provenance: Mapping[str, Any] = field(default_factory=dict)
-    changes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     built: Origin = _UNKNOWN
     pjrt_api: str | None = field(init=False)
 
@@ -81,6 +62,13 @@ class Entry:
     def package(self) -> str:
         """Name of the package that is imported, such as `jaxlib_cpu`."""
         return self.distribution.replace("-", "_")
+
+    @property
+    def is_as_named(self) -> bool:
+        """Whether its file name is that of a wheel in its own folder, of its project, version and tags."""
+        name = find_name(self.filename)
+        named = name and (name.distribution, name.version, sorted(map(str, name.tags)))
+        return "/" not in self.filename and named == (self.distribution, self.version, sorted(self.tags))
 
     @property
     def has_library(self) -> bool:
@@ -107,24 +95,21 @@ class Record:
 
 def make_entry(report: Report, proof: Proof, built: Origin) -> Entry:
     """Combine what assembly reported, what proving showed, and from what the wheel was built."""
+    reported = {shared.name: getattr(report, shared.name) for shared in fields(FinishedWheel)}
     return Entry(
-        filename=report.wheel,
+        **reported,
         distribution=report.name.distribution,
         version=report.name.version,
-        sha256=report.sha256,
-        size=report.size,
         tags=tuple(sorted(map(str, report.name.tags))),
-        lock_id=report.lock_id,
-        stripped_bytes=report.stripped_bytes,
-        gpu_code=tuple(report.gpu_code),
         proof=proof,
         other_proofs=(),
-        requires=tuple(report.requires),
-        provider=report.provider,
-        provenance=report.provenance,
-        changes=report.changes,
         built=built,
     )
+
+
+def name_lists(entries: Iterable[Entry]) -> set[str]:
+    """Return the names that the lists of the variants of wheels have (PEP 825), whether there are any or not."""
+    return {f"{make_name(entry.distribution, entry.version, '').stem}{VARIANTS_SUFFIX}" for entry in entries}
 
 
 def add_proofs_to(entry: Entry, proofs: Iterable[Proof]) -> Entry:

@@ -2,19 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run all checks on a release: every problem is found at once, whatever else is wrong but the tag itself."""
 
+import itertools
 import re
+import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
 
+from packaging.utils import canonicalize_name
+
 from pjrtwheel.attest.make import list_documents
 from pjrtwheel.backend import load_backends
-from pjrtwheel.errors import UsageError, count, fit, shorten
+from pjrtwheel.errors import FetchError, UsageError, count, fit, shorten
+from pjrtwheel.fetch.listing import list_digests, read_settings
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.publish.destinations import Destination, check_limits
+from pjrtwheel.publish.destinations import Destination, check_limits, load_destinations
 from pjrtwheel.record.entries import RELEASE_FILENAME
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release_check.candidate import CHANGELOG, Candidate, gather
@@ -180,9 +185,8 @@ def check_unlisted(candidate: Candidate) -> Iterator[str]:
 def check_bytes(candidate: Candidate) -> Iterator[str]:
     """Yield each wheel that is not the one its entry describes, and entries that do not fit the name of the file."""
     for entry in candidate.entries:
-        name, parts, file = entry.filename, find_name(entry.filename), candidate.present.get(entry.filename)
-        described = parts and (parts.distribution, parts.version, sorted(map(str, parts.tags)))
-        if described != (entry.distribution, entry.version, sorted(entry.tags)):
+        name, file = entry.filename, candidate.present.get(entry.filename)
+        if not entry.is_as_named:
             yield f"{RELEASE_FILENAME} describes {name} as another wheel than its name says"
         if file is None:
             continue
@@ -248,3 +252,26 @@ def describe_statuses() -> str:
     """Return what each exit status means, a line each."""
     lines = [f"  {kind.status}  {kind.heading}" for kind in ProblemKind]
     return "\n".join(["   0  the release can be published", *lines, f"  {SEVERAL}  several of these"])
+
+
+def warn_of_names(root: Path, digests: Collection[str]) -> None:
+    """Print a warning of names that are free, or somebody else's, at the first index of pip's configuration.
+
+    Ours are those of the public destination's `names`, and those of which a file with one of these digests is there.
+    """
+    settings, free, taken = read_settings(), list[str](), list[str]()
+    names = {*PURE_PYTHON, *(backend.distribution for backend in load_backends(root).values())}
+    public = (place.names for place in load_destinations(root).values() if place.opt_in)
+    ours = set(map(canonicalize_name, itertools.chain(*public)))
+    try:
+        for name in sorted(names) if settings.urls else ():
+            found = list_digests(name, settings)
+            if found is None:
+                free.append(name)
+            elif name not in ours and found.isdisjoint(digests):
+                taken.append(name)
+    except FetchError as error:
+        print(f"warning: who has our names on the package index is not known: {error.cause}", file=sys.stderr)
+    parts = [f"{', '.join(found)} {state}" for found, state in ((free, "free"), (taken, "somebody else's")) if found]
+    if parts:
+        print(f"warning: names of ours on the package index: {'; '.join(parts)} (see SECURITY.md)", file=sys.stderr)

@@ -223,7 +223,7 @@ def _pinned(files: Iterable[IndexFile], download: Callable[[Pin, Path], Path], c
     found = []
     for file in files:
         name = find_name(file.filename)
-        if name is None or file.yanked:
+        if name is None or file.yanked is not None:
             continue
         pin = Pin(f"set.{BINDINGS}", BINDINGS, name.version, file.filename, file.sha256, file.size)
         found.append((name, functools.partial(kept.fetch, pin)))

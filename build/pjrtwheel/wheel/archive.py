@@ -11,7 +11,7 @@ import hashlib
 import os
 import struct
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,25 +22,16 @@ import deflate
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import explain_full_disk, replacement
 from pjrtwheel.wheel.compress import CHUNK_SIZE, Compression, compress_chunks
+from pjrtwheel.wheel.container import CENTRAL, END, END64, LIMIT16, LIMIT32, LOCAL, LOCATOR64, UTF8, ZIP64
 from pjrtwheel.wheel.members import Member
 from pjrtwheel.wheel.plan import MemberSource
 
 STORED = 0
 DEFLATED = 8
 
-_LIMIT32 = 0xFFFFFFFF
-_LIMIT16 = 0xFFFF
 # Data that cannot be compressed grows by up to 0.1 %, and the field must be chosen before the data is there.
 _SIZE_LIMIT = 0xFF000000
-_UTF8_NAMES = 0x800
 _UNIX = 3 << 8
-_ZIP64_ID = 1
-
-_LOCAL = struct.Struct("<IHHHHHIIIHH")
-_CENTRAL = struct.Struct("<IHHHHHHIIIHHHHHII")
-_END = struct.Struct("<IHHHHIIH")
-_END64 = struct.Struct("<IQHHIIQQQQ")
-_LOCATOR64 = struct.Struct("<IIQI")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,54 +57,46 @@ class ZipEntry:
 
     def local_header(self) -> bytes:
         """Return the record in front of the data; its length depends on name and size alone."""
-        name = self.name.encode()
-        extra = _zip64_extra(self.size, self.compressed) if self.size > _SIZE_LIMIT else b""
-        sizes = (_LIMIT32, _LIMIT32) if extra else (self.compressed, self.size)
-        return (
-            _LOCAL.pack(
-                0x04034B50, 45 if extra else 20, _flags(name), self.method, *self.stamp, self.crc, *sizes,
-                len(name), len(extra),
-            )
-            + name
-            + extra
-        )  # fmt: skip
+        return self._pack(LOCAL, [b"PK\3\4"], self._wide_sizes)
 
     def directory_record(self) -> bytes:
         """Return the record in the central directory."""
-        name = self.name.encode()
-        large = self.size > _SIZE_LIMIT
-        values = (self.size, self.compressed) if large else ()
-        far = self.offset >= _LIMIT32
-        extra = _zip64_extra(*values, *((self.offset,) if far else ()))
-        version = 45 if extra else 20
-        sizes = (_LIMIT32, _LIMIT32) if large else (self.compressed, self.size)
-        offset = _LIMIT32 if far else self.offset
-        return (
-            _CENTRAL.pack(
-                0x02014B50, _UNIX | version, version, _flags(name), self.method, *self.stamp, self.crc, *sizes,
-                len(name), len(extra), 0, 0, 0, self.mode << 16, offset,
-            )
-            + name
-            + extra
-        )  # fmt: skip
+        far = self.offset >= LIMIT32
+        wide = (*self._wide_sizes, self.offset) if far else self._wide_sizes
+        place = (0, 0, 0, self.mode << 16, LIMIT32 if far else self.offset)
+        return self._pack(CENTRAL, [b"PK\1\2", _UNIX | _version(wide)], wide, *place)
+
+    @property
+    def _wide_sizes(self) -> tuple[int, ...]:
+        """Both lengths, if they may need 64 bits."""
+        return (self.size, self.compressed) if self.size > _SIZE_LIMIT else ()
+
+    def _pack(self, layout: struct.Struct, start: Iterable[bytes | int], wide: tuple[int, ...], *place: int) -> bytes:
+        """Return a record: what both say of the member lies between what they start with and where it is."""
+        name, extra = self.name.encode(), _zip64_extra(*wide)
+        sizes = (LIMIT32, LIMIT32) if self._wide_sizes else (self.compressed, self.size)
+        flags = 0 if name.isascii() else UTF8
+        member = (_version(wide), flags, self.method, *self.stamp, self.crc, *sizes, len(name), len(extra))
+        return layout.pack(*start, *member, *place) + name + extra
 
 
 def end_of_directory(count: int, size: int, offset: int) -> bytes:
     """Return the records that close a zip file, by number of members, and length and place of the central directory."""
-    large = count >= _LIMIT16 or size >= _LIMIT32 or offset >= _LIMIT32
-    end64 = _END64.pack(0x06064B50, 44, 45, 45, 0, 0, count, count, size, offset) if large else b""
-    locator = _LOCATOR64.pack(0x07064B50, 0, offset + size, 1) if large else b""
-    count, size, offset = min(count, _LIMIT16), min(size, _LIMIT32), min(offset, _LIMIT32)
-    return end64 + locator + _END.pack(0x06054B50, 0, 0, count, count, size, offset, 0)
+    large = count >= LIMIT16 or size >= LIMIT32 or offset >= LIMIT32
+    end64 = END64.pack(b"PK\6\6", 44, 45, 45, 0, 0, count, count, size, offset) if large else b""
+    locator = LOCATOR64.pack(b"PK\6\7", 0, offset + size, 1) if large else b""
+    count, size, offset = min(count, LIMIT16), min(size, LIMIT32), min(offset, LIMIT32)
+    return end64 + locator + END.pack(b"PK\5\6", 0, 0, count, count, size, offset, 0)
 
 
-def _flags(name: bytes) -> int:
-    return 0 if name.isascii() else _UTF8_NAMES
+def _version(wide: Collection[int]) -> int:
+    """Return the version of the format that is needed: 4.5 for fields of 64 bits."""
+    return 45 if wide else 20
 
 
 def _zip64_extra(*values: int) -> bytes:
     """Return the extra field that holds the values which do not fit 32 bits."""
-    return struct.pack(f"<HH{len(values)}Q", _ZIP64_ID, 8 * len(values), *values) if values else b""
+    return struct.pack(f"<HH{len(values)}Q", ZIP64, 8 * len(values), *values) if values else b""
 
 
 _EARLIEST = 315532800  # 1980-01-01, the first moment a zip file can state, and the date of all members by default

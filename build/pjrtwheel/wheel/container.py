@@ -16,21 +16,23 @@ import unicodedata
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import IO, Any, BinaryIO, Literal
 
-_LOCAL = struct.Struct("<4s5H3I2H")
-_CENTRAL = struct.Struct("<4s6H3I5H2I")
-_END = struct.Struct("<4s4H2IH")
-_END64 = struct.Struct("<4sQ2H2I4Q")
-_LOCATOR64 = struct.Struct("<4sIQI")
+# Layouts of the records (APPNOTE 4.3), each with its magic number first.
+LOCAL = struct.Struct("<4s5H3I2H")
+CENTRAL = struct.Struct("<4s6H3I5H2I")
+END = struct.Struct("<4s4H2IH")
+END64 = struct.Struct("<4sQ2H2I4Q")
+LOCATOR64 = struct.Struct("<4sIQI")
 _DESCRIPTOR = b"PK\x07\x08"
-_ENCRYPTED, _DESCRIBED, _UTF8 = 0x1, 0x8, 0x800
-_ZIP64, _UNICODE_PATH = 0x1, 0x7075
-_LIMIT32, _LIMIT16 = 0xFFFFFFFF, 0xFFFF
-_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+_ENCRYPTED, _DESCRIBED, UTF8 = 0x1, 0x8, 0x800
+ZIP64, _UNICODE_PATH = 0x1, 0x7075
+LIMIT32, LIMIT16 = 0xFFFFFFFF, 0xFFFF
+_STORED = zipfile.ZIP_STORED
+_METHODS = {_STORED, zipfile.ZIP_DEFLATED}
 _LARGEST_TOTAL = 16 << 30
 _LARGEST_DIRECTORY = 64 << 20
 _CHUNK = 1 << 18
@@ -44,12 +46,12 @@ class _Entry:
     """One member as the directory describes it.
 
     Attributes:
-        name: Its bytes.
+        name: Its name; bytes that are no UTF-8 have backslashes in it, which no name in a wheel may have.
         attributes: Of the file system that it was packed on; the upper half is the mode of Unix.
         offset: Where its header is.
     """
 
-    name: bytes
+    name: str
     flags: int
     method: int
     crc: int
@@ -57,17 +59,6 @@ class _Entry:
     size: int
     attributes: int
     offset: int
-    extra: bytes
-
-    @property
-    def text(self) -> str:
-        """The name as messages show it."""
-        return self.name.decode("utf-8", "backslashreplace")
-
-    @property
-    def is_folder(self) -> bool:
-        """Whether it is a directory, which has no data."""
-        return self.name.endswith(b"/")
 
 
 def check_container(file: BinaryIO) -> tuple[str, ...]:
@@ -75,11 +66,12 @@ def check_container(file: BinaryIO) -> tuple[str, ...]:
 
     Raises:
         zipfile.BadZipFile: It is none, or its directory cannot be read.
+        struct.error: The same.
     """
     size = file.seek(0, os.SEEK_END)
     entries, start = _read_directory(file, size)
     problems = [problem for entry in entries for problem in _check_entry(entry)]
-    problems += _check_names([entry.text for entry in entries])
+    problems += _check_names([entry.name for entry in entries])
     total = sum(entry.size for entry in entries)
     if is_bomb(size, total):
         problems.append(f"{size} bytes claim to inflate to {total}: a zip bomb")
@@ -92,8 +84,10 @@ def is_bomb(size: int, total: int) -> bool:
 
 
 def _read(file: BinaryIO, place: int, length: int) -> bytes:
-    file.seek(place)
-    data = file.read(length)
+    data = b""
+    if place >= 0:
+        file.seek(place)
+        data = file.read(length)
     if len(data) != length:
         raise zipfile.BadZipFile("it ends within a record")
     return data
@@ -101,17 +95,16 @@ def _read(file: BinaryIO, place: int, length: int) -> bytes:
 
 def _read_directory(file: BinaryIO, size: int) -> tuple[list[_Entry], int]:
     """Return the directory and where it begins; it and the records that end a zip file end with the file."""
-    if size < _END.size:
-        raise zipfile.BadZipFile("it is too short for a zip file")
-    end = size - _END.size
-    magic, disk, first_disk, here, count, length, start, comment = _END.unpack(_read(file, end, _END.size))
+    end = size - END.size
+    magic, *numbers, comment = END.unpack(_read(file, end, END.size))
     if magic != b"PK\5\6" or comment:
         raise zipfile.BadZipFile("it does not end with the end of a directory")
-    if end >= _LOCATOR64.size and (locator := _read(file, end - _LOCATOR64.size, _LOCATOR64.size))[:4] == b"PK\6\7":
-        end -= _LOCATOR64.size + _END64.size
-        short = (disk, first_disk, here, count, length, start)
-        disk, first_disk, here, count, length, start = _read_end64(file, end, locator, short)
-    if (disk, first_disk, here) != (0, 0, count):
+    locator = _read(file, end - LOCATOR64.size, LOCATOR64.size)
+    if locator.startswith(b"PK\6\7"):
+        end -= LOCATOR64.size + END64.size
+        numbers = _read_end64(file, end, locator, numbers)
+    *disks, count, length, start = numbers
+    if disks != [0, 0, count]:
         raise zipfile.BadZipFile("it is a part of a zip file")
     if start + length != end or length > _LARGEST_DIRECTORY:
         raise zipfile.BadZipFile("its directory is elsewhere than it says")
@@ -121,98 +114,79 @@ def _read_directory(file: BinaryIO, size: int) -> tuple[list[_Entry], int]:
     return entries, start
 
 
-def _read_end64(file: BinaryIO, place: int, locator: bytes, short: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the 64-bit fields of the end; the 32-bit ones are the same, or say that they have no room."""
-    if place < 0:
-        raise zipfile.BadZipFile("it ends within a record")
-    fields = _END64.unpack(_read(file, place, _END64.size))
-    magic, length, _, _, *long = fields
-    if (magic, length) != (b"PK\6\6", _END64.size - 12) or locator != _LOCATOR64.pack(b"PK\6\7", 0, place, 1):
+def _read_end64(file: BinaryIO, place: int, locator: bytes, short: Sequence[int]) -> list[int]:
+    """Return the 64-bit numbers of the end; the shorter ones are the same, or say that they have no room."""
+    magic, length, _, _, *long = END64.unpack(_read(file, place, END64.size))
+    if (magic, length) != (b"PK\6\6", END64.size - 12) or locator != LOCATOR64.pack(b"PK\6\7", 0, place, 1):
         raise zipfile.BadZipFile("its 64-bit end is malformed")
-    limits = (*[_LIMIT16] * 4, _LIMIT32, _LIMIT32)
+    limits = [LIMIT16] * 4 + [LIMIT32] * 2
     if any(value not in {limit, wide} for value, wide, limit in zip(short, long, limits, strict=True)):
         raise zipfile.BadZipFile("it has two ends that differ")
-    return tuple(long)
+    return long
 
 
 def _parse_directory(data: bytes) -> Iterator[_Entry]:
     place = 0
     while place < len(data):
-        if len(data) - place < _CENTRAL.size:
-            raise zipfile.BadZipFile("its directory ends within a member")
-        fields = _CENTRAL.unpack_from(data, place)
-        magic, _, _, flags, method, _, _, crc, compressed, size, named, more, comment, disk, _, attributes, offset = (
-            fields
+        magic, _, _, flags, method, _, _, crc, *sizes, named, more, comment, disk, _, attributes, offset = (
+            CENTRAL.unpack_from(data, place)
         )
-        names = place + _CENTRAL.size
-        place = names + named + more + comment
+        extra = place + CENTRAL.size + named
+        name, place = _decode(data[extra - named : extra]), extra + more + comment
         if magic != b"PK\1\2" or place > len(data) or disk:
             raise zipfile.BadZipFile("its directory is malformed")
-        extra = data[names + named : names + named + more]
-        size, compressed, offset = _widen(extra, size, compressed, offset)
-        yield _Entry(data[names : names + named], flags, method, crc, compressed, size, attributes, offset, extra)
+        size, compressed, offset = _widen(_find_wide(data[extra : extra + more]), sizes[1], sizes[0], offset)
+        yield _Entry(name, flags, method, crc, compressed, size, attributes, offset)
 
 
-def _extra_fields(extra: bytes) -> dict[int, bytes]:
-    """Return the extra fields of a header by their numbers.
+def _decode(name: bytes) -> str:
+    return name.decode("utf-8", "backslashreplace")
+
+
+def _find_wide(extra: bytes) -> bytes:
+    """Return the 64-bit field among the extra fields of a header (APPNOTE 4.5.3); nothing if there is none.
 
     Raises:
-        zipfile.BadZipFile: One ends after all of them, or is there twice.
+        zipfile.BadZipFile: One ends after all of them, is there twice, or gives the member a second name.
     """
     found: dict[int, bytes] = {}
     place = 0
     while place < len(extra):
-        if len(extra) - place < 4:
-            raise zipfile.BadZipFile("an extra field is malformed")
         number, length = struct.unpack_from("<HH", extra, place)
         place += 4 + length
-        if place > len(extra) or number in found:
-            raise zipfile.BadZipFile("an extra field is malformed")
+        if place > len(extra) or number in found or number == _UNICODE_PATH:
+            raise zipfile.BadZipFile("an extra field is malformed, or a second name")
         found[number] = extra[place - length : place]
-    return found
+    return found.get(ZIP64, b"")
 
 
-def _widen(extra: bytes, *values: int) -> tuple[int, ...]:
-    """Return numbers of a header, those without room in it taken from its 64-bit field (APPNOTE 4.5.3).
+def _widen(field: bytes, *values: int) -> tuple[int, ...]:
+    """Return numbers of a header, those without room in it taken from its 64-bit field.
 
     Raises:
         zipfile.BadZipFile: The field lacks one, or has others.
     """
-    field = _extra_fields(extra).get(_ZIP64, b"")
-    wide = [number for (number,) in struct.iter_unpack("<Q", field[: len(field) // 8 * 8])]
-    if len(wide) != values.count(_LIMIT32):
+    wide = [number for (number,) in struct.iter_unpack("<Q", field)]
+    if len(wide) != values.count(LIMIT32):
         raise zipfile.BadZipFile("a 64-bit field has more or fewer numbers than are needed")
-    return tuple(wide.pop(0) if value == _LIMIT32 else value for value in values)
+    return tuple(wide.pop(0) if value == LIMIT32 else value for value in values)
 
 
 def _check_entry(entry: _Entry) -> Iterator[str]:
     """Yield what is wrong with one member in the directory."""
-    name = entry.text
+    name, is_folder = entry.name, entry.name.endswith("/")
     kind = stat.S_IFMT(entry.attributes >> 16)
-    if not is_safe_name(name):
-        yield f"{name!r} is no path inside a wheel"
-    if not entry.name.isascii() and not (entry.flags & _UTF8 and _is_utf8(entry.name)):
-        yield f"{name!r} is not marked as UTF-8, or is not"
-    if kind not in {0, stat.S_IFDIR if entry.is_folder else stat.S_IFREG}:
-        yield f"{name!r} is a symbolic link" if kind == stat.S_IFLNK else f"{name!r} is no regular file"
-    if entry.flags & _ENCRYPTED:
-        yield f"{name!r} is encrypted"
-    if entry.method not in _METHODS:
-        yield f"{name!r} is compressed by method {entry.method}, expected deflate"
-    if entry.method == zipfile.ZIP_STORED and entry.compressed != entry.size:
-        yield f"{name!r} has two sizes, and is not compressed"
-    if entry.is_folder and (entry.size or entry.crc):
-        yield f"{name!r} is a directory with data"
-    if _UNICODE_PATH in _extra_fields(entry.extra):
-        yield f"{name!r} has a second name in an extra field"
-
-
-def _is_utf8(name: bytes) -> bool:
-    try:
-        name.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
+    problems = {
+        "is no path inside a wheel": not is_safe_name(name),
+        "is not marked as UTF-8": not name.isascii() and not entry.flags & UTF8,
+        "is a symbolic link": kind == stat.S_IFLNK,
+        "is no regular file": kind not in {0, stat.S_IFLNK, stat.S_IFDIR if is_folder else stat.S_IFREG},
+        "is encrypted": entry.flags & _ENCRYPTED,
+        f"is compressed by method {entry.method}, expected deflate": entry.method not in _METHODS,
+        "has two sizes, and is not compressed": entry.method == _STORED and entry.compressed != entry.size,
+        "is a directory with data": is_folder and (entry.size or entry.crc),
+    }
+    yield from (f"{name!r} {problem}" for problem, found in problems.items() if found)
 
 
 def is_safe_name(name: str) -> bool:
@@ -241,43 +215,35 @@ def _check_places(file: BinaryIO, entries: Iterable[_Entry], start: int) -> Iter
     place = 0
     for entry in sorted(entries, key=lambda entry: entry.offset):
         if entry.offset != place:
-            yield f"{entry.text!r} begins at {entry.offset}, what is before it ends at {place}"
+            yield f"{entry.name!r} begins at {entry.offset}, what is before it ends at {place}"
             return
-        header = _read(file, place, _LOCAL.size)
-        magic, _, flags, method, _, _, crc, compressed, size, named, more = _LOCAL.unpack(header)
-        names = _read(file, place + _LOCAL.size, named + more)
+        header = _read(file, place, LOCAL.size)
+        magic, _, flags, method, _, _, crc, compressed, size, named, more = LOCAL.unpack(header)
+        names = _read(file, place + LOCAL.size, named + more)
         if magic != b"PK\3\4":
-            raise zipfile.BadZipFile(f"{entry.text!r} has no header")
-        size, compressed = _widen_header(names[named:], size, compressed)
-        place += _LOCAL.size + named + more + entry.compressed
-        described = bool(entry.flags & _DESCRIBED)
-        expected = (entry.crc, entry.compressed, entry.size)
-        same = (names[:named], flags, method) == (entry.name, entry.flags, entry.method)
-        if not same or ((crc, compressed, size) != expected and not (described and not any((crc, compressed, size)))):
-            yield f"{entry.text!r} is described otherwise in front of its data"
-        if _UNICODE_PATH in _extra_fields(names[named:]) and _UNICODE_PATH not in _extra_fields(entry.extra):
-            yield f"{entry.text!r} has a second name in an extra field"
+            raise zipfile.BadZipFile(f"{entry.name!r} has no header")
+        field = _find_wide(names[named:])
+        # Writers that did not know the sizes keep room for both, and may need none in the end.
+        if len(field) != 16 or (size, compressed) == (LIMIT32, LIMIT32):
+            size, compressed = _widen(field, size, compressed)
+        place += LOCAL.size + named + more + entry.compressed
+        described = entry.flags & _DESCRIBED
+        expected, found = (entry.crc, entry.compressed, entry.size), (crc, compressed, size)
+        same = (_decode(names[:named]), flags, method) == (entry.name, entry.flags, entry.method)
+        if not same or (found != expected and (any(found) or not described)):
+            yield f"{entry.name!r} is described otherwise in front of its data"
         if described:
-            place += _descriptor_length(file, place, expected, wide=_ZIP64 in _extra_fields(names[named:]))
+            place += _descriptor_length(file, place, struct.pack("<I2Q" if field else "<3I", *expected))
     if place != start:
         yield f"the directory begins at {start}, the last member ends at {place}"
 
 
-def _widen_header(extra: bytes, size: int, compressed: int) -> tuple[int, ...]:
-    """Return both sizes; writers that did not know them keep room for them, and may need none in the end."""
-    field = _extra_fields(extra).get(_ZIP64, b"")
-    if len(field) == 16 and (size, compressed) != (_LIMIT32, _LIMIT32):
-        return size, compressed
-    return _widen(extra, size, compressed)
-
-
-def _descriptor_length(file: BinaryIO, place: int, expected: tuple[int, int, int], *, wide: bool) -> int:
+def _descriptor_length(file: BinaryIO, place: int, data: bytes) -> int:
     """Return the length of the record behind a member's data, which repeats what the directory says.
 
     Raises:
         zipfile.BadZipFile: There is none, or it says something else.
     """
-    data = struct.pack("<I2Q" if wide else "<3I", *expected)
     for record in (_DESCRIPTOR + data, data):
         file.seek(place)
         if file.read(len(record)) == record:
@@ -301,7 +267,7 @@ class StrictArchive(zipfile.ZipFile):
     ) -> IO[bytes]:
         """Return the bytes of a member; reading them to the end raises a `BadZipFile` where they are damaged."""
         info = name if isinstance(name, zipfile.ZipInfo) else self.getinfo(name)
-        if mode == "w" or info.compress_type == zipfile.ZIP_STORED or self.fp is None:
+        if mode == "w" or info.compress_type == _STORED or self.fp is None:
             return super().open(info, mode, pwd, force_zip64=force_zip64)
         return io.BufferedReader(_Inflated(self.fp.fileno(), info), _CHUNK)
 
@@ -310,10 +276,10 @@ class _Inflated(io.RawIOBase):
     """The inflated bytes of one member."""
 
     def __init__(self, descriptor: int, info: zipfile.ZipInfo) -> None:
-        header = os.pread(descriptor, _LOCAL.size, info.header_offset)
-        *_, named, more = _LOCAL.unpack(header)
+        header = os.pread(descriptor, LOCAL.size, info.header_offset)
+        *_, named, more = LOCAL.unpack(header)
         self._descriptor, self._info = descriptor, info
-        self._place = info.header_offset + _LOCAL.size + named + more
+        self._place = info.header_offset + LOCAL.size + named + more
         self._end = self._place + info.compress_size
         self._stream = zlib.decompressobj(-zlib.MAX_WBITS)
         self._size = self._crc = 0

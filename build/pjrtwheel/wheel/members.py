@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from pjrtwheel.errors import WheelError, shorten
-from pjrtwheel.wheel.container import StrictArchive, check_container, is_safe_name
+from pjrtwheel.wheel.container import StrictArchive, check_container
 
 # Signatures of RECORD that nobody checks, and that RECORD cannot list (PEP 427); wheels with them are refused.
 OBSOLETE = ("RECORD.jws", "RECORD.p7s")
@@ -145,15 +145,3 @@ def refuse_problems(path: Path, problems: Iterable[str]) -> None:
             cause="it was damaged or tampered with",
             remedy="fetch it again from a source you trust",
         )
-
-
-def place_inside(directory: Path, name: str) -> Path:
-    """Return where a member is written below a directory, which no name that was missed before can leave.
-
-    Raises:
-        WheelError: It would be written elsewhere.
-    """
-    target = directory / name
-    if not is_safe_name(name) or not target.resolve().is_relative_to(directory.resolve()):
-        raise WheelError(f"{name!r} is no path inside {directory}", cause="the wheel was tampered with")
-    return target

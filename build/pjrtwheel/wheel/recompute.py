@@ -20,7 +20,7 @@ from pathlib import Path
 from pjrtwheel.errors import WheelError, shorten
 from pjrtwheel.files import hash_file
 from pjrtwheel.sources import import_closure
-from pjrtwheel.wheel.archive import ZipEntry, begin_entry, end_of_directory, timestamp
+from pjrtwheel.wheel.archive import begin_entry, end_of_directory, timestamp
 from pjrtwheel.wheel.assemble import list_members, plan_wheel, record_source, report_written
 from pjrtwheel.wheel.compress import CHUNK_SIZE
 from pjrtwheel.wheel.members import Member, encode_digest, open_wheel
@@ -114,27 +114,21 @@ def _differing(wheel: Path, record: str, expected: dict[str, Member]) -> Iterato
 
 def _misplaced(wheel: Path, sources: Sequence[MemberSource]) -> Iterator[str]:
     """Yield what of the file, outside of the compressed data, is not as assembly writes it."""
-    stamp, entries, offset = timestamp(os.environ), list[ZipEntry](), 0
+    stamp, directory, offset = timestamp(os.environ), b"", 0
     with open_wheel(wheel) as archive, wheel.open("rb") as file:
-        infos = {info.filename: info for info in archive.infolist()}
-
-        def holds(at: int, expected: bytes) -> bool:
-            file.seek(at)
-            return file.read(len(expected)) == expected
-
-        for source in sources:
-            info = infos.get(source.path)
-            if info is None:
-                yield source.path
-                return
+        infos = archive.infolist()
+        if [info.filename for info in infos] != [source.path for source in sources]:
+            yield "the order of its members"
+            return
+        for source, info in zip(sources, infos, strict=True):
             entry = replace(begin_entry(source, stamp, offset), crc=info.CRC, compressed=info.compress_size)
             header = entry.local_header()
-            if not holds(offset, header):
+            file.seek(offset)
+            if file.read(len(header)) != header:
                 yield f"{source.path} in its place, with its date and mode"
                 return
-            entries.append(entry)
+            directory += entry.directory_record()
             offset += len(header) + info.compress_size
-        directory = b"".join(entry.directory_record() for entry in entries)
-        end = directory + end_of_directory(len(entries), len(directory), offset)
-        if not holds(offset, end) or wheel.stat().st_size != offset + len(end):
+        file.seek(offset)
+        if file.read() != directory + end_of_directory(len(sources), len(directory), offset):
             yield "the end of the file"

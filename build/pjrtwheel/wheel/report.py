@@ -19,39 +19,48 @@ Lines = Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """What assembly or repair reports of one finished wheel.
+class FinishedWheel:
+    """What is reported of a finished wheel, and recorded of it in `release.json`.
 
     Attributes:
-        wheel: File name.
+        filename: Name of the file.
         sha256: Hexadecimal digest of the file.
         size: Length of the file in bytes.
-        requires: The `Requires-Dist` lines.
         lock_id: Identity of the set this wheel belongs to; empty when it has no lock.
-        provider: Where the inputs came from: `prebuilt`, `source` or `file-<sha256>`.
+        requires: The `Requires-Dist` lines.
+        provider: Where the library came from: `prebuilt`, `source` or `file-<sha256>`.
         provenance: Origin of the library, as the provider wrote it.
         changes: Member → what repair changed, in words.
         stripped_bytes: Bytes that repair dropped, before compression.
-        findings: Member → what is wrong and could not be repaired, in words.
         gpu_code: Names of the chips that any of its libraries holds code for, such as `sm_90`.
     """
 
-    wheel: str
+    filename: str
     sha256: str
     size: int
-    requires: tuple[str, ...]
     lock_id: str
-    provider: str
+    requires: tuple[str, ...] = ()
+    provider: str = ""
     provenance: Mapping[str, Any] = field(default_factory=dict)
     changes: Lines = field(default_factory=dict)
     stripped_bytes: int = 0
-    findings: Lines = field(default_factory=dict)
     gpu_code: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Report(FinishedWheel):
+    """What assembly or repair reports of one finished wheel.
+
+    Attributes:
+        findings: Member → what is wrong and could not be repaired, in words.
+    """
+
+    findings: Lines = field(default_factory=dict)
 
     @property
     def name(self) -> WheelName:
         """The parts of the file name."""
-        return parse_name(self.wheel)
+        return parse_name(self.filename)
 
     def to_json(self) -> str:
         """Return the document."""
@@ -62,7 +71,7 @@ class Report:
         changes = [f"  {member}: {line}" for member, lines in self.changes.items() for line in lines]
         more = [f"  and {len(changes) - _SHOWN} more changes in {count(len(self.changes), 'file')}"]
         findings = [f"  {member}: WARNING: {line}" for member, found in self.findings.items() for line in found]
-        lines = [f"{self.wheel} ({self.size} bytes)", *changes[:_SHOWN], *(more if len(changes) > _SHOWN else [])]
+        lines = [f"{self.filename} ({self.size} bytes)", *changes[:_SHOWN], *(more if len(changes) > _SHOWN else [])]
         return "\n".join(lines + findings)
 
 
@@ -75,7 +84,7 @@ class BuiltWheel(NamedTuple):
 
 def report_finished(path: Path, lock_id: str, provider: str, requires: Sequence[str] = ()) -> Report:
     """Describe a wheel, for the steps that verify it, prove it and add it to a folder, without what assembly knows."""
-    return Report(path.name, hash_file(path), path.stat().st_size, tuple(requires), lock_id, provider)
+    return Report(path.name, hash_file(path), path.stat().st_size, lock_id, tuple(requires), provider)
 
 
 def parse_report(text: str) -> Report:
@@ -105,10 +114,10 @@ def read_built(directory: Path) -> BuiltWheel:
         raise WheelError(f"no wheel with a {REPORT_FILENAME} in {directory}", remedy="build again")
     report = parse_report(path.read_text("utf-8"))
     found = sorted(path.relative_to(directory).as_posix() for path in directory.rglob("*"))
-    if found != sorted((report.wheel, REPORT_FILENAME)):
+    if found != sorted((report.filename, REPORT_FILENAME)):
         raise WheelError(
-            f"{path} is the report of {report.wheel!r}",
+            f"{path} is the report of {report.filename!r}",
             cause=f"the folder has other files than these two: {fit(found)}",
             remedy="build again",
         )
-    return BuiltWheel(directory / report.wheel, report)
+    return BuiltWheel(directory / report.filename, report)

@@ -7,7 +7,7 @@ the wheel's name and origin, and it bears no time.
 """
 
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from cyclonedx.model import HashAlgorithm, HashType, Property
@@ -29,21 +29,39 @@ def format_sbom(name: WheelName, provenance: Mapping[str, Any], *, bundled: bool
     """
     # The file name distinguishes our wheel from upstream's of the same name and version, from which it may be made.
     purl = PackageURL("pypi", None, name.distribution, name.version, {"file_name": name.filename})
-    root = _component(name.distribution, name.version, purl)
+    root = describe_part(name.distribution, name.version, purl)
     components = [*_origin(provenance, bundled=bundled), *_kernels(provenance), *_xla(provenance)]
+    bom = start_bom(root, [purl.to_string(), *(str(component.bom_ref) for component in components)])
+    bom.components.update(components)
+    bom.register_dependency(root, components)
+    return format_bom(bom)
+
+
+def start_bom(root: Component, identity: Iterable[str]) -> Bom:
+    """Return a document about a component, whose serial number follows from what it is about."""
     metadata = BomMetaData(component=root)
     # The library would put the time of the build here; the schema wants none, only its type hint does.
     metadata.timestamp = None  # type: ignore[assignment]
-    identity = " ".join([purl.to_string(), *(str(component.bom_ref) for component in components)])
-    bom = Bom(components=components, metadata=metadata, serial_number=uuid.uuid5(uuid.NAMESPACE_URL, identity))
-    bom.register_dependency(root, components)
+    return Bom(metadata=metadata, serial_number=uuid.uuid5(uuid.NAMESPACE_URL, " ".join(identity)))
+
+
+def format_bom(bom: Bom) -> str:
+    """Return the text of a document."""
     return JsonV1Dot6(bom).output_as_string(indent=2) + "\n"
 
 
-def _component(name: str, version: str | None, purl: PackageURL | None, **others: Any) -> Component:
-    reference = purl.to_string() if purl else f"file:{name}"
+def describe_part(
+    name: str, version: str | None, purl: PackageURL | None, *, sha256: str | None = None, **others: Any
+) -> Component:
+    """Return a library or a wheel, with its digest if that is known."""
     return Component(
-        type=ComponentType.LIBRARY, name=name, version=version or None, purl=purl, bom_ref=reference, **others
+        type=ComponentType.LIBRARY,
+        name=name,
+        version=version or None,
+        purl=purl,
+        bom_ref=purl.to_string() if purl else f"file:{name}",
+        hashes=[HashType(alg=HashAlgorithm.SHA_256, content=sha256)] if sha256 else [],
+        **others,
     )
 
 
@@ -52,14 +70,13 @@ def _origin(provenance: Mapping[str, Any], *, bundled: bool) -> Iterator[Compone
     label = project or provenance.get("filename")
     if not label:
         return
-    digest = provenance.get("sha256")
     stated = {key: provenance.get(key) for key in ("filename", "member", "provider")}
     stated |= {"bundled": "" if bundled else "false"}
-    yield _component(
+    yield describe_part(
         label,
         version,
         PackageURL("pypi", None, project, version) if project and version else None,
-        hashes=[HashType(alg=HashAlgorithm.SHA_256, content=digest)] if digest else [],
+        sha256=provenance.get("sha256"),
         properties=_properties(stated),
     )
 
@@ -67,18 +84,18 @@ def _origin(provenance: Mapping[str, Any], *, bundled: bool) -> Iterator[Compone
 def _kernels(provenance: Mapping[str, Any]) -> Iterator[Component]:
     for wheel in provenance.get("kernels", ()):
         project, version, filename = wheel["project"], wheel["version"], wheel["filename"]
-        yield _component(
+        yield describe_part(
             project,
             version,
             PackageURL("pypi", None, project, version, {"file_name": filename}),
-            hashes=[HashType(alg=HashAlgorithm.SHA_256, content=wheel["sha256"])],
+            sha256=wheel["sha256"],
             properties=_properties({"filename": filename, "python": wheel["python"]}),
         )
 
 
 def _xla(provenance: Mapping[str, Any]) -> Iterator[Component]:
     if commit := provenance.get("xla_commit"):
-        yield _component("xla", commit, PackageURL("github", "openxla", "xla", commit))
+        yield describe_part("xla", commit, PackageURL("github", "openxla", "xla", commit))
 
 
 def _properties(stated: Mapping[str, Any]) -> list[Property]:

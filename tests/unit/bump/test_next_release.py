@@ -14,7 +14,7 @@ def test_withdrawn_and_unreadable_files_offer_nothing() -> None:
     """A version counts while one of its files is there; the order is that of versions, not of text."""
     names = ["jax-0.9-py3-none-any.whl", "jax-0.10-py3-none-any.whl", "jax-0.10rc1-py3-none-any.whl", "jax.whl"]
     files = [IndexFile(name, "ab", 1) for name in names]
-    gone = IndexFile("jax-0.11-py3-none-any.whl", "ab", 1, yanked=True)
+    gone = IndexFile("jax-0.11-py3-none-any.whl", "ab", 1, yanked="")
     assert offered_versions([*files, gone]) == ("0.9", "0.10rc1", "0.10")
 
 

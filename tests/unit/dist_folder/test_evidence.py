@@ -97,8 +97,8 @@ def test_a_proof_of_a_published_wheel_enters_the_record(tmp_path: Path) -> None:
     """A machine with the accelerator adds what it showed; a wheel that the record has as other bytes is named."""
     dist = tmp_path / "dist"
     built = [make_wheel(tmp_path, name) for name in ("jaxlib_a", "jaxlib_b")]
-    add_wheels([wheel for wheel, _ in built], [{wheel.report.wheel: proof for wheel, proof in built}], ORIGIN, dist)
-    names = [wheel.report.wheel for wheel, _ in built]
+    add_wheels([wheel for wheel, _ in built], [{wheel.report.filename: proof for wheel, proof in built}], ORIGIN, dist)
+    names = [wheel.report.filename for wheel, _ in built]
     proofs = dict.fromkeys((*names, "jaxlib_c.whl"), make_proof(Level.DEVICE, RAN))
     digests = {names[0]: built[0][0].report.sha256, names[1]: "00", "jaxlib_c.whl": "00"}
     assert add_proofs(proofs, digests, dist) == (names[1], "jaxlib_c.whl")
@@ -130,12 +130,12 @@ OPENING = make_proof(Level.LOAD, EMULATED, targets=compiled_for("h100"))
 )
 def test_the_order_of_proofs_does_not_matter(orders: tuple[list[Proof], list[Proof]]) -> None:
     """Whichever machine's folder is merged first, or twice: the record of a wheel is the same, byte for byte."""
-    report = Report("a-1-cp312-abi3-linux_x86_64.whl", "00", 1, (), "ff", "prebuilt")
+    report = Report("a-1-cp312-abi3-linux_x86_64.whl", "00", 1, "ff", (), "prebuilt")
 
     def record(ordered: list[Proof]) -> str:
         merged: dict[str, Entry] = {}
         for proof in ordered:
-            merged = merge_entries(merged, [make_entry(report, proof, ORIGIN)], [report.wheel])
+            merged = merge_entries(merged, [make_entry(report, proof, ORIGIN)], [report.filename])
         return format_entries(merged)
 
     first, other = orders
@@ -166,7 +166,7 @@ def test_same_bytes_are_of_the_last_commit_that_is_known_to_give_them(
     """Other bytes are of their own, however little is known of it."""
     wheel, proof = make_wheel(tmp_path, "jaxlib_a")
     other, _ = make_wheel(tmp_path, "jaxlib_a", b"other")
-    name = wheel.report.wheel
+    name = wheel.report.filename
     built = {name: make_entry(wheel.report, proof, before)}
     assert merge_entries(built, [make_entry(wheel.report, proof, after)], [name])[name].built == kept
     assert merge_entries(built, [make_entry(other.report, proof, after)], [name])[name].built == after

@@ -25,7 +25,7 @@ from proven_wheels import ORIGIN, RAN, make_proof, make_wheel
 def publish_one(folder: str, dist: str, name: str) -> None:
     """Publish one wheel; the work of one process."""
     wheel, proof = make_wheel(Path(folder), name, name.encode() * 100_000)
-    add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, Path(dist))
+    add_wheels([wheel], [{wheel.report.filename: proof}], ORIGIN, Path(dist))
 
 
 def test_a_second_build_replaces_its_own_entry_and_keeps_others(tmp_path: Path) -> None:
@@ -34,7 +34,7 @@ def test_a_second_build_replaces_its_own_entry_and_keeps_others(tmp_path: Path) 
     published = []
     for name, content in (("jaxlib_a", b"1"), ("jaxlib_b", b"1"), ("jaxlib_a", b"2")):
         wheel, proof = make_wheel(tmp_path, name, content)
-        published.append(add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist))
+        published.append(add_wheels([wheel], [{wheel.report.filename: proof}], ORIGIN, dist))
     assert [(entry.distribution, entry.sha256) for entry in published[-1]] == [
         ("jaxlib-a", hashlib.sha256(b"2").hexdigest()),
         ("jaxlib-b", hashlib.sha256(b"1").hexdigest()),
@@ -78,7 +78,7 @@ def test_a_killed_run_leaves_nothing_partial(tmp_path: Path) -> None:
     os.mkfifo(wheel.path)  # a source that never ends keeps the copy half done
     dist = tmp_path / "dist"
     writer = multiprocessing.get_context("fork").Process(
-        target=add_wheels, args=([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)
+        target=add_wheels, args=([wheel], [{wheel.report.filename: proof}], ORIGIN, dist)
     )
     writer.start()
     # Open for reading too: opening does not wait for a writer that may have failed.
@@ -91,8 +91,8 @@ def test_a_killed_run_leaves_nothing_partial(tmp_path: Path) -> None:
     assert (writer.exitcode, list(dist.iterdir())) == (-9, [partial])
     wheel.path.unlink()
     wheel.path.write_bytes(content)
-    add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)
-    assert sorted(path.name for path in dist.iterdir()) == [wheel.report.wheel, "release.json"]
+    add_wheels([wheel], [{wheel.report.filename: proof}], ORIGIN, dist)
+    assert sorted(path.name for path in dist.iterdir()) == [wheel.report.filename, "release.json"]
     assert not partial.exists()
 
 
@@ -141,7 +141,7 @@ def test_a_disk_that_is_too_small_is_noticed_before_anything_long(tmp_path: Path
         assert (caught.value.cause or "").startswith("1000000 MB are needed, and ")
         assert not dist.parent.exists()
         wheel.path.write_bytes(content)
-        add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)
+        add_wheels([wheel], [{wheel.report.filename: proof}], ORIGIN, dist)
         os.truncate(wheel.path, 10**12)
         check_space([wheel], dist)
 
@@ -152,8 +152,8 @@ def test_a_wheel_is_linked_from_where_it_was_built(tmp_path: Path) -> None:
     wheel.path.chmod(0o555)  # as Bazel leaves its outputs
     places = [tmp_path / "dist", tmp_path / "other"]
     for place in (*places, places[0]):
-        add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, place)
-    published = [(place / wheel.report.wheel).stat() for place in places]
+        add_wheels([wheel], [{wheel.report.filename: proof}], ORIGIN, place)
+    published = [(place / wheel.report.filename).stat() for place in places]
     assert {(stat.st_ino, stat.st_mode & 0o777) for stat in published} == {(wheel.path.stat().st_ino, 0o644)}
 
 
@@ -162,7 +162,7 @@ def test_a_wheel_that_changed_is_not_published(tmp_path: Path) -> None:
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
     wheel.path.write_bytes(b"other")
     with pytest.raises(WheelError):
-        add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, tmp_path / "dist")
+        add_wheels([wheel], [{wheel.report.filename: proof}], ORIGIN, tmp_path / "dist")
     assert list((tmp_path / "dist").iterdir()) == []
 
 
@@ -173,17 +173,17 @@ def test_a_wheel_that_is_replaced_meanwhile_is_copied(
     """It was there before the lock was taken, so it was not copied; what is recorded is what is there."""
     dist = tmp_path / "dist"
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    proofs = {wheel.report.wheel: proof}
+    proofs = {wheel.report.filename: proof}
     add_wheels([wheel], [proofs], ORIGIN, dist)
 
     def change_meanwhile(place: Path, _: int) -> None:
-        (place / wheel.report.wheel).unlink()
+        (place / wheel.report.filename).unlink()
         if meanwhile:
-            (place / wheel.report.wheel).write_bytes(meanwhile)
+            (place / wheel.report.filename).write_bytes(meanwhile)
 
     monkeypatch.setattr(files, "require_space", change_meanwhile)
     (entry,) = add_wheels([wheel], [proofs], ORIGIN, dist)
-    assert hash_file(dist / wheel.report.wheel) == entry.sha256 == wheel.report.sha256
+    assert hash_file(dist / wheel.report.filename) == entry.sha256 == wheel.report.sha256
 
 
 def test_a_folder_without_a_record_stays_without(tmp_path: Path) -> None:
@@ -199,4 +199,4 @@ def test_stale_folders_that_cannot_be_opened_stop_nothing(tmp_path: Path) -> Non
     dist.mkdir()
     (dist / ".partial-loop").symlink_to(".partial-loop")
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    assert len(add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)) == 1
+    assert len(add_wheels([wheel], [{wheel.report.filename: proof}], ORIGIN, dist)) == 1

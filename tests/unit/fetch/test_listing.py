@@ -76,7 +76,7 @@ def test_pages_in_json(index: tuple[str, dict[str, tuple[str, bytes]]]) -> None:
     body = {"meta": {"api-version": "1.1"}, "name": "abacus-pjrt", "versions": ["1.2"], "files": files}
     pages["/simple/abacus-pjrt/"] = ("application/vnd.pypi.simple.v1+json", json.dumps(body).encode())
     more = {"url": f"{url}{NAME}", "requires_python": ">=3.12", "metadata_sha256": DIGEST[::-1]}
-    assert list_wheels("abacus-pjrt", IndexSettings((url,))) == (IndexFile(NAME, DIGEST, 7, yanked=True, **more),)
+    assert list_wheels("abacus-pjrt", IndexSettings((url,))) == (IndexFile(NAME, DIGEST, 7, yanked="broken", **more),)
 
 
 def test_pages_in_html(index: tuple[str, dict[str, tuple[str, bytes]]]) -> None:

@@ -71,7 +71,7 @@ def test_one_file_for_all_pythons() -> None:
             "abacus_pjrt-1.2-19-py3-none-musllinux_1_1_x86_64",
             "abacus_pjrt-1.2-18-cp313-cp313-manylinux_2_27_x86_64",
         ),
-        IndexFile("abacus_pjrt-1.2-17-py3-none-manylinux_2_27_x86_64.whl", "ab" * 32, 5, yanked=True),
+        IndexFile("abacus_pjrt-1.2-17-py3-none-manylinux_2_27_x86_64.whl", "ab" * 32, 5, yanked=""),
     ]
     (pin,) = choose_files(LIBRARY, files).pins
     assert pin.filename == "abacus_pjrt-1.2-10a-py3-none-manylinux_2_27_x86_64.whl"

@@ -47,7 +47,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def names_of(found: tuple[Project, ...]) -> dict[str, list[str]]:
     """Return the files of projects by the names of these."""
-    return {project.name: [file.name for file in project.files] for project in found}
+    return {project.name: [file.filename for file in project.files] for project in found}
 
 
 def test_everything_that_our_wheels_need_is_offered(
@@ -71,5 +71,5 @@ def test_what_the_index_lacks_is_an_error(projects: tuple[Project, ...], index: 
     with pytest.raises(FetchError) as caught:
         read_closure(projects)
     assert "beads" in caught.value.cause
-    alone = [replace(file, metadata=b"") for project in projects for file in project.files if file.name == PLUGIN]
+    alone = [replace(file, metadata=b"") for project in projects for file in project.files if file.filename == PLUGIN]
     assert read_closure(list_projects(alone, "the index")) == ()

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.errors import WheelError
-from pjrtwheel.products.pure_python import build_pure_wheel, read_dist_info
+from pjrtwheel.products.pure_python import build_pure_wheel
 
 PYPROJECT = """
 [build-system]
@@ -43,7 +43,7 @@ def test_the_same_source_gives_the_same_bytes(project: Path, tmp_path: Path, mon
     before = sorted(project.rglob("*"))
     second = build_pure_wheel(project, tmp_path / "second", "ff")
     assert (first.report, first.path.read_bytes()) == (second.report, second.path.read_bytes())
-    assert first.report.wheel == "abacus-1.0-py3-none-any.whl"
+    assert first.report.filename == "abacus-1.0-py3-none-any.whl"
     assert (first.report.requires, first.report.lock_id) == (("beads>=2",), "ff")
     assert sorted(project.rglob("*")) == before
     with zipfile.ZipFile(second.path) as archive:
@@ -57,13 +57,9 @@ def test_the_date_is_that_of_source_date_epoch(project: Path, tmp_path: Path, mo
         assert {entry.date_time[:3] for entry in archive.infolist()} == {(2026, 11, 21)}
 
 
-def test_what_cannot_be_built_or_read_is_an_error(project: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_built_is_an_error(project: Path, tmp_path: Path) -> None:
     """With the last thing that the program said."""
     (project / "pyproject.toml").write_text("[build-system\n")
     with pytest.raises(WheelError, match=r"the wheel of .*project could not be built\n.*pyproject.toml"):
         build_pure_wheel(project, tmp_path / "out")
     assert not (tmp_path / "out").exists()
-    wheel = tmp_path / "abacus-1.0-py3-none-any.whl"
-    wheel.write_bytes(b"")
-    with pytest.raises(WheelError, match=r"abacus-1.0-py3-none-any.whl is damaged"):
-        read_dist_info(wheel)

@@ -18,7 +18,7 @@ from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof, PythonProof
 from pjrtwheel.wheel.report import BuiltWheel, Report
 
-REPORT = Report("a-1-cp312-abi3-linux_x86_64.whl", "00", 1, (), "ff", "prebuilt")
+REPORT = Report("a-1-cp312-abi3-linux_x86_64.whl", "00", 1, "ff", (), "prebuilt")
 ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")
 PYTHON = Interpreter(Path("/usr/bin/python3.12"), "cp312", "3.12.1", "/usr")
 

@@ -27,7 +27,7 @@ def test_what_was_only_opened_is_recorded_as_such(root: Path, tmp_path: Path, mo
     monkeypatch.setattr(on_every_python, "probe_file", lambda *_, **__: opened)
     tag = f"cp312-abi3-linux_{platform.machine()}"
     wheel = f"jaxlib_cpu-1-{tag}.whl"
-    report = Report(wheel, "00", 1, (), "ff", "prebuilt")
+    report = Report(wheel, "00", 1, "ff", (), "prebuilt")
     proofs = prove(
         [BuiltWheel(tmp_path / wheel, report)],
         root=root,
@@ -56,7 +56,7 @@ def test_evidence_from_uncommitted_changes_is_gathered_again(
     monkeypatch.setattr(on_every_python, "find_interpreters", lambda _tags: {})
     monkeypatch.setattr(on_every_python, "_kept_path", lambda *_: tmp_path / "proofs.json")
     wheel = f"jaxlib-1-cp312-cp312-linux_{platform.machine()}.whl"
-    built = [BuiltWheel(tmp_path / wheel, Report(wheel, "00", 1, (), "ff", "prebuilt"))]
+    built = [BuiltWheel(tmp_path / wheel, Report(wheel, "00", 1, "ff", (), "prebuilt"))]
     first, second = (
         prove(built, root=root, release=release_under_test(), backend=None, origin=origin, cache=tmp_path)
         for origin in (replace(ORIGIN, dirty=changed), ORIGIN)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pjrtwheel.publish.destinations import PublishedFile
+from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.publish.plan import LocalFile, make_plan
 from pjrtwheel.wheel.names import parse_name
 from release_folders import PLUGIN_TAG, SELECTOR_WHEEL, WHEELS
@@ -22,9 +22,9 @@ def local(name: str, size: int = 1) -> LocalFile:
     return LocalFile(Path(name), f"{name}-digest", size, project)
 
 
-def published(name: str, digest: str = "", yanked: str | None = None) -> PublishedFile:
+def published(name: str, digest: str = "", yanked: str | None = None) -> IndexFile:
     """Return such a file at the destination, or another one."""
-    return PublishedFile(name, digest or local(name).sha256, 1, "", yanked)
+    return IndexFile(name, digest or local(name).sha256, 1, yanked)
 
 
 FILES = [local(name) for name in (*WHEELS, SELECTOR_WHEEL, *DOCUMENTS)]
@@ -50,10 +50,10 @@ def test_the_order_does_not_depend_on_that_of_the_files(files: list[LocalFile]) 
         (published(WHEELS[0].replace("cp312", "cp314")), "{} is at there, and not in this release"),
     ],
 )
-def test_each_problem_is_a_sentence(found: PublishedFile, problem: str) -> None:
+def test_each_problem_is_a_sentence(found: IndexFile, problem: str) -> None:
     """A problem of the limits comes first."""
-    plan = make_plan("there", FILES, {found.name: found}, ["too large"])
-    assert plan.problems == ("too large", problem.format(found.name))
+    plan = make_plan("there", FILES, {found.filename: found}, ["too large"])
+    assert plan.problems == ("too large", problem.format(found.filename))
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from pjrtwheel.errors import PublishError
-from pjrtwheel.publish.destinations import PublishedFile
+from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.publish.servers import same_host, save_answer
 from pjrtwheel.publish.upload_api import UploadIndex
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
@@ -89,7 +89,7 @@ def test_a_download_ends_where_the_file_should(server: UploadServer, tmp_path: P
 def test_a_full_disk_is_called_that(server: UploadServer) -> None:
     """With the file that was being written."""
     server.files["a.whl"] = bytes(8 << 20)
-    found = PublishedFile("a.whl", "", -1, f"{server.url}files/a.whl")
+    found = IndexFile("a.whl", "", 0, url=f"{server.url}files/a.whl")
     with pytest.raises(PublishError) as caught:
         open_at(server).download(found, Path("/dev/full"))
     assert caught.value.cause == "the disk is full: /dev/full"

@@ -16,7 +16,7 @@ from proven_wheels import ORIGIN, make_wheel
 def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
     """One entry of release.json, key by key."""
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, tmp_path / "dist")
+    add_wheels([wheel], [{wheel.report.filename: proof}], ORIGIN, tmp_path / "dist")
     document = json.loads((tmp_path / "dist" / "release.json").read_text())
     assert document == {
         "schema": 2,
@@ -62,7 +62,7 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
             }
         ],
     }
-    assert sorted(path.name for path in (tmp_path / "dist").iterdir()) == [wheel.report.wheel, "release.json"]
+    assert sorted(path.name for path in (tmp_path / "dist").iterdir()) == [wheel.report.filename, "release.json"]
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_the_record_says_all_that_is_promised(tmp_path: Path) -> None:
         (b'{"schema": 1, "wheels": []}', "schema"),
         (b'{"schema": 2, "wheels": 1}', "wheels"),
         (b'{"schema": 2, "wheels": [null]}', "wheels[0]: expected"),
-        (b'{"schema": 2, "wheels": [{"filename": "a.whl"}]}', "wheels[0] lacks distribution"),
+        (b'{"schema": 2, "wheels": [{"filename": "a.whl"}]}', "wheels[0] lacks sha256"),
     ],
 )
 def test_a_damaged_record_stops_whatever_would_replace_it(tmp_path: Path, data: bytes, place: str) -> None:
@@ -84,7 +84,7 @@ def test_a_damaged_record_stops_whatever_would_replace_it(tmp_path: Path, data: 
     record = tmp_path / "dist" / "release.json"
     record.parent.mkdir()
     record.write_bytes(data)
-    name, digest = wheel.report.wheel, wheel.report.sha256
+    name, digest = wheel.report.filename, wheel.report.sha256
     for step in (
         lambda: check_space([wheel], record.parent),
         lambda: add_wheels([wheel], [{name: proof}], ORIGIN, record.parent),
@@ -100,9 +100,9 @@ def test_a_wheel_that_is_not_the_recorded_one_is_named(tmp_path: Path, capsys: p
     """A run killed between its renames leaves a wheel with the entry of its predecessor."""
     dist = tmp_path / "dist"
     wheel, proof = make_wheel(tmp_path, "jaxlib_a")
-    add_wheels([wheel], [{wheel.report.wheel: proof}], ORIGIN, dist)
-    (dist / wheel.report.wheel).write_bytes(b"other")
+    add_wheels([wheel], [{wheel.report.filename: proof}], ORIGIN, dist)
+    (dist / wheel.report.filename).write_bytes(b"other")
     other, proof = make_wheel(tmp_path, "jaxlib_b")
-    add_wheels([other], [{other.report.wheel: proof}], ORIGIN, dist)
+    add_wheels([other], [{other.report.filename: proof}], ORIGIN, dist)
     (line,) = capsys.readouterr().err.splitlines()
-    assert wheel.report.wheel in line
+    assert wheel.report.filename in line

@@ -55,11 +55,11 @@ def test_the_lock_comes_out_of_a_folder(publish: Callable[..., Path], tmp_path: 
     found = fetch_set(chosen, ["cp312", "cp314"])
     assert found.lock == lock_of("1.2+acme.3")
     names = [f"jaxlib-1.2+acme.3-{python}-{python}-{PLATFORM_TAG}.whl" for python in ("cp312", "cp314")]
-    assert [wheel.report.wheel for wheel in found.bindings] == names
+    assert [wheel.report.filename for wheel in found.bindings] == names
     first = found.bindings[0]
     assert first.path == folder / names[0]
     assert (first.report.sha256, first.report.lock_id) == (hash_file(first.path), "ab" * 16)
-    assert [wheel.report.wheel for wheel in fetch_set(chosen, []).bindings] == names[:1]
+    assert [wheel.report.filename for wheel in fetch_set(chosen, []).bindings] == names[:1]
 
 
 @pytest.mark.parametrize(

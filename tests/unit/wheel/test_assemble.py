@@ -157,7 +157,7 @@ def test_a_higher_level_gives_a_smaller_wheel_of_the_same_members(plugin: Manife
     spec = parse_manifest(json.dumps(plugin))
     fast, small = (assemble(spec, tmp_path / str(level), Compression(level)) for level in (1, 12))
     assert small.size < fast.size
-    assert contents(tmp_path / "12" / small.wheel) == contents(tmp_path / "1" / fast.wheel)
+    assert contents(tmp_path / "12" / small.filename) == contents(tmp_path / "1" / fast.filename)
 
 
 def test_bindings_wheel(bindings: Manifest, tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def kernels(make_elf: MakeElf) -> dict[str, dict[str, bytes]]:
 def build(table: Manifest, directory: Path) -> tuple[Report, dict[str, bytes]]:
     """Assemble a wheel; return its report and its members."""
     report = assemble(parse_manifest(json.dumps(table)), directory)
-    with zipfile.ZipFile(directory / report.wheel) as archive:
+    with zipfile.ZipFile(directory / report.filename) as archive:
         return report, {name: archive.read(name) for name in archive.namelist()}
 
 
@@ -116,7 +116,7 @@ def test_kernels_of_every_python_lie_side_by_side(
 ) -> None:
     """Modules get the suffix of their Python, in the package JAX looks into; the library is there once."""
     report, members = build(manifest(kernels=kernels), tmp_path / "out")
-    assert report.wheel == WHEEL
+    assert report.filename == WHEEL
     assert [name for name in members if ".dist-info/" not in name] == [
         "abacus_kernels/_sums.cpython-312-x86_64-linux-gnu.so",
         "abacus_kernels/_sums.cpython-313-x86_64-linux-gnu.so",

@@ -13,7 +13,7 @@ from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel.report import BuiltWheel, Report, parse_report, read_built
 
 REPORT = Report(
-    wheel="thing-1.0-py3-none-any.whl",
+    filename="thing-1.0-py3-none-any.whl",
     sha256="00",
     size=4,
     requires=("jaxlib==1.0",),
@@ -31,12 +31,12 @@ TABLE: dict[str, Any] = json.loads(REPORT.to_json())
 def test_a_wheel_is_found_next_to_its_report(tmp_path: Path) -> None:
     """Which names it."""
     (tmp_path / "report.json").write_text(json.dumps(TABLE))
-    (tmp_path / TABLE["wheel"]).write_text("zip")
-    assert read_built(tmp_path) == BuiltWheel(tmp_path / REPORT.wheel, REPORT)
+    (tmp_path / TABLE["filename"]).write_text("zip")
+    assert read_built(tmp_path) == BuiltWheel(tmp_path / REPORT.filename, REPORT)
 
 
 @pytest.mark.parametrize(
-    "names", [[], ["other-1.0-py3-none-any.whl"], [REPORT.wheel, "b.whl"], [REPORT.wheel, "b/b.whl"]]
+    "names", [[], ["other-1.0-py3-none-any.whl"], [REPORT.filename, "b.whl"], [REPORT.filename, "b/b.whl"]]
 )
 def test_anything_but_the_wheel_of_the_report_is_an_error(tmp_path: Path, names: list[str]) -> None:
     """One that is missing, or a second one, which nobody would hold to its inputs."""
@@ -59,5 +59,5 @@ def test_a_long_report_is_shown_shortly() -> None:
     """A wheel with kernels for many Pythons has a hundred changes; every finding is named."""
     changes = {f"{number}.so": ("dropped .symtab", "RPATH removed") for number in range(30)}
     lines = replace(REPORT, changes=changes).describe().splitlines()
-    assert lines[:3] == [f"{REPORT.wheel} (4 bytes)", "  0.so: dropped .symtab", "  0.so: RPATH removed"]
+    assert lines[:3] == [f"{REPORT.filename} (4 bytes)", "  0.so: dropped .symtab", "  0.so: RPATH removed"]
     assert lines[11:] == ["  and 50 more changes in 30 files", "  a.so: WARNING: small alignment"]

@@ -99,7 +99,7 @@ def _link_files(listed: Iterable[Project], index: Path) -> None:
             folder = index / file.project
             folder.mkdir(parents=True, exist_ok=True)
             for suffix in ("", *([PROVENANCE_SUFFIX] if file.provenance else [])):
-                link_or_copy(file.source.with_name(f"{file.name}{suffix}"), folder / f"{file.name}{suffix}")
+                link_or_copy(file.source.with_name(f"{file.filename}{suffix}"), folder / f"{file.filename}{suffix}")
 
 
 def installer_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
@@ -113,7 +113,7 @@ def installer_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
         written |= _make_pages(f"{project.name}/", f"Links for {project.name}", files, document)
         for file in project.files:
             if file.metadata and not file.url:
-                written[f"{project.name}/{file.name}{METADATA_SUFFIX}"] = file.metadata
+                written[f"{project.name}/{file.filename}{METADATA_SUFFIX}"] = file.metadata
     return written
 
 
@@ -128,7 +128,7 @@ def _make_pages(folder: str, title: str, links: list[dict[str, Any]], document: 
 def _describe(file: IndexedFile) -> dict[str, Any]:
     """Return what JSON says of a file. `dist-info-metadata` is the name under which older pips look (PEP 714)."""
     found: dict[str, Any] = {
-        "filename": file.name,
+        "filename": file.filename,
         "url": file.link,  # a relative one lets the index lie anywhere
         "hashes": {"sha256": file.sha256},
         **({"size": file.size} if file.size else {}),

@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from itertools import groupby
 from operator import attrgetter
@@ -26,7 +27,7 @@ from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import BUNDLE_VARIABLE, download_wheel
 from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, local_path, read_settings, without_login
-from pjrtwheel.products.index.projects import IndexedFile, Project, list_projects, read_requires_python
+from pjrtwheel.products.index.projects import IndexedFile, Project, list_projects, offer_file
 from pjrtwheel.release.model import Pin
 from pjrtwheel.sets import BINDINGS
 from pjrtwheel.wheel.metadata import read_field
@@ -62,12 +63,12 @@ def read_closure(projects: Sequence[Project], *, copies: Path | None = None) -> 
         return ()
     settings = read_settings()
     resolved = {pin for requirements, pythons in needed for pin in _resolve(requirements, pythons, settings)}
-    names = [name for file in ours if (name := find_name(file.name))]
+    names = [name for file in ours if (name := find_name(file.filename))]
     pythons, platforms = _pythons(ours), {name.platform for name in names} - {None}
 
     def is_offered(file: IndexFile) -> bool:
         name = find_name(file.filename)
-        if not name or file.yanked or (copies and (name.distribution, name.version) not in resolved):
+        if not name or file.yanked is not None or (copies and (name.distribution, name.version) not in resolved):
             return False
         of_any = name.tag.endswith(("-any", "_universal2"))  # the latter of macOS, for all of its processors
         of_platform = not platforms or of_any or name.platform in platforms
@@ -101,7 +102,7 @@ def _is_ours(project: str) -> bool:
 
 def _pythons(files: Iterable[IndexedFile]) -> set[str]:
     """Return the ABI tags of the Pythons that there is a `jaxlib` for."""
-    names = (find_name(file.name) for file in files if file.project == BINDINGS)
+    names = (find_name(file.filename) for file in files if file.project == BINDINGS)
     return {name.tag.split("-")[1] for name in names if name} - {"none"}
 
 
@@ -137,14 +138,6 @@ def _to_indexed(file: IndexFile, copies: Path | None) -> IndexedFile:
         pin = Pin(f"closure.{name.stem}", name.distribution, name.version, file.filename, file.sha256, file.size)
         source = WheelCache(copies, partial(download_wheel, url=file.url)).fetch(pin)
     if source:
-        metadata = read_metadata(source)
-        requires_python = read_requires_python(metadata)
-        return IndexedFile(file.filename, file.sha256, source.stat().st_size, requires_python, metadata, source=source)
-    return IndexedFile(
-        file.filename,
-        file.sha256,
-        file.size,
-        file.requires_python,
-        url=without_login(file.url),
-        metadata_sha256=file.metadata_sha256,
-    )
+        there = replace(file, size=source.stat().st_size, url="", metadata_sha256="")
+        return offer_file(there, metadata=read_metadata(source), source=source)
+    return offer_file(replace(file, url=without_login(file.url)))

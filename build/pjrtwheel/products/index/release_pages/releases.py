@@ -49,7 +49,7 @@ class Wheel:
     def link(self) -> str:
         """The wheel itself, as a page in the folder of the pages links to it."""
         # Addresses that are relative are so to the page of the project, which is as deep.
-        return self.file.url or f"../{quote(self.project)}/{quote(self.file.name)}"
+        return self.file.url or f"../{quote(self.project)}/{quote(self.file.filename)}"
 
     @property
     def system(self) -> str:
