@@ -16,6 +16,7 @@ from pjrtwheel.errors import ElfError, PjrtWheelError, WheelError
 from pjrtwheel.wheel.assemble import assemble
 from pjrtwheel.wheel.plan import parse_manifest
 from pjrtwheel.wheel.report import Report
+from release_files import write_release_file
 
 MakeElf = Callable[..., bytes]
 Manifest = dict[str, Any]
@@ -30,17 +31,11 @@ KERNELS = """
 project = "abacus-kernels"
 package = "abacus_kernels"
 """
-PIN = """
-[[pin]]
-key = "kernels.abacus.%s.linux_x86_64"
-project = "abacus-kernels"
-version = "1.0"
-filename = "abacus_kernels-1.0-py3-none-any.whl"
-sha256 = "0000000000000000000000000000000000000000000000000000000000000000"
-size = 1
-"""
-LIBRARY_PIN = PIN.replace("kernels.abacus.%s", "plugin.abacus")
-RELEASE = 'schema = 2\nrelease = "1.0"\nbuild = 1\n' + LIBRARY_PIN + PIN % "cp312" + PIN % "cp313"
+PINS = {
+    "plugin.abacus.linux_x86_64": "abacus_pjrt-1.0-py3-none-any.whl",
+    "kernels.abacus.cp312.linux_x86_64": "abacus_kernels-1.0-cp312-cp312-manylinux_2_27_x86_64.whl",
+    "kernels.abacus.cp313.linux_x86_64": "abacus_kernels-1.0-cp313-cp313-manylinux_2_27_x86_64.whl",
+}
 WHEEL = "jaxlib_abacus-1.0-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl"
 LIBRARY = "jaxlib_abacus/abacus.so"
 SPIRV = {"__CLANG_OFFLOAD_BUNDLE__sycl-spir64": b"\x03\x02\x23\x07" + bytes(60)}
@@ -68,7 +63,7 @@ def manifest(tmp_path: Path, make_elf: MakeElf) -> Callable[..., Manifest]:
             "schema": 1,
             "kind": "plugin",
             "platform": "linux_x86_64",
-            "release": write("release.toml", RELEASE),
+            "release": str(write_release_file(inputs, PINS, version="1.0", label="")),
             "backend": write("abacus/backend.toml", BACKEND % str(bundled).lower() + (KERNELS if kernels else "")),
             "provider": "prebuilt",
             "readme": write("README.md", "# Abacus\n"),
@@ -186,7 +181,8 @@ def test_library_of_another_release_is_named(manifest: Callable[..., Manifest], 
     table = manifest()
     decision = {"version": "0.9", "reason": "the own one is late"}
     override = '[[override]]\nbackend = "abacus"\n' + "".join(f'{key} = "{text}"\n' for key, text in decision.items())
-    Path(table["release"]).write_text(RELEASE + override)
+    with Path(table["release"]).open("a") as release:
+        release.write(override)
     report, members = build(table, tmp_path / "out")
     assert report.provenance["override"] == decision
     assert json.loads(members["jaxlib_abacus/provenance.json"])["override"] == decision
