@@ -24,12 +24,6 @@ from sound_wheels import COMMIT
 KIND = b'"payloadType": "application/vnd.in-toto+json"'
 
 
-def test_a_key_signs_and_its_public_part_verifies(tmp_path: Path) -> None:
-    """Both as openssl writes them."""
-    public = make_key(tmp_path / "key")
-    check_signature(parse_envelope(format_envelope(b"text", load_signer(tmp_path / "key"))), load_public_key(public))
-
-
 def test_what_is_no_key_is_refused(tmp_path: Path) -> None:
     """A key of another kind or with a password, the public part in place of the private one, no file at all."""
     make_key(tmp_path / "key")

@@ -3,7 +3,6 @@
 """Verifying a release as those who receive it, from a folder and from an address; every damage is refused by name."""
 
 import shutil
-import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +20,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries
 from pjrtwheel.tables import write_json
 from signing_keys import make_key
+from small_wheels import rewrite_wheel
 from sound_wheels import COMMIT, PLUGIN, TAG
 
 Run = Callable[..., tuple[int, str, str]]
@@ -72,17 +72,6 @@ def attest_again(folder: Path, *, key: Path | None = None) -> None:
 def read_statement(folder: Path) -> Statement:
     """Return the statement of a release, whatever it is about."""
     return parse_statement(parse_envelope((folder / STATEMENT_FILENAME).read_bytes()).payload)
-
-
-def rewrite(wheel: Path, change: Callable[[str, bytes], bytes | None]) -> None:
-    """Write a wheel anew, with other members; the one for which nothing is returned is left out."""
-    with zipfile.ZipFile(wheel) as archive:
-        members = {name: change(name, archive.read(name)) for name in archive.namelist()}
-    wheel.unlink()
-    with zipfile.ZipFile(wheel, "w") as archive:
-        for name, data in members.items():
-            if data is not None:
-                archive.writestr(name, data)
 
 
 def test_a_sound_release_says_what_is_certain(release: Path, run: Run) -> None:
@@ -155,7 +144,7 @@ def test_a_wheel_that_contradicts_itself_is_refused(
     release: Path, run: Run, change: Callable[[str, bytes], bytes | None], words: str
 ) -> None:
     """Whoever publishes it can make checksums and statement fit, but not its RECORD and its lock at once."""
-    rewrite(release / PLUGIN, change)
+    rewrite_wheel(release / PLUGIN, change)
     attest_again(release)
     status, out, err = run(release)
     assert (status, out) == (12, "")

@@ -12,6 +12,7 @@ from unittest.mock import Mock
 
 import pytest
 
+from folders import snapshot
 from pjrtwheel import tables
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
@@ -45,11 +46,6 @@ def dist(make_wheel: Callable[..., Path]) -> Path:
     (wheel.parent / VARIANTS).write_text("{}\n")
     write_release(wheel.parent, list_entry(wheel))
     return wheel.parent
-
-
-def snapshot(folder: Path) -> dict[str, bytes]:
-    """Return every file of a folder."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_the_pages_say_what_the_standards_ask_for(dist: Path) -> None:

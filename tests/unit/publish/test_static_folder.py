@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
+from folders import snapshot
 from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.files import hash_file
@@ -37,11 +38,6 @@ def open_at(folder: Path, tag: str = TAG) -> Place:
 def site(tmp_path: Path) -> Path:
     """Return a folder that is not there yet."""
     return tmp_path / "site"
-
-
-def snapshot(folder: Path) -> dict[str, bytes]:
-    """Return every file of a folder."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_release_appears_as_a_whole(release: ReleaseFolder, site: Path) -> None:
