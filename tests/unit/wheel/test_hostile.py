@@ -24,9 +24,10 @@ from pjrtwheel.wheel.members import place_inside
 from release_entries import entry_of
 
 ROOT = Path(__file__).resolve().parents[3]
+BACKEND = next(iter(load_backends(ROOT).values()))
 NAME = "jaxlib-1.2+split.1-cp312-cp312-manylinux_2_27_x86_64.whl"
 LOCK = ReleaseLock("1.2", "1.2+split.1", 1, "prebuilt", "ab" * 16)
-FILES = {f"jaxlib/{LOCK_FILENAME}": LOCK.to_json().encode(), "jaxlib/__init__.py": b""}
+FILES = {f"jaxlib/{LOCK_FILENAME}": LOCK.to_json().encode(), "jaxlib/__init__.py": b"", f"{BACKEND.package}/loader.py": b""}
 
 
 def record(wheel: Path) -> None:
@@ -52,10 +53,9 @@ def verify(wheel: Path) -> None:
 
 def detect(wheel: Path) -> None:
     """Ask the loader in a plugin's wheel for devices."""
-    backend = next(iter(load_backends(ROOT).values()))
-    plugin = wheel.with_name(wheel.name.replace("jaxlib-", f"{backend.package}-"))
+    plugin = wheel.with_name(wheel.name.replace("jaxlib-", f"{BACKEND.package}-"))
     wheel.rename(plugin)
-    detect_devices(Path(sys.executable), [plugin], backend)
+    detect_devices(Path(sys.executable), [plugin], BACKEND)
 
 
 @pytest.mark.parametrize("read", [read_lock, read_upstream, needs_of, index, detect, fetch, verify])
