@@ -90,7 +90,6 @@ def test_a_sound_release_says_what_is_certain(release: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        (lambda folder: (folder / PLUGIN).write_bytes(b"zip"), f"altered: {PLUGIN}"),
         (lambda folder: _add_line(folder, "../x"), "SHA256SUMS is damaged in line 9"),
         (lambda folder: _add_line(folder, ".."), "SHA256SUMS is damaged in line 9"),
         (lambda folder: _add_line(folder, PLUGIN), "SHA256SUMS is damaged in line 9"),

@@ -201,7 +201,6 @@ def dist(backends: dict[str, Backend], make_wheel: Callable[..., Path]) -> Path:
     return paths[0].parent
 
 
-LABELS = ["cuda12", "cuda12_legacy", "null"]
 
 
 def test_wheels_documents_and_record_belong_together(dist: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

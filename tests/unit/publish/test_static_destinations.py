@@ -31,26 +31,6 @@ def destination(request: pytest.FixtureRequest, github: StandIn) -> str:  # noqa
     return str(request.param)
 
 
-def test_an_interrupted_publication_goes_on(
-    command: Command, destination: str, release: ReleaseFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Killed several times, nothing is visible; the last run ends well, and one more has nothing to send."""
-    option, kind = SITE[destination]
-    site = tmp_path / "site"
-    arguments = ("publish", destination, str(release.path), option, str(site))
-    upload = kind.upload
-    for number in (0, 1, 4):
-        with monkeypatch.context() as patch:
-            patch.setattr(kind, "upload", stopping(upload, after=number))
-            assert command(*arguments).status == 130
-        assert not (site / "simple").exists()
-    done = command(*arguments)
-    assert (done.status, done.err) == (0, "")
-    assert [entry["filename"] for entry in read_page(site, "jaxlib")] == [f"jaxlib-{TAG[1:]}-py3-none-any.whl"]
-    again = command(*arguments)
-    assert (again.status, "; nothing to send" in again.out) == (0, True)
-
-
 @pytest.mark.parametrize("name", ["notes.txt", "jaxlib_other-1.2.3+split.1-py3-none-any.whl"])
 def test_a_foreign_file_among_those_that_wait_is_refused(
     command: Command,
@@ -79,13 +59,15 @@ def test_a_foreign_file_among_those_that_wait_is_refused(
 def test_a_release_is_withdrawn(
     command: Command, destination: str, release: ReleaseFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An entry in the file, and `pages` writes the index that says why."""
+    """An entry in the file, and `pages` writes the index that says why; until then there is nothing more to send."""
     option, _ = SITE[destination]
     site = tmp_path / "site"
     decisions = site / "yanked.toml"
     monkeypatch.setattr("pjrtwheel.publish.places.YANKED_FILE", decisions)  # of GitHub Releases
     assert command("publish", destination, str(release.path), option, str(site)).status == 0
     assert [entry["yanked"] for entry in read_page(site, "jaxlib")] == [False]
+    again = command("publish", destination, str(release.path), option, str(site))
+    assert (again.status, again.err, "; nothing to send" in again.out) == (0, "", True)
     decisions.write_text(f'[[yanked]]\ntag = "{TAG}"\nreason = "loses digits"\ndate = "2026-11-22"\n', "utf-8")
     done = command("pages", destination, option, str(site))
     assert (done.status, done.err) == (0, "")

@@ -60,14 +60,6 @@ def test_a_release_appears_as_a_whole(release: ReleaseFolder, site: Path) -> Non
     assert read_release_folder(site / "files" / TAG) == replace(release, path=site / "files" / TAG)
 
 
-def test_other_releases_stay_listed(release: ReleaseFolder, site: Path, tmp_path: Path) -> None:
-    """One index of all."""
-    send(open_at(site), release)
-    send(open_at(site, "v1.2.4"), write_pure_release(tmp_path / "v1.2.4", version="1.2.4"))
-    assert [entry["filename"] for entry in read_page(site)] == [WHEEL, WHEEL.replace("1.2.3+split.1", "1.2.4")]
-    assert set(open_at(site).list_files(PROJECTS)) == all_names(release)
-
-
 def test_a_published_release_does_not_change(release: ReleaseFolder, site: Path, tmp_path: Path) -> None:
     """Neither other bytes nor another file; nor does what waits to be published."""
     other = build_wheel(tmp_path, {"x.py": b""}, name=WHEEL)

@@ -29,7 +29,6 @@ FILES = {
     f"{INFO}/sboms/thing.cdx.json": '{"bomFormat": "CycloneDX", "specVersion": "1.6"}',
 }
 RECORD = true_record({name: text.encode() for name, text in FILES.items()}, f"{INFO}/RECORD")
-Check = Callable[[WheelContents], Iterator[Problem]]
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From a wheel to what is said about it; nothing of it runs."""
 
-import io
 import json
 import shutil
 import struct
@@ -10,7 +9,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from pjrtwheel import cli
 from pjrtwheel.backend import load_backends
@@ -19,6 +17,7 @@ from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.verify.findings import Finding
 from pjrtwheel.verify.inspection import Inspection, inspect_wheel, make_finder
 from pjrtwheel.verify.printer import describe_whole, print_lines
+from terminal_output import text_of
 
 MakeWheel = Callable[..., Path]
 MakeElf = Callable[..., bytes]
@@ -220,9 +219,7 @@ def test_platform_tag_must_promise_a_libc(
 
 def render(inspection: Inspection, width: int | None = None) -> str:
     """Return what is printed about a wheel."""
-    console = Console(file=io.StringIO(), record=True, width=80)
-    print_lines(describe_whole(inspection), console, width)
-    return console.export_text()
+    return text_of(lambda console: print_lines(describe_whole(inspection), console, width))
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
