@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small repository with one release, tagged in git, and a folder with the proven wheels that it promises."""
 
-import hashlib
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.wheel.names import parse_name
-from release_entries import entry_of, origin_of, proof_of
+from release_entries import entry_at, origin_of, proof_of
 from release_files import write_release_file
 from small_wheels import build_wheel, describe_wheel
 
@@ -93,10 +92,8 @@ class TaggedRepository:
         """Put a wheel into the folder, proven at a level at the commit that is checked out."""
         files = {f"{name.split('-', maxsplit=1)[0]}/{LOCK_FILENAME}": lock.to_json().encode()} if lock else {}
         path = build_wheel(self.dist, describe_wheel(name) | files, name=name)
-        entry = entry_of(
-            name,
-            sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
-            size=path.stat().st_size,
+        entry = entry_at(
+            path,
             tags=tuple(sorted(map(str, parse_name(name).tags))),
             lock_id=lock.lock_id if lock else "",
             provider=provider,

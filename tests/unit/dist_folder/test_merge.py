@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folders of finished wheels: merged into one, but not those of two sets under one version."""
 
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,11 @@ import pytest
 from pjrtwheel import cli, files
 from pjrtwheel.dist_folder.merge import merge_folders, read_folder
 from pjrtwheel.errors import UsageError, WheelError
-from pjrtwheel.files import hash_file
 from pjrtwheel.products.index import write_index
 from pjrtwheel.record.entries import Entry, format_entries, mixed_locks
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
-from release_entries import entry_of
+from release_entries import entry_at, entry_of
 from small_wheels import build_wheel, describe_wheel
 
 ORIGIN = Origin(None, None, "0.1.0", "2026-11-21T09:40:00Z")
@@ -39,13 +37,8 @@ def make_folder(
     entries: dict[str, Entry] = {}
     for name in names:
         (folder / name).write_bytes(content)
-        entries[name] = entry_of(
-            name,
-            sha256=hashlib.sha256(content).hexdigest(),
-            size=len(content),
-            lock_id=lock_id,
-            proof=Proof(Level(level), None, (), ORIGIN, backend=backend),
-        )
+        proof = Proof(Level(level), None, (), ORIGIN, backend=backend)
+        entries[name] = entry_at(folder / name, lock_id=lock_id, proof=proof)
     (folder / "release.json").write_text(format_entries(entries), "utf-8")
     return folder
 
@@ -202,7 +195,7 @@ def test_an_index_offers_no_pair_that_refuses_each_other(tmp_path: Path) -> None
     entries = {}
     for name, lock_id in {JAXLIB: "a", PLUGIN: "b"}.items():
         path = build_wheel(tmp_path, describe_wheel(name), name=name)
-        entries[name] = entry_of(name, sha256=hash_file(path), size=path.stat().st_size, lock_id=lock_id)
+        entries[name] = entry_at(path, lock_id=lock_id)
     (tmp_path / "release.json").write_text(format_entries(entries), "utf-8")
     with pytest.raises(WheelError) as caught:
         write_index(tmp_path, tmp_path / "simple")

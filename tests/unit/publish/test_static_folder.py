@@ -4,8 +4,10 @@
 
 import argparse
 import errno
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -25,6 +27,7 @@ TAG = "v1.2.3+split.1"
 WHEEL = "jaxlib_abacus-1.2.3+split.1-py3-none-any.whl"
 PROJECTS = ("jaxlib", "jaxlib-abacus")
 DESTINATION = Destination(DestinationKind.FOLDER, "folder", "a folder")
+Command = Callable[..., Any]
 
 
 def open_at(folder: Path, tag: str = TAG) -> Place:
@@ -165,3 +168,32 @@ def test_a_place_needs_a_folder_and_a_tag(settings: dict[str, str], tag: str) ->
     """A tag that leads out of the folder is refused."""
     with pytest.raises(UsageError):
         open_place(DESTINATION, argparse.Namespace(**settings), {}, tag)
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "jaxlib_other-1.2.3+split.1-py3-none-any.whl"])
+def test_a_foreign_file_among_those_that_wait_is_refused(
+    command: Command, release: ReleaseFolder, site: Path, tmp_path: Path, name: str
+) -> None:
+    """It would become public with the release, under no checksum; it is named, and nothing is sent."""
+    send(open_at(site), release, stop_after=1)
+    (build_wheel(tmp_path, {**describe_wheel(name)}, name=name) if name.endswith(".whl") else tmp_path / name).touch()
+    open_at(site).upload(tmp_path / name, hash_file(tmp_path / name))
+    printed = command("publish", "folder", release.path, "--site", site)
+    assert (printed.status, name in printed.lines[1]) == (PublishError.exit_code, True)
+    assert not (site / "simple").exists()
+
+
+def test_a_release_is_withdrawn(command: Command, release: ReleaseFolder, site: Path) -> None:
+    """An entry in the file, and `pages` writes the index that says why; until then there is nothing more to send."""
+    publish = ("publish", "folder", release.path, "--site", site)
+    assert command(*publish).status == 0
+    again = command(*publish)
+    assert (again.status, again.err, "; nothing to send" in again.out) == (0, "", True)
+    assert [entry["yanked"] for entry in read_page(site, "jaxlib")] == [False]
+    decided = f'[[yanked]]\ntag = "{TAG}"\nreason = "loses digits"\ndate = "2026-11-22"\n'
+    (site / "yanked.toml").write_text(decided, "utf-8")
+    done = command("pages", "folder", "--site", site)
+    assert (done.status, done.err) == (0, "")
+    assert [entry["yanked"] for entry in read_page(site, "jaxlib")] == ["loses digits"]
+    again = command(*publish)
+    assert (again.status, "loses digits" in again.lines[1]) == (PublishError.exit_code, True)

@@ -277,13 +277,6 @@ def test_the_list_of_variants_has_to_follow_from_the_wheels(small: TaggedReposit
     assert_found(find(small), ("ALTERED", path.name))
 
 
-def test_the_destination_is_asked(small: TaggedRepository) -> None:
-    """For wheels of which it takes none."""
-    place = Destination(DestinationKind.UPLOAD_API, "tiny", "takes little", file_limit=10, labels=False, opt_in=True)
-    assert {kind for kind, _ in find(small, destination=place)} == {"DESTINATION"}
-    assert len(find(small, destination=place)) == 2 + 3 + 1
-
-
 def test_a_destination_is_held_to_what_is_published_there(small: TaggedRepository) -> None:
     """All documents of the release, which are not in the folder yet; no variants where none are taken."""
     write_list(small)

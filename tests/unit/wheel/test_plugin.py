@@ -106,11 +106,17 @@ def refuse(table: Manifest, directory: Path) -> PjrtWheelError:
     return error
 
 
-def test_kernels_of_every_python_lie_side_by_side(
+@pytest.fixture
+def with_kernels(
     manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], tmp_path: Path
-) -> None:
+) -> tuple[Report, dict[str, bytes]]:
+    """Return the report and the members of a wheel with kernels."""
+    return build(manifest(kernels=kernels), tmp_path / "out")
+
+
+def test_kernels_of_every_python_lie_side_by_side(with_kernels: tuple[Report, dict[str, bytes]]) -> None:
     """Modules get the suffix of their Python, in the package JAX looks into; the library is there once."""
-    report, members = build(manifest(kernels=kernels), tmp_path / "out")
+    report, members = with_kernels
     assert report.wheel == WHEEL
     assert [name for name in members if ".dist-info/" not in name] == [
         "abacus_kernels/_sums.cpython-312-x86_64-linux-gnu.so",
@@ -127,11 +133,9 @@ def test_kernels_of_every_python_lie_side_by_side(
     assert b"cp313" in members["abacus_kernels/_sums.cpython-313-x86_64-linux-gnu.so"]
 
 
-def test_every_library_is_repaired(
-    manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], tmp_path: Path
-) -> None:
+def test_every_library_is_repaired(with_kernels: tuple[Report, dict[str, bytes]]) -> None:
     """Symbol tables go everywhere, and search paths are judged from where each library lies."""
-    report, _ = build(manifest(kernels=kernels), tmp_path / "out")
+    report, _ = with_kernels
     assert {
         member: [change.partition(" (")[0] for change in changes] for member, changes in report.changes.items()
     } == {
@@ -163,11 +167,9 @@ def test_what_the_wheel_requires(manifest: Callable[..., Manifest], tmp_path: Pa
     assert b"\nProvides-Extra: with-beads\n" in members["jaxlib_abacus-1.0.dist-info/METADATA"]
 
 
-def test_bill_of_materials_names_every_wheel_it_was_made_from(
-    manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], tmp_path: Path
-) -> None:
+def test_bill_of_materials_names_every_wheel_it_was_made_from(with_kernels: tuple[Report, dict[str, bytes]]) -> None:
     """The library's wheel and one for the kernels of each Python, each with its digest."""
-    _, members = build(manifest(kernels=kernels), tmp_path / "out")
+    _, members = with_kernels
     document = json.loads(members["jaxlib_abacus-1.0.dist-info/sboms/pjrtwheel.cdx.json"])
     assert {component["bom-ref"]: component["hashes"][0]["content"] for component in document["components"]} == {
         "pkg:pypi/abacus-pjrt@1.0": "aa" * 32,
