@@ -14,6 +14,11 @@ def write_files(root: Path, files: Mapping[str, str | bytes]) -> Path:
     return root
 
 
+def snapshot(folder: Path) -> dict[str, bytes]:
+    """Return every file below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def replace_file(path: Path, content: bytes) -> None:
     """Replace a file; it may be a hard link into an installer's cache, so it is never written in place."""
     path.unlink()

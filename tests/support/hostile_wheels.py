@@ -147,6 +147,7 @@ CONTAINERS: dict[str, bytes] = {
     # Streams.
     "behind-stream": _alone(stream=_STREAM + b"\0\0"),
     "two-streams": _alone(stream=_STREAM + deflate(OTHER.data)),
+    "stream-kind": _alone(stream=b"\xff" + _STREAM[1:]),  # a first block of a kind that deflate does not have
     "stream-cut": _alone(stream=_STREAM[:-2]),
     "stream-longer": _alone(data=MODULE.data[:-1], stream=_STREAM),
     "stream-shorter": _alone(data=MODULE.data + b"\n", stream=_STREAM),

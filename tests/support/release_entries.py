@@ -3,8 +3,10 @@
 """Entries of `release.json` for wheels that need not exist, and proofs of them."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, PythonProof
@@ -19,6 +21,11 @@ def entry_of(filename: str, /, **changes: Any) -> Entry:
     name = parse_name(filename)
     named: dict[str, Any] = {"distribution": name.distribution, "version": name.version, "tags": (name.tag,)}
     return replace(Entry(filename, "00", 1, "", **named, proof=NO_PROOF, other_proofs=()), **changes)
+
+
+def entry_at(path: Path, **changes: Any) -> Entry:
+    """Return the entry of a wheel that is there, with its digest and size."""
+    return entry_of(path.name, sha256=hash_file(path), size=path.stat().st_size, **changes)
 
 
 def origin_of(commit: str | None, *, date: str = _DATE, dirty: bool = False) -> Origin:

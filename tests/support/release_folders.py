@@ -22,7 +22,7 @@ from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.sets.tags import tag_of_wheel
 from pjrtwheel.tables import write_json
 from pjrtwheel.wheel.names import parse_name
-from release_entries import entry_of
+from release_entries import entry_at
 from small_wheels import build_wheel, describe_wheel
 
 COMMIT = "1" * 40
@@ -89,10 +89,7 @@ def list_release(
         "proof": Proof(Level.STATIC, None, (), origin),
         "built": origin,
     }
-    entries = {
-        path.name: entry_of(path.name, sha256=hash_file(path), size=path.stat().st_size, **same)
-        for path in folder.glob("*.whl")
-    }
+    entries = {path.name: entry_at(path, **same) for path in folder.glob("*.whl")}
     (folder / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")
     made = {SUMS_FILENAME, BOM_FILENAME, STATEMENT_FILENAME}
     sums = {path.name: hash_file(path) for path in folder.iterdir() if path.name not in made}

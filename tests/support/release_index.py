@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from jaxlib_select.facts import Backend, known_releases, load_facts
-from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import (
@@ -21,7 +20,7 @@ from pjrtwheel.record.proofs import (
     ResultKind,
     TargetProof,
 )
-from release_entries import entry_of
+from release_entries import entry_at
 from small_wheels import build_wheel
 
 ORIGIN = Origin("0123456789abcdef" * 2 + "01234567", dirty=False, version="0.1.0", date="2026-11-21T09:40:00Z")
@@ -92,5 +91,4 @@ def _entry(folder: Path, name: str, proof: Proof, **more: object) -> Entry:
         f"{stem}.dist-info/sboms/pjrtwheel.cdx.json": json.dumps(sbom).encode(),
     }
     wheel = build_wheel(folder, members, name=name)
-    size = wheel.stat().st_size
-    return entry_of(name, proof=proof, sha256=hash_file(wheel), size=size, lock_id="ff", built=ORIGIN, **more)
+    return entry_at(wheel, proof=proof, lock_id="ff", built=ORIGIN, **more)

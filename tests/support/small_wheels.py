@@ -6,7 +6,7 @@ import base64
 import hashlib
 import struct
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.wheel.names import parse_name
@@ -33,6 +33,15 @@ def describe_wheel(name: str, requires: Sequence[str] = (), *, python: str = "")
     return {f"{info}/METADATA": metadata.encode(), f"{info}/WHEEL": wheel.encode()}
 
 
+def true_record(members: Mapping[str, bytes], path: str) -> str:
+    """Return the text of RECORD, which is at `path`, for members of a wheel."""
+    rows = [
+        f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n"
+        for name, data in members.items()
+    ]
+    return "".join([*rows, f"{path},,\n"])
+
+
 def build_wheel(directory: Path, files: Mapping[str, bytes], *, name: str, record: str | None = None) -> Path:
     """Write a wheel from its members, with WHEEL, METADATA and RECORD in addition to those given.
 
@@ -49,17 +58,24 @@ def build_wheel(directory: Path, files: Mapping[str, bytes], *, name: str, recor
     members.setdefault(f"{stem}.dist-info/METADATA", text.encode())
     members.setdefault(f"{stem}.dist-info/WHEEL", b"Wheel-Version: 1.0\nRoot-Is-Purelib: false\n")
     if record is None:
-        rows = [
-            f"{path},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n"
-            for path, data in members.items()
-        ]
-        record = "".join([*rows, f"{stem}.dist-info/RECORD,,\n"])
+        record = true_record(members, f"{stem}.dist-info/RECORD")
     members[f"{stem}.dist-info/RECORD"] = record.encode()
     path = directory / name
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for member, data in members.items():
             archive.writestr(zipfile.ZipInfo(member), data, zipfile.ZIP_DEFLATED)  # the same bytes on every day
     return path
+
+
+def rewrite_wheel(wheel: Path, change: Callable[[str, bytes], bytes | None]) -> None:
+    """Write a wheel anew, with other members; the one for which nothing is returned is left out."""
+    with zipfile.ZipFile(wheel) as archive:
+        members = {name: change(name, archive.read(name)) for name in archive.namelist()}
+    wheel.unlink()
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, data in members.items():
+            if data is not None:
+                archive.writestr(name, data)
 
 
 def damage_stream(wheel: Path, member: str) -> Path:

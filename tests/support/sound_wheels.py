@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from folders import write_files
-from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
@@ -16,12 +15,12 @@ from pjrtwheel.release.wheels import LOCK_FILENAME, make_lock
 from pjrtwheel.wheel.archive import open_archive, timestamp
 from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, Compression
 from pjrtwheel.wheel.members import format_record
-from pjrtwheel.wheel.metadata import wheel_metadata
-from pjrtwheel.wheel.names import WheelName, parse_name
+from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.plan import text_source
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
-from release_entries import entry_of
+from release_entries import entry_at
 from release_files import write_release_file
+from small_wheels import describe_wheel
 
 COMMIT = "c0ffee" + "0" * 34
 ORIGIN = Origin(COMMIT, dirty=False, version="0.1.0", date="2026-11-20T10:00:00Z")
@@ -103,8 +102,7 @@ def write_wheel(
     files |= {f"{package}/{LOCK_FILENAME}": lock.to_json()} if lock and pin else {}
     files |= {f"{package}/library.so": "\x7fELF, or so its name says\n"} if pin else {}
     files |= {f"{name.dist_info}/sboms/{SBOM_FILENAME}": format_sbom(name, provenance)} if pin else {}
-    files |= {f"{name.dist_info}/WHEEL": wheel_metadata(name, purelib=not pin)}
-    files |= {f"{name.dist_info}/METADATA": _metadata(name)}
+    files |= {member: data.decode() for member, data in describe_wheel(filename).items()}
     path = dist / filename
     with open_archive(
         path, stamp=timestamp(environ or {}), compression=Compression(setting or DEFAULT_COMPRESSION)
@@ -112,16 +110,10 @@ def write_wheel(
         members = {member: archive.add(text_source(member, text)) for member, text in files.items()}
         record = f"{name.dist_info}/RECORD"
         archive.add(text_source(record, format_record(members, record)))
-    return entry_of(
-        filename,
-        sha256=hash_file(path),
-        size=path.stat().st_size,
+    return entry_at(
+        path,
         tags=tuple(sorted(map(str, name.tags))),
         lock_id=lock.lock_id if lock else "",
         provider=provider if pin else "none",
         provenance=provenance,
     )
-
-
-def _metadata(name: WheelName) -> str:
-    return f"Metadata-Version: 2.4\nName: {name.distribution}\nVersion: {name.version}\n"

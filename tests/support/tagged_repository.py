@@ -2,21 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small repository with one release, tagged in git, and a folder with the proven wheels that it promises."""
 
-import hashlib
 import json
-import os
-import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from abacus_backend import BACKEND
+from git_repository import git
 from pjrtwheel.abis import plugin_tag
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries, read_entries
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.wheel.names import parse_name
-from release_entries import entry_of, origin_of, proof_of
+from release_entries import entry_at, origin_of, proof_of
 from release_files import write_release_file
 from small_wheels import build_wheel, describe_wheel
 
@@ -58,11 +56,8 @@ class TaggedRepository:
         return self.git("rev-parse", "HEAD")
 
     def git(self, *arguments: str) -> str:
-        """Run git in the repository, as a user of its own, and return its answer."""
-        people = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-        environ = {"PATH": os.environ["PATH"], "HOME": str(self.root), "GIT_CONFIG_NOSYSTEM": "1", **people}
-        command = ["git", "-C", str(self.root), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True, env=environ).stdout.strip()
+        """Run git in the repository, and return its answer."""
+        return git(self.root, *arguments)
 
     def write(self, path: str, text: str) -> None:
         """Write a file of the repository."""
@@ -97,10 +92,8 @@ class TaggedRepository:
         """Put a wheel into the folder, proven at a level at the commit that is checked out."""
         files = {f"{name.split('-', maxsplit=1)[0]}/{LOCK_FILENAME}": lock.to_json().encode()} if lock else {}
         path = build_wheel(self.dist, describe_wheel(name) | files, name=name)
-        entry = entry_of(
-            name,
-            sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
-            size=path.stat().st_size,
+        entry = entry_at(
+            path,
             tags=tuple(sorted(map(str, parse_name(name).tags))),
             lock_id=lock.lock_id if lock else "",
             provider=provider,
@@ -121,7 +114,7 @@ def make_tagged_repository(folder: Path) -> TaggedRepository:
     made.write("selector/pyproject.toml", '[project]\nversion = "0.1.0"\n')
     made.write("selector/jaxlib_select/facts/1.2.3.json", json.dumps({"schema": 1, "release": "1.2.3", "backends": []}))
     made.write("CHANGELOG.md", "# Changelog\n\n- (build) JAX 1.2.3, and jaxlib-select 0.1.0.\n")
-    made.git("init", "--quiet", "--initial-branch=main")
+    made.git("init", "--quiet")
     made.commit()
     (made.dist / RELEASE_FILENAME).write_text(format_entries({}), "utf-8")
     lock = made.lock()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from git_repository import git
 from package_index import make_index
 from pjrtwheel.bazel.locate import Bazel
 from pjrtwheel.bump import find_next
@@ -64,7 +65,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for name in (A, B):
             digest = hash_file(build_wheel(index, describe_wheel(name), name=name))
             lock.write(f"{'=='.join(name.split('-')[:2])} \\\n    --hash=sha256:{digest}\n")
-    commit(root)
+    for arguments in (("init", "--quiet"), ("add", "--all"), ("commit", "--quiet", "--message", "Lock")):
+        git(root, *arguments)
     return root
 
 
@@ -74,13 +76,6 @@ def fill_with_tools(root: Path, folder: Path) -> bool:
     assert python is not None
     cache = WheelCache(folder.parent / "cache", download_wheel)
     return fill_bundle(root, folder, cache, builds=(), tool_pythons=[python], proof_pythons=())
-
-
-def commit(root: Path) -> None:
-    """Commit all that is in a folder."""
-    who = ("-c", "user.name=somebody", "-c", "user.email=s@example.org")
-    for arguments in (("init", "--quiet"), ("add", "--all"), (*who, "commit", "--quiet", "--message", "Lock")):
-        subprocess.run(["git", "-C", root, *who, *arguments], check=True)
 
 
 def test_bundle_has_tools_and_the_repository(repository: Path, tmp_path: Path) -> None:

@@ -50,15 +50,11 @@ def proofs(tmp_path: Path) -> Path:
 
 
 def test_a_file_says_all_that_makes_it_a_proof(root: Path, proofs: Path) -> None:
-    """Bytes, level, programs, chip, driver, date, commit, and who vouches for it; it fits its schema."""
+    """Of which bytes, of which day, and who vouches for it; it fits its schema."""
     document = json.loads(proofs.read_text("utf-8"))
     jsonschema.validate(document, json.loads((root / "docs/proofs.schema.json").read_text("utf-8")))
-    wheel = document["wheels"][1]
     assert (document["schema"], document["date"], document["signed_off_by"]) == (1, DATE, "A Tester")
-    assert (wheel["wheel"], wheel["sha256"]) == (PLUGIN, DIGESTS[PLUGIN])
-    proof = wheel["proof"]
-    assert (proof["level"], proof["origin"]["commit"], proof["machine"]["chip"]) == ("device", COMMIT, "Abacus 3000")
-    assert (proof["machine"]["driver"], proof["pythons"][0]["programs"][0]["program"]) == ("driver 7", "jit")
+    assert {wheel["wheel"]: wheel["sha256"] for wheel in document["wheels"]} == DIGESTS
 
 
 def vouched(proof: Proof, signer: str) -> Proof:

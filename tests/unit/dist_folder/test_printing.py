@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is printed of finished wheels: a line for each, all that is known of each, and a table in Markdown."""
 
-import io
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from pjrtwheel.dist_folder.printing import describe_level, describe_pythons, format_table, print_wheels
 from pjrtwheel.record.entries import Entry, add_proofs_to
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, PythonProof, TargetProof
 from proven_wheels import COMPILED, ORIGIN, RAN, UNTRIED, make_proof, make_small_entry
+from terminal_output import text_of
 
 PASSED = ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, "")
 SKIPPED = ProgramResult("pmap", Outcome.NOT_RUN, Level.DEVICE, 1.0, "one device")
@@ -29,9 +28,8 @@ def make_entry(filename: str, distribution: str, *pythons: PythonProof, **change
 
 def lines_of(entries: list[Entry], width: int, **options: Any) -> list[str]:
     """Return the lines on a terminal of some width."""
-    console = Console(file=io.StringIO(), record=True, width=width)
-    print_wheels(entries, Path("dist"), console=console, **options)
-    return [line.rstrip() for line in console.export_text().splitlines()]
+    text = text_of(lambda console: print_wheels(entries, Path("dist"), console=console, **options), width)
+    return [line.rstrip() for line in text.splitlines()]
 
 
 ENTRIES = [

@@ -201,9 +201,6 @@ def dist(backends: dict[str, Backend], make_wheel: Callable[..., Path]) -> Path:
     return paths[0].parent
 
 
-LABELS = ["cuda12", "cuda12_legacy", "null"]
-
-
 def test_wheels_documents_and_record_belong_together(dist: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The files, what is in one of them, the list of variants, and the record; a second run gives the same bytes."""
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1")  # or the record of a run in the next second has another date

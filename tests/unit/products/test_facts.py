@@ -111,13 +111,6 @@ def test_everything_known_about_a_backend_is_written() -> None:
     ]
 
 
-def test_what_was_recorded_can_be_written_again() -> None:
-    """The text is the same each time."""
-    old = make_facts([BACKEND], RELEASE, BOTH)
-    assert code_of_record(old, RELEASE) == BOTH
-    assert code_of_record(None, RELEASE) == {}
-
-
 def test_a_platform_without_a_wheel_is_not_named() -> None:
     """The release has no library for it, unless somebody built one from source."""
     release = dataclasses.replace(RELEASE, pins={"plugin.abacus.linux_x86_64": PIN})

@@ -14,6 +14,7 @@ from urllib.parse import quote
 import pytest
 
 from gh_program import REPOSITORY, StandIn
+from package_index import put_wheel
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.errors import PublishError, UsageError
 from pjrtwheel.files import hash_file
@@ -214,7 +215,7 @@ def test_an_older_release_that_was_altered_is_not_listed(
 
 
 def test_the_index_lists_all_releases_with_their_withdrawals(
-    github: StandIn, release: ReleaseFolder, tmp_path: Path
+    github: StandIn, command: Command, release: ReleaseFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Drafts and releases of other things are left out."""
     pages = tmp_path / "pages"
@@ -222,11 +223,12 @@ def test_the_index_lists_all_releases_with_their_withdrawals(
     send(open_at(pages, "v1.2.5"), write_pure_release(tmp_path / "v1.2.5", version="1.2.5"), stop_after=6)
     github.write("other", draft=False)
     send(open_at(pages, "v1.2.4"), write_pure_release(tmp_path / "v1.2.4", version="1.2.4"))
-    (pages / "releases").mkdir()
-    (pages / "releases/yanked.toml").write_text(
-        f'[[yanked]]\nreason = "crashes"\ndate = "2026-11-22"\nwheel = "{WHEEL}"\n'
-    )
-    open_at(pages).write_index()
+    decisions = tmp_path / "yanked.toml"
+    decisions.write_text(f'[[yanked]]\nreason = "crashes"\ndate = "2026-11-22"\nwheel = "{WHEEL}"\n')
+    monkeypatch.setattr("pjrtwheel.publish.places.YANKED_FILE", decisions)
+    put_wheel(tmp_path / "index", "jax-1.2.4-py3-none-any.whl")
+    done = command("pages", "github", "--pages", pages)
+    assert (done.status, done.err) == (0, "")
     assert open_at(pages).list_files([])[WHEEL].yanked == "crashes"
     assert [(entry["filename"], entry["yanked"]) for entry in read_page(pages)] == [
         (WHEEL, "crashes"),

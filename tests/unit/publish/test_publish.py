@@ -3,6 +3,7 @@
 """Publishing to an index: what is there afterwards in every case, and how the command ends."""
 
 import shutil
+from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -256,10 +257,15 @@ def test_addresses_come_from_the_environment(
 def test_addresses_come_from_pypirc(
     command: Publish, server: UploadServer, folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Whatever twine's own variables say of another repository; one that cannot be read is named."""
+    """Whatever twine's own variables say of another repository; one that cannot be read is named.
+
+    A variable that is empty, as a workflow sets it for a secret that there is not, is no password.
+    """
     path = tmp_path / "home" / ".pypirc"
     path.mkdir(parents=True)
     monkeypatch.setenv("TWINE_REPOSITORY_URL", "http://127.0.0.1:9/")
+    for name in ("TWINE_USERNAME", "TWINE_PASSWORD"):
+        monkeypatch.setenv(name, "")
     options = ("--index-url", f"{server.url}simple/", "--repository", "ours")
     printed = command("publish", "company", folder, *options)
     assert (printed.status, str(path) in printed.err) == (REFUSED, True)
@@ -267,11 +273,8 @@ def test_addresses_come_from_pypirc(
     section = f"[ours]\nrepository = {server.url}upload/\nusername = {USERNAME}\npassword = {PASSWORD}\n"
     path.write_text(f"[distutils]\nindex-servers = ours\n{section}")
     assert (command("publish", "company", folder, *options).status, server.uploads) == (0, ORDER)
-
-
-def test_a_missing_address_is_refused(command: Publish, folder: Path) -> None:
-    """Nothing is asked of any server."""
-    assert command("publish", "company", folder).status == USAGE
+    login = b64encode(f"{USERNAME}:{PASSWORD}".encode()).decode()
+    assert {login in text for text in server.requests if text.startswith("/upload/")} == {True}
 
 
 @pytest.mark.parametrize("text", [b"<html>", b"[]", b'{"meta": {"api-version": "9.0"}, "files": []}', b'{"files": 7}'])

@@ -4,12 +4,15 @@
 
 import argparse
 import errno
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
+from folders import snapshot
 from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.files import hash_file
@@ -24,6 +27,7 @@ TAG = "v1.2.3+split.1"
 WHEEL = "jaxlib_abacus-1.2.3+split.1-py3-none-any.whl"
 PROJECTS = ("jaxlib", "jaxlib-abacus")
 DESTINATION = Destination(DestinationKind.FOLDER, "folder", "a folder")
+Command = Callable[..., Any]
 
 
 def open_at(folder: Path, tag: str = TAG) -> Place:
@@ -37,11 +41,6 @@ def open_at(folder: Path, tag: str = TAG) -> Place:
 def site(tmp_path: Path) -> Path:
     """Return a folder that is not there yet."""
     return tmp_path / "site"
-
-
-def snapshot(folder: Path) -> dict[str, bytes]:
-    """Return every file of a folder."""
-    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 def test_a_release_appears_as_a_whole(release: ReleaseFolder, site: Path) -> None:
@@ -62,14 +61,6 @@ def test_a_release_appears_as_a_whole(release: ReleaseFolder, site: Path) -> Non
     assert entry["core-metadata"] == {"sha256": hash_file(metadata)}
     assert (site / "simple/jaxlib-abacus" / f"../../files/{TAG}/{WHEEL}").is_file()
     assert read_release_folder(site / "files" / TAG) == replace(release, path=site / "files" / TAG)
-
-
-def test_other_releases_stay_listed(release: ReleaseFolder, site: Path, tmp_path: Path) -> None:
-    """One index of all."""
-    send(open_at(site), release)
-    send(open_at(site, "v1.2.4"), write_pure_release(tmp_path / "v1.2.4", version="1.2.4"))
-    assert [entry["filename"] for entry in read_page(site)] == [WHEEL, WHEEL.replace("1.2.3+split.1", "1.2.4")]
-    assert set(open_at(site).list_files(PROJECTS)) == all_names(release)
 
 
 def test_a_published_release_does_not_change(release: ReleaseFolder, site: Path, tmp_path: Path) -> None:
@@ -177,3 +168,32 @@ def test_a_place_needs_a_folder_and_a_tag(settings: dict[str, str], tag: str) ->
     """A tag that leads out of the folder is refused."""
     with pytest.raises(UsageError):
         open_place(DESTINATION, argparse.Namespace(**settings), {}, tag)
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "jaxlib_other-1.2.3+split.1-py3-none-any.whl"])
+def test_a_foreign_file_among_those_that_wait_is_refused(
+    command: Command, release: ReleaseFolder, site: Path, tmp_path: Path, name: str
+) -> None:
+    """It would become public with the release, under no checksum; it is named, and nothing is sent."""
+    send(open_at(site), release, stop_after=1)
+    (build_wheel(tmp_path, {**describe_wheel(name)}, name=name) if name.endswith(".whl") else tmp_path / name).touch()
+    open_at(site).upload(tmp_path / name, hash_file(tmp_path / name))
+    printed = command("publish", "folder", release.path, "--site", site)
+    assert (printed.status, name in printed.lines[1]) == (PublishError.exit_code, True)
+    assert not (site / "simple").exists()
+
+
+def test_a_release_is_withdrawn(command: Command, release: ReleaseFolder, site: Path) -> None:
+    """An entry in the file, and `pages` writes the index that says why; until then there is nothing more to send."""
+    publish = ("publish", "folder", release.path, "--site", site)
+    assert command(*publish).status == 0
+    again = command(*publish)
+    assert (again.status, again.err, "; nothing to send" in again.out) == (0, "", True)
+    assert [entry["yanked"] for entry in read_page(site, "jaxlib")] == [False]
+    decided = f'[[yanked]]\ntag = "{TAG}"\nreason = "loses digits"\ndate = "2026-11-22"\n'
+    (site / "yanked.toml").write_text(decided, "utf-8")
+    done = command("pages", "folder", "--site", site)
+    assert (done.status, done.err) == (0, "")
+    assert [entry["yanked"] for entry in read_page(site, "jaxlib")] == ["loses digits"]
+    again = command(*publish)
+    assert (again.status, "loses digits" in again.lines[1]) == (PublishError.exit_code, True)

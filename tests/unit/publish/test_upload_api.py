@@ -46,24 +46,6 @@ def test_a_file_that_changed_meanwhile_is_not_sent(server: UploadServer, tmp_pat
     assert (server.uploads, server.files) == ([], {})
 
 
-def test_an_empty_variable_is_no_password(
-    server: UploadServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As a workflow sets it for a secret that there is not: what .pypirc says counts then."""
-    release = write_release_folder(tmp_path / "release")
-    (tmp_path / ".pypirc").write_text(
-        f"[distutils]\nindex-servers = mine\n"
-        f"[mine]\nrepository = {server.url}upload/\nusername = {USERNAME}\npassword = {PASSWORD}\n",
-        "utf-8",
-    )
-    monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("TWINE_USERNAME", "TWINE_PASSWORD"):
-        monkeypatch.setenv(name, "")
-    place = UploadIndex("company", f"{server.url}simple/", section="mine")
-    place.upload(release.path / WHEELS[0], release.digests[WHEELS[0]])
-    assert server.uploads == [WHEELS[0]]
-
-
 @pytest.mark.parametrize(
     ("url", "signed"),
     [

@@ -180,9 +180,7 @@ def test_outside_git_nothing_can_be_known(small: TaggedRepository) -> None:
 def test_a_changelog_without_the_release_is_found(small: TaggedRepository) -> None:
     """A longer version is another one."""
     small.write("CHANGELOG.md", "- JAX 1.2.3.4 and 11.2.3 and 1.2.3+split.10\n")
-    commit = small.commit()
-    for name, entry in small.entries().items():
-        small.change(name, proof=replace(entry.proof, origin=replace(entry.proof.origin, commit=commit)))
+    small.commit()
     assert [kind for kind, _ in find(small)] == ["CHANGELOG"]
 
 
@@ -233,7 +231,7 @@ def test_a_proof_from_elsewhere_does_not_count(
 def test_all_wheels_have_to_be_built_from_one_commit_of_the_release(
     small: TaggedRepository, commit: str | None, *, dirty: bool | None, faults: list[str]
 ) -> None:
-    """Otherwise nobody could build them again, and `attest` would refuse them."""
+    """Otherwise nobody could build them again, and `attest` would refuse them; a proof of an earlier commit counts."""
     earlier = small.git("rev-parse", "HEAD")
     head = small.commit()
     for name in small.entries():
@@ -242,12 +240,6 @@ def test_all_wheels_have_to_be_built_from_one_commit_of_the_release(
     at = {"own": head, "earlier": earlier}.get(commit, commit) if commit else None
     small.change(PLUGIN, built=replace(origin_of(at), dirty=dirty))
     assert_found(find(small), *(("BUILT", fault) for fault in faults))
-
-
-def test_a_proof_of_an_earlier_commit_counts(small: TaggedRepository) -> None:
-    """The commits after it did not change the bytes that it is of."""
-    small.commit()
-    assert find(small) == []
 
 
 def test_other_releases_may_share_the_folder(small: TaggedRepository) -> None:
@@ -283,13 +275,6 @@ def test_the_list_of_variants_has_to_follow_from_the_wheels(small: TaggedReposit
     path = write_list(small)
     path.write_text(path.read_text("utf-8")[:-1] if text is None else text, "utf-8")
     assert_found(find(small), ("ALTERED", path.name))
-
-
-def test_the_destination_is_asked(small: TaggedRepository) -> None:
-    """For wheels of which it takes none."""
-    place = Destination(DestinationKind.UPLOAD_API, "tiny", "takes little", file_limit=10, labels=False, opt_in=True)
-    assert {kind for kind, _ in find(small, destination=place)} == {"DESTINATION"}
-    assert len(find(small, destination=place)) == 2 + 3 + 1
 
 
 def test_a_destination_is_held_to_what_is_published_there(small: TaggedRepository) -> None:
@@ -328,7 +313,7 @@ def test_what_the_selector_asks_for_has_to_be_where_it_is_published(small: Tagge
 
 
 def test_problems_have_the_status_of_their_kind(small: TaggedRepository, capsys: pytest.CaptureFixture[str]) -> None:
-    """Or one for several kinds; the command's help lists all."""
+    """Or one for several kinds."""
     command = ["release_check", "--tag", TAG, "--root", str(small.root), "--dist", str(small.dist)]
     (small.dist / PLUGIN).unlink()
     (small.dist / ALONE).unlink()
@@ -340,10 +325,6 @@ def test_problems_have_the_status_of_their_kind(small: TaggedRepository, capsys:
     assert capsys.readouterr().out == ""
     statuses = [kind.status for kind in ProblemKind]
     assert len({*statuses, SEVERAL, 0}) == len(statuses) + 2
-    with pytest.raises(SystemExit):
-        main(["release_check", "--help"])
-    shown = capsys.readouterr().out
-    assert all(f"{kind.status}  {kind.heading}\n" in shown for kind in ProblemKind)
 
 
 def test_a_folder_that_cannot_be_read_is_an_error(small: TaggedRepository) -> None:

@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two wheels side by side, and one in short: what a person sees first, on one screen."""
 
-import io
 import json
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from pjrtwheel import cli
 from pjrtwheel.errors import UsageError
@@ -17,6 +15,7 @@ from pjrtwheel.verify.compare import Comparison, Difference, compare_inspections
 from pjrtwheel.verify.inspection import Inspection, inspect_wheel
 from pjrtwheel.verify.printer import describe_comparison, print_lines, summarize_wheel
 from small_wheels import describe_wheel
+from terminal_output import text_of
 
 MakeWheel = Callable[..., Path]
 MakeElf = Callable[..., bytes]
@@ -32,18 +31,15 @@ def inspect(make_wheel: MakeWheel) -> Callable[[str, Mapping[str, bytes]], Inspe
     return lambda name, files: inspect_wheel(make_wheel(files, name=name), find_tool=lambda _: None, exports={})
 
 
-def shown(comparison: Comparison, *, whole: bool = False, width: int = 80) -> list[str]:
+def shown(comparison: Comparison, *, whole: bool = False) -> list[str]:
     """Return what is printed about two wheels."""
-    console = Console(file=io.StringIO(), record=True, width=width)
-    print_lines(describe_comparison(comparison, None if whole else width), console)
-    return console.export_text().splitlines()
+    lines = describe_comparison(comparison, None if whole else 80)
+    return text_of(lambda console: print_lines(lines, console)).splitlines()
 
 
 def summary(inspection: Inspection) -> list[str]:
     """Return what is printed about one wheel in short."""
-    console = Console(file=io.StringIO(), record=True, width=80)
-    print_lines(summarize_wheel(inspection, 80), console)
-    return console.export_text().splitlines()
+    return text_of(lambda console: print_lines(summarize_wheel(inspection, 80), console)).splitlines()
 
 
 @pytest.fixture
@@ -127,7 +123,7 @@ def test_a_wheel_in_short_is_one_screen(two: tuple[Inspection, Inspection]) -> N
 def test_the_command_compares_and_describes(
     make_wheel: MakeWheel, make_elf: MakeElf, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Two wheels, and no other number; all of a wheel with --verbose alone."""
+    """Two wheels; all of a wheel with --verbose alone."""
     a = make_wheel({**describe_wheel(A), "demo/plugin.so": make_elf()}, name=A)
     b = make_wheel({**describe_wheel(B), "demo/plugin.so": make_elf(exports=["Other"])}, name=B)
     root = ["--root", str(tmp_path)]

@@ -2,11 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of METADATA, WHEEL, RECORD, licences, SBOM, chips and lock, on wheels made for the purpose."""
 
-import base64
-import hashlib
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -17,6 +15,7 @@ from pjrtwheel.verify import documents
 from pjrtwheel.verify.contents import WheelContents, read_contents
 from pjrtwheel.verify.documents import check_lock, check_locks, find_document
 from pjrtwheel.verify.findings import Problem
+from small_wheels import true_record
 
 INFO = "thing-1.0.dist-info"
 TAG = "cp312-abi3-manylinux_2_17_x86_64"
@@ -29,16 +28,7 @@ FILES = {
     f"{INFO}/licenses/LICENSE": "free",
     f"{INFO}/sboms/thing.cdx.json": '{"bomFormat": "CycloneDX", "specVersion": "1.6"}',
 }
-Check = Callable[[WheelContents], Iterator[Problem]]
-
-
-def record_of(files: Mapping[str, str]) -> str:
-    """Return a true RECORD."""
-    rows = []
-    for name, text in files.items():
-        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).rstrip(b"=").decode()
-        rows.append(f"{name},sha256={digest},{len(text)}")
-    return "\n".join([*rows, f"{INFO}/RECORD,,"]) + "\n"
+RECORD = true_record({name: text.encode() for name, text in FILES.items()}, f"{INFO}/RECORD")
 
 
 @pytest.fixture
@@ -46,7 +36,7 @@ def read(tmp_path: Path) -> Callable[..., WheelContents]:
     """Return a factory: changes to the right files (a text of nothing leaves one out) → the wheel as it is read."""
 
     def make(changes: Mapping[str, str | None] | None = None, name: str = NAME) -> WheelContents:
-        files: dict[str, str | None] = {**FILES, f"{INFO}/RECORD": record_of(FILES), **(changes or {})}
+        files: dict[str, str | None] = {**FILES, f"{INFO}/RECORD": RECORD, **(changes or {})}
         with zipfile.ZipFile(tmp_path / name, "w") as archive:
             for member, text in files.items():
                 if text is not None:
@@ -68,8 +58,7 @@ def test_record_problems_are_reported_together(read: Callable[..., WheelContents
 
 def test_record_rows_are_unique_and_whole(read: Callable[..., WheelContents]) -> None:
     """A row of two fields and a repeated row are named."""
-    record = record_of(FILES)
-    wheel = read({f"{INFO}/RECORD": record + record.splitlines()[0] + "\nodd,row\n"})
+    wheel = read({f"{INFO}/RECORD": RECORD + RECORD.splitlines()[0] + "\nodd,row\n"})
     assert list(documents.check_record(wheel)) == [
         ("thing/lib.so", "is listed twice in RECORD"),
         ("", "RECORD has a row of 2 fields, expected 3: ['odd', 'row']"),

@@ -44,26 +44,6 @@ def test_one_run_names_every_problem(tmp_path: Path) -> None:
     assert caught.value.what.endswith("problems in 2 of 2 wheels:")
 
 
-@pytest.mark.parametrize(
-    ("name", "reason"),
-    [
-        ("README.md", "Invalid wheel filename (extension must be '.whl')"),
-        ("a-1.whl", "Invalid wheel filename (wrong number of parts)"),
-    ],
-)
-def test_a_file_that_is_no_wheel_is_named_in_short_lines(tmp_path: Path, name: str, reason: str) -> None:
-    """Once, with the reason, and with what a wheel is called."""
-    (tmp_path / name).touch()
-    with pytest.raises(VerifyError) as caught:
-        verify_wheels({tmp_path / name: None}, ())
-    assert str(caught.value).splitlines() == [
-        "1 problem in 1 of 1 wheel:",
-        f"  {name}: {reason} [zip]",
-        "a wheel is called NAME-VERSION-PYTHON-ABI-PLATFORM.whl",
-    ]
-    assert max(len(f"error: {line}") for line in str(caught.value).splitlines()) <= 80
-
-
 @pytest.mark.parametrize(("requires", "empty"), [([], ["Wheel library is empty", "Wheel is empty"]), (["c"], [])])
 def test_a_variant_without_libraries_needs_neither_lock_nor_materials(
     tmp_path: Path, requires: list[str], empty: list[str]

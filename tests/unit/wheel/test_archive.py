@@ -5,9 +5,8 @@
 import fcntl
 import hashlib
 import os
-import subprocess
+import resource
 import sys
-import textwrap
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -112,27 +111,14 @@ def test_wrong_size_is_an_error(tmp_path: Path) -> None:
 
 def test_full_disk(tmp_path: Path) -> None:
     """When the file cannot grow, the error says so and nothing partial stays behind; the limit is the kernel's own."""
-    program = textwrap.dedent(
-        """
-        import os, resource, signal, sys
-        from pathlib import Path
-        from pjrtwheel.errors import WheelError
-        from pjrtwheel.wheel.archive import open_archive, timestamp
-        from pjrtwheel.wheel.plan import text_source
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
-        try:
-            with open_archive(Path(sys.argv[1]), stamp=timestamp({})) as writer:
-                writer.add(text_source("a", os.urandom(200_000)))
-        except WheelError as error:
-            print(error.what)
-        """
-    )
-    path = tmp_path / "é è.whl"
-    environ = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONUTF8": "1"}
-    command: list[str | Path] = [sys.executable, "-c", program, path]
-    outcome = subprocess.run(command, capture_output=True, encoding="utf-8", check=True, env=environ)
-    assert outcome.stdout == f"no space left on the disk of {tmp_path}\n"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, before[1]))
+    try:
+        with pytest.raises(WheelError) as caught:
+            write(tmp_path / "é è.whl", [text_source("a", os.urandom(200_000))])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert caught.value.what == f"no space left on the disk of {tmp_path}"
     assert list(tmp_path.iterdir()) == []
 
 

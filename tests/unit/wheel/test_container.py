@@ -77,6 +77,13 @@ def test_second_name_is_refused(tmp_path: Path, python: Interpreter) -> None:
     assert not list(tmp_path.rglob("*.so"))
 
 
+def test_problems_are_reported_together() -> None:
+    """One reading names every member that would leave its directory."""
+    names = (b"../evil", b"/etc/evil", b"a//b")
+    problems = check_container(io.BytesIO(pack([Piece(name) for name in names])))
+    assert [name.decode() in problem for name, problem in zip(names, problems, strict=True)] == [True] * 3
+
+
 class Pipe(io.BytesIO):
     """A file that goes on only, so that sizes are known behind the data."""
 

@@ -5,7 +5,6 @@
 # ruff: noqa: S311 - equal bytes in each run are what these tests need
 import random
 import zlib
-from concurrent.futures import ThreadPoolExecutor
 
 import deflate
 import pytest
@@ -13,15 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pjrtwheel.wheel import compress
-from pjrtwheel.wheel.compress import (
-    RAW,
-    Compression,
-    compress_chunk,
-    compress_chunks,
-    open_by_header,
-    open_by_silence,
-    open_end,
-)
+from pjrtwheel.wheel.compress import RAW, compress_chunk, open_by_header, open_by_silence, open_end
 
 # Noise gives stored blocks, repetition fixed codes, the rest dynamic ones.
 pieces = st.one_of(
@@ -100,13 +91,3 @@ def test_stream_of_another_chunk_is_never_accepted() -> None:
     stream = bytes(deflate.deflate_compress(content, 6))
     other = content[:-1] + b"x" if not content.endswith(b"x") else content[:-1] + b"y"
     assert zlib.decompress(open_end(stream, memoryview(other)) + b"\x03\0", RAW) == other
-
-
-@pytest.mark.parametrize("workers", [1, 2, 5])
-def test_bytes_do_not_depend_on_the_number_of_threads(workers: int) -> None:
-    """Chunks come out in order and equal, however many threads compress them."""
-    contents = [machine_code(size) for size in (5000, 70_000, 1, 40_000, 9)]
-    chunked = [(memoryview(content), content is contents[-1]) for content in contents]
-    with ThreadPoolExecutor(workers) as pool:
-        parts = list(compress_chunks(chunked, pool, Compression(workers=workers)))
-    assert parts == [compress_chunk(chunk, final=final) for chunk, final in chunked]

@@ -16,6 +16,7 @@ from pjrtwheel.errors import ElfError, PjrtWheelError, WheelError
 from pjrtwheel.wheel.assemble import assemble
 from pjrtwheel.wheel.plan import parse_manifest
 from pjrtwheel.wheel.report import Report
+from release_files import write_release_file
 
 MakeElf = Callable[..., bytes]
 Manifest = dict[str, Any]
@@ -30,17 +31,11 @@ KERNELS = """
 project = "abacus-kernels"
 package = "abacus_kernels"
 """
-PIN = """
-[[pin]]
-key = "kernels.abacus.%s.linux_x86_64"
-project = "abacus-kernels"
-version = "1.0"
-filename = "abacus_kernels-1.0-py3-none-any.whl"
-sha256 = "0000000000000000000000000000000000000000000000000000000000000000"
-size = 1
-"""
-LIBRARY_PIN = PIN.replace("kernels.abacus.%s", "plugin.abacus")
-RELEASE = 'schema = 2\nrelease = "1.0"\nbuild = 1\n' + LIBRARY_PIN + PIN % "cp312" + PIN % "cp313"
+PINS = {
+    "plugin.abacus.linux_x86_64": "abacus_pjrt-1.0-py3-none-any.whl",
+    "kernels.abacus.cp312.linux_x86_64": "abacus_kernels-1.0-cp312-cp312-manylinux_2_27_x86_64.whl",
+    "kernels.abacus.cp313.linux_x86_64": "abacus_kernels-1.0-cp313-cp313-manylinux_2_27_x86_64.whl",
+}
 WHEEL = "jaxlib_abacus-1.0-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl"
 LIBRARY = "jaxlib_abacus/abacus.so"
 SPIRV = {"__CLANG_OFFLOAD_BUNDLE__sycl-spir64": b"\x03\x02\x23\x07" + bytes(60)}
@@ -68,7 +63,7 @@ def manifest(tmp_path: Path, make_elf: MakeElf) -> Callable[..., Manifest]:
             "schema": 1,
             "kind": "plugin",
             "platform": "linux_x86_64",
-            "release": write("release.toml", RELEASE),
+            "release": str(write_release_file(inputs, PINS, version="1.0", label="")),
             "backend": write("abacus/backend.toml", BACKEND % str(bundled).lower() + (KERNELS if kernels else "")),
             "provider": "prebuilt",
             "readme": write("README.md", "# Abacus\n"),
@@ -111,11 +106,17 @@ def refuse(table: Manifest, directory: Path) -> PjrtWheelError:
     return error
 
 
-def test_kernels_of_every_python_lie_side_by_side(
+@pytest.fixture
+def with_kernels(
     manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], tmp_path: Path
-) -> None:
+) -> tuple[Report, dict[str, bytes]]:
+    """Return the report and the members of a wheel with kernels."""
+    return build(manifest(kernels=kernels), tmp_path / "out")
+
+
+def test_kernels_of_every_python_lie_side_by_side(with_kernels: tuple[Report, dict[str, bytes]]) -> None:
     """Modules get the suffix of their Python, in the package JAX looks into; the library is there once."""
-    report, members = build(manifest(kernels=kernels), tmp_path / "out")
+    report, members = with_kernels
     assert report.filename == WHEEL
     assert [name for name in members if ".dist-info/" not in name] == [
         "abacus_kernels/_sums.cpython-312-x86_64-linux-gnu.so",
@@ -132,11 +133,9 @@ def test_kernels_of_every_python_lie_side_by_side(
     assert b"cp313" in members["abacus_kernels/_sums.cpython-313-x86_64-linux-gnu.so"]
 
 
-def test_every_library_is_repaired(
-    manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], tmp_path: Path
-) -> None:
+def test_every_library_is_repaired(with_kernels: tuple[Report, dict[str, bytes]]) -> None:
     """Symbol tables go everywhere, and search paths are judged from where each library lies."""
-    report, _ = build(manifest(kernels=kernels), tmp_path / "out")
+    report, _ = with_kernels
     assert {
         member: [change.partition(" (")[0] for change in changes] for member, changes in report.changes.items()
     } == {
@@ -168,11 +167,9 @@ def test_what_the_wheel_requires(manifest: Callable[..., Manifest], tmp_path: Pa
     assert b"\nProvides-Extra: with-beads\n" in members["jaxlib_abacus-1.0.dist-info/METADATA"]
 
 
-def test_bill_of_materials_names_every_wheel_it_was_made_from(
-    manifest: Callable[..., Manifest], kernels: dict[str, dict[str, bytes]], tmp_path: Path
-) -> None:
+def test_bill_of_materials_names_every_wheel_it_was_made_from(with_kernels: tuple[Report, dict[str, bytes]]) -> None:
     """The library's wheel and one for the kernels of each Python, each with its digest."""
-    _, members = build(manifest(kernels=kernels), tmp_path / "out")
+    _, members = with_kernels
     document = json.loads(members["jaxlib_abacus-1.0.dist-info/sboms/pjrtwheel.cdx.json"])
     assert {component["bom-ref"]: component["hashes"][0]["content"] for component in document["components"]} == {
         "pkg:pypi/abacus-pjrt@1.0": "aa" * 32,
@@ -186,7 +183,8 @@ def test_library_of_another_release_is_named(manifest: Callable[..., Manifest], 
     table = manifest()
     decision = {"version": "0.9", "reason": "the own one is late"}
     override = '[[override]]\nbackend = "abacus"\n' + "".join(f'{key} = "{text}"\n' for key, text in decision.items())
-    Path(table["release"]).write_text(RELEASE + override)
+    with Path(table["release"]).open("a") as release:
+        release.write(override)
     report, members = build(table, tmp_path / "out")
     assert report.provenance["override"] == decision
     assert json.loads(members["jaxlib_abacus/provenance.json"])["override"] == decision

@@ -15,6 +15,7 @@ from ruamel.yaml import YAML
 
 from folders import write_files
 from gh_program import SETTINGS, make_stand_in
+from git_repository import git
 from pjrtwheel import tables
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli.attest import BUILT_FROM
@@ -97,13 +98,6 @@ def run_script(step: dict[str, Any], folder: Path, **environ: str) -> subprocess
     return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
 
 
-def git(folder: Path, *arguments: str) -> str:
-    """Run git in a folder."""
-    identity = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main")
-    command = ["git", *identity, *arguments]
-    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
-
-
 @pytest.mark.parametrize("options", [(), ("--annotate", "--message=1")], ids=["plain", "annotated"])
 def test_a_tag_that_moved_is_noticed(tmp_path: Path, options: tuple[str, ...]) -> None:
     """Also one that is gone; what counts is the commit, whatever kind of tag it is."""
@@ -114,7 +108,7 @@ def test_a_tag_that_moved_is_noticed(tmp_path: Path, options: tuple[str, ...]) -
     git(upstream, "tag", "--force", *options, "v1")
     git(upstream, "tag", "v1.2")
     git(tmp_path, "clone", str(upstream), str(clone))
-    checked, step = git(upstream, "rev-parse", "main").strip(), find_step("release.publish", "ls-remote")
+    checked, step = git(upstream, "rev-parse", "main"), find_step("release.publish", "ls-remote")
 
     def look() -> int:
         return run_script(step, clone, TAG="v1", GITHUB_SHA=checked).returncode
@@ -163,7 +157,7 @@ def test_only_a_commit_of_main_is_built_again(tmp_path: Path) -> None:
         git(tmp_path, "commit", "--allow-empty", f"--message={branch}")
     git(tmp_path, "update-ref", "refs/remotes/origin/main", "main")
     said = {
-        name: f"echo 'v1: 2 wheels'; echo '{BUILT_FROM}{git(tmp_path, 'rev-parse', name).strip()}'\n"
+        name: f"echo 'v1: 2 wheels'; echo '{BUILT_FROM}{git(tmp_path, 'rev-parse', name)}'\n"
         for name in ("main", "other")
     }
     statuses, step = {}, find_step("reproduce.reproduce", "verify_release")
@@ -200,7 +194,7 @@ def test_a_pull_request_changes_what_a_new_release_changes(change: str, status: 
     git(tmp_path, "add", "--all")
     patch = git(tmp_path, "diff", "--cached", "--binary")
     git(tmp_path, "reset", "--hard")
-    write_files(tmp_path, {"bump/bump.patch": patch})
+    write_files(tmp_path, {"bump/bump.patch": f"{patch}\n"})
     step = find_step("bump.propose", "git apply")
     done = run_script(step, tmp_path, **WORKFLOWS["bump"]["env"])
     assert done.returncode == status, done.stdout + done.stderr
