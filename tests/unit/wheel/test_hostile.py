@@ -26,7 +26,6 @@ ROOT = Path(__file__).resolve().parents[3]
 BACKEND = next(iter(load_backends(ROOT).values()))
 NAME = "jaxlib-1.2+split.1-cp312-cp312-manylinux_2_27_x86_64.whl"
 LOCK = ReleaseLock("1.2", "1.2+split.1", 1, "prebuilt", "ab" * 16)
-BACKEND = next(iter(load_backends(ROOT).values()))
 FILES = {f"jaxlib/{LOCK_FILENAME}": LOCK.to_json().encode()}
 FILES |= dict.fromkeys(("jaxlib/__init__.py", f"{BACKEND.package}/__init__.py"), b"")
 
