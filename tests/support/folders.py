@@ -14,6 +14,14 @@ def write_files(root: Path, files: Mapping[str, str | bytes]) -> Path:
     return root
 
 
+def write_program(path: Path, script: str) -> Path:
+    """Write a program for the shell, and return its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n", "utf-8")
+    path.chmod(0o755)
+    return path
+
+
 def replace_file(path: Path, content: bytes) -> None:
     """Replace a file; it may be a hard link into an installer's cache, so it is never written in place."""
     path.unlink()
