@@ -196,12 +196,6 @@ def test_a_file_that_release_json_does_not_describe(publish: Callable[..., Path]
         fetch_set(choose_set(offer, None, X86), [])
 
 
-def test_bindings_alone_are_for_no_published_set(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """There is nothing to build then."""
-    assert main(["build", "--bindings-only", "--set", "1.2+split.1", "--root", str(root)]) == UsageError.exit_code
-    assert "the jaxlib of a published set is not built again" in capsys.readouterr().err
-
-
 def test_a_release_that_is_not_pinned_here_is_named(
     root: Path, publish: Callable[..., Path], capsys: pytest.CaptureFixture[str], release: Release
 ) -> None:
