@@ -4,8 +4,6 @@
 
 import hashlib
 import json
-import os
-import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +16,7 @@ from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.wheel.names import parse_name
 from release_entries import entry_of, origin_of, proof_of
 from release_files import write_release_file
+from repositories import git
 from small_wheels import build_wheel, describe_wheel
 
 VERSION = "1.2.3+split.1"
@@ -59,10 +58,7 @@ class TaggedRepository:
 
     def git(self, *arguments: str) -> str:
         """Run git in the repository, as a user of its own, and return its answer."""
-        people = {f"GIT_{who}_{what}": "a@example.org" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-        environ = {"PATH": os.environ["PATH"], "HOME": str(self.root), "GIT_CONFIG_NOSYSTEM": "1", **people}
-        command = ["git", "-C", str(self.root), *arguments]
-        return subprocess.run(command, capture_output=True, text=True, check=True, env=environ).stdout.strip()
+        return git(self.root, *arguments).strip()
 
     def write(self, path: str, text: str) -> None:
         """Write a file of the repository."""
@@ -121,7 +117,7 @@ def make_tagged_repository(folder: Path) -> TaggedRepository:
     made.write("selector/pyproject.toml", '[project]\nversion = "0.1.0"\n')
     made.write("selector/jaxlib_select/facts/1.2.3.json", json.dumps({"schema": 1, "release": "1.2.3", "backends": []}))
     made.write("CHANGELOG.md", "# Changelog\n\n- (build) JAX 1.2.3, and jaxlib-select 0.1.0.\n")
-    made.git("init", "--quiet", "--initial-branch=main")
+    made.git("init", "--quiet")
     made.commit()
     (made.dist / RELEASE_FILENAME).write_text(format_entries({}), "utf-8")
     lock = made.lock()

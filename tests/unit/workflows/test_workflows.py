@@ -23,6 +23,7 @@ from pjrtwheel.platforms import REFERENCE
 from pjrtwheel.products.facts import facts_path
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.workflows import list_jobs
+from repositories import git
 
 ROOT = Path(__file__).resolve().parents[3]
 WORKFLOWS: dict[str, dict[str, Any]] = {
@@ -95,13 +96,6 @@ def run_script(step: dict[str, Any], folder: Path, **environ: str) -> subprocess
     environ = {"PATH": os.environ["PATH"], "HOME": str(folder), **environ}
     command = ["bash", "-e", "-c", step["run"]]
     return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
-
-
-def git(folder: Path, *arguments: str) -> str:
-    """Run git in a folder."""
-    identity = ("-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main")
-    command = ["git", *identity, *arguments]
-    return subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.mark.parametrize("options", [(), ("--annotate", "--message=1")], ids=["plain", "annotated"])
