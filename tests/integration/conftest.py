@@ -228,10 +228,10 @@ def interpreter(release: Release) -> Interpreter:
 def install_wheels(root: Path, release: Release, interpreter: Interpreter) -> Callable[..., Path]:
     """Return a function: a folder of wheels and an empty one → the Python of a fresh environment there, with JAX.
 
-    That is JAX of the release under test, unless another release is given.
+    That is JAX of the release under test on its oldest Python, unless others are given.
     """
 
-    def install(dist: Path, folder: Path, release: Release = release) -> Path:
+    def install(dist: Path, folder: Path, release: Release = release, interpreter: Interpreter = interpreter) -> Path:
         wheels = [wheel for wheel in dist.glob("*.whl") if parse_name(wheel.name).fits(interpreter.tag)]
         requirements = [f"jax=={release.version}", *requirement_group(root, "smoke")]
         place, cache = folder / "venv", cache_root(os.environ)

@@ -13,9 +13,7 @@ from pathlib import Path
 import pytest
 
 from bazel_outputs import remove_outputs
-from folders import site_packages_of
 from pjrtwheel.backend import find_backend
-from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch.cache import cache_root
@@ -88,6 +86,7 @@ def test_nothing_changed_means_nothing_done(root: Path, built_wheels: Path, tmp_
     assert digests(tmp_path / "dist") == digests(built_wheels)
 
 
+@pytest.mark.slow
 def test_two_builds_at_once_both_succeed(root: Path, built_wheels: Path, tmp_path: Path) -> None:
     """Builds of one checkout wait for each other, also where they give other wheels in the same places."""
     commands = [build_command(root, tmp_path / level, "--no-smoke", "--level", level) for level in ("6", "1")]
@@ -141,22 +140,6 @@ def test_empty_cache_without_network_is_one_clear_error(
     assert len(done.stderr[done.stderr.index("error: ") :].splitlines()) <= 3
     assert not (tmp_path / "dist").exists()
     assert not list(empty_cache.rglob("*.whl"))
-
-
-def test_plain_pip_takes_our_wheels(
-    built_wheels: Path, interpreter: Interpreter, release: Release, root: Path, tmp_path: Path
-) -> None:
-    """With the package index in reach, our jaxlib wins over upstream's of the same version by its build tag."""
-    subprocess.run([str(interpreter.path), "-I", "-m", "venv", str(tmp_path / "venv")], check=True)
-    python = tmp_path / "venv" / "bin" / "python"
-    names = [f"jax=={release.version}", *(f"{name}=={release.set_version}" for name in ("jaxlib", "jaxlib-cpu"))]
-    command = [str(python), "-m", "pip", "install", "--quiet", *names, "--find-links", str(built_wheels)]
-    subprocess.run(command, check=True, env=clean_environ())
-    site = site_packages_of(python)
-    locks = [(site / package / "release_lock.json").read_text() for package in ("jaxlib", "jaxlib_cpu")]
-    assert locks[0] == locks[1]
-    result = run_program(python, root / "tests" / "smoke" / "jit.py", find_backend(root, "cpu"))
-    assert result.outcome is Outcome.PASSED, result.detail
 
 
 def test_the_record_claims_what_was_shown(

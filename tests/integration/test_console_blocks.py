@@ -62,11 +62,12 @@ def environment(*programs: Path, **more: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def finished_wheels(built_wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the wheels of the CPU and that of `jaxlib-select`."""
+    """Return a folder with `dist`, the wheels of the CPU and that of `jaxlib-select`, and `index`, an index of it."""
     folder = tmp_path_factory.mktemp("finished")
     build_selector(ROOT, folder / "selector")
     merge_folders([built_wheels, folder / "selector"], folder / "dist")
-    return folder / "dist"
+    write_index(folder / "dist", folder / "index", closure=read_closure)
+    return folder
 
 
 @pytest.fixture
@@ -82,8 +83,8 @@ def clone(
                     (folder / path.name).symlink_to(path)
             shutil.copytree(ROOT / "selector", folder / "selector")  # pip builds in it
             put_stand_in(folder)
-            shutil.copytree(finished_wheels, folder / "dist", copy_function=os.link)
-            write_index(folder / "dist", folder / "index", closure=read_closure)
+            for name in ("dist", "index"):
+                shutil.copytree(finished_wheels / name, folder / name, copy_function=os.link)
             venv, (selector,) = folder / "venv", (folder / "dist").glob("jaxlib_select-*.whl")
             subprocess.run([find_uv(), "venv", "--quiet", "--seed", "--python", interpreter.path, venv], check=True)
             subprocess.run([venv / "bin/pip", "install", "--quiet", "--no-index", "--no-deps", selector], check=True)
