@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evidence says from which state of the repository it comes, and claims none where that is not known."""
 
-import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -27,7 +26,6 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git on this machine")
 def test_the_commit_is_that_of_this_very_repository(folder: Path) -> None:
     """Also whether files were changed; another repository around a copy says nothing about it."""
     for place in (folder.parent, folder):
@@ -41,7 +39,6 @@ def test_the_commit_is_that_of_this_very_repository(folder: Path) -> None:
     assert find_origin(folder, AT) == Origin(commit, dirty=True, version="1.2", date=DATE)
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git on this machine")
 def test_kept_evidence_counts_for_a_release_only_from_its_own_commits(folder: Path) -> None:
     """Outside of a commit nothing better could be found, so anything that was kept will do."""
     git(folder, "init", "--quiet")

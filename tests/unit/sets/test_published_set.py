@@ -20,17 +20,12 @@ from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.sets import wheel_sets
 from pjrtwheel.sets.wheel_sets import choose_set, fetch_set, find_offer, read_lock
+from release_files import lock_of
 from small_wheels import damage_stream
 
 X86, ARM = PLATFORMS["linux_x86_64"], PLATFORMS["linux_aarch64"]
 PLATFORM_TAG = "manylinux_2_27_x86_64"
 MakeWheel = Callable[..., Path]
-
-
-def lock_of(version: str, lock_id: str = "ab" * 16) -> ReleaseLock:
-    """Return the lock of a set."""
-    release, _, label = version.partition("+")
-    return ReleaseLock(release, version, int(label.rpartition(".")[2] or 1), "prebuilt", lock_id)
 
 
 @pytest.fixture
