@@ -149,7 +149,7 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def slow(session: nox.Session) -> None:
-    """Run the tests that need servers, a browser, act, Debian, an executor or several releases: [PATH]..."""
+    """Run the tests that need servers, a browser, act, Debian, an executor, several builds or releases: [PATH]..."""
     paths = session.posargs or ("tests/integration", "tests/workflows")
     _run(session, "tests", *PYTEST, "-m", "slow", "--durations=20", *paths)
 

@@ -24,11 +24,11 @@ from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.venv import create_environment, find_uv, requirement_group
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.files import hash_file
-from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.known import choose_release, load_release
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
-from release_entries import entry_of
+from programs import run_tooling
+from release_entries import entry_of, link_wheels
 from release_under_test import release_under_test
 from small_wheels import build_wheel, describe_wheel
 
@@ -74,9 +74,7 @@ FLAGS = ("-std=c11", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-sanitize=all",
 
 def build_wheels(root: Path, backend: str, dist: Path, *options: str) -> Path:
     """Run the real build command, and return the folder with its wheels."""
-    command = [sys.executable, "-m", "pjrtwheel", "build", backend, "--root", str(root), "--dist", str(dist), *options]
-    environ = {**os.environ, "PYTHONPATH": str(root / "build")}
-    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
+    result = run_tooling(root, "build", backend, "--root", root, "--dist", dist, *options)
     assert result.returncode == 0, result.stderr[-4000:]
     return dist
 
@@ -92,11 +90,7 @@ def take_wheels(folder: Path, backend: Backend, version: str, target: Path) -> P
     }
     found = {entry.distribution for entry in chosen.values()}
     assert found == wanted, f"PJRTWHEEL_DIST lacks some of {wanted} of version {version}"
-    target.mkdir(parents=True)
-    for name in chosen:
-        (target / name).symlink_to((folder / name).resolve())
-    (target / RELEASE_FILENAME).write_text(format_entries(chosen), "utf-8")
-    return target
+    return link_wheels(folder, chosen, target)
 
 
 def has_wheels(folder: Path, backend: Backend, version: str) -> bool:
@@ -228,10 +222,10 @@ def interpreter(release: Release) -> Interpreter:
 def install_wheels(root: Path, release: Release, interpreter: Interpreter) -> Callable[..., Path]:
     """Return a function: a folder of wheels and an empty one → the Python of a fresh environment there, with JAX.
 
-    That is JAX of the release under test, unless another release is given.
+    That is JAX of the release under test on its oldest Python, unless others are given.
     """
 
-    def install(dist: Path, folder: Path, release: Release = release) -> Path:
+    def install(dist: Path, folder: Path, release: Release = release, interpreter: Interpreter = interpreter) -> Path:
         wheels = [wheel for wheel in dist.glob("*.whl") if parse_name(wheel.name).fits(interpreter.tag)]
         requirements = [f"jax=={release.version}", *requirement_group(root, "smoke")]
         place, cache = folder / "venv", cache_root(os.environ)

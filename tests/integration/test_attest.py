@@ -43,6 +43,7 @@ def test_real_wheels_are_a_sound_release(attested: ReleaseFolder, built_wheels: 
     assert subprocess.run(command, cwd=attested.path, capture_output=True, check=True).stdout == b""
 
 
+@pytest.mark.slow
 def test_a_real_wheel_is_built_again_to_the_same_bytes(
     attested: ReleaseFolder, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,9 +6,6 @@ Two backends that share a directory show what all of them go through; the one th
 """
 
 import json
-import os
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -20,6 +17,7 @@ from pjrtwheel.bazel.invoke import BuildRequest, build
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.model import Release
+from programs import run_tooling
 
 pytestmark = pytest.mark.integration
 
@@ -80,8 +78,6 @@ def test_library_of_ones_own_takes_the_pinned_kernels(
 def test_wheel_without_a_library_takes_none(root: Path, compile_library: Callable[..., Path], tmp_path: Path) -> None:
     """A library that would go nowhere is refused before anything is built."""
     library = compile_library("own.so", root / STUB)
-    command = [sys.executable, "-m", "pjrtwheel", "build", "tpu", "--root", str(root), "--dist", str(tmp_path / "dist")]
-    environ = {**os.environ, "PYTHONPATH": str(root / "build")}
-    done = subprocess.run([*command, "--xla", str(library)], capture_output=True, text=True, check=False, env=environ)
+    done = run_tooling(root, "build", "tpu", "--root", root, "--dist", tmp_path / "dist", "--xla", library)
     assert (done.returncode, list(tmp_path.iterdir())) == (UsageError.exit_code, [])
     assert "backend tpu carries no library" in done.stderr

@@ -6,22 +6,21 @@ import hashlib
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from bazel_outputs import remove_outputs
-from folders import site_packages_of
 from pjrtwheel.backend import find_backend
-from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.prove.smoke import run_program
 from pjrtwheel.record.proofs import Outcome
 from pjrtwheel.release.model import Release
+from programs import run_tooling
 from release_under_test import release_under_test
 
 pytestmark = pytest.mark.integration
@@ -30,15 +29,10 @@ RELEASE = release_under_test()
 REAL_CACHE = cache_root(os.environ)
 
 
-def build_command(root: Path, dist: Path, *options: str) -> list[str]:
-    """Return the command that builds the CPU wheels of a checkout."""
-    command = [sys.executable, "-m", "pjrtwheel", "build", "cpu", "--release", RELEASE.version]
-    return [*command, "--root", str(root), "--dist", str(dist), *options]
-
-
-def environ_of(root: Path, **extra: str) -> dict[str, str]:
-    """Return the environment for a checkout's own tooling; Python writes nothing into the checkout."""
-    return {**os.environ, "PYTHONPATH": str(root / "build"), "PYTHONDONTWRITEBYTECODE": "1", **extra}
+def build(root: Path, dist: Path, *options: str, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Build the CPU wheels of a checkout."""
+    what = ("build", "cpu", "--release", RELEASE.version, "--root", root, "--dist", dist)
+    return run_tooling(root, *what, *options, **environ)
 
 
 def digests(dist: Path) -> dict[str, str]:
@@ -79,24 +73,20 @@ def checkout(copy_checkout: Callable[[Path], Path], tmp_path: Path) -> Iterator[
 
 def test_nothing_changed_means_nothing_done(root: Path, built_wheels: Path, tmp_path: Path) -> None:
     """The second build runs no action and gives the same wheels."""
-    first = build_command(root, tmp_path / "first")  # the built wheels may have been built elsewhere
-    subprocess.run(first, env=environ_of(root), capture_output=True, text=True, check=True)
-    done = subprocess.run(
-        build_command(root, tmp_path / "dist"), env=environ_of(root), capture_output=True, text=True, check=True
-    )
+    first = build(root, tmp_path / "first")  # the built wheels may have been built elsewhere
+    done = build(root, tmp_path / "dist")
+    assert (first.returncode, done.returncode) == (0, 0), first.stderr + done.stderr
     assert "Bazel ran 0 actions, everything was up to date" in done.stderr.splitlines()
     assert digests(tmp_path / "dist") == digests(built_wheels)
 
 
+@pytest.mark.slow
 def test_two_builds_at_once_both_succeed(root: Path, built_wheels: Path, tmp_path: Path) -> None:
     """Builds of one checkout wait for each other, also where they give other wheels in the same places."""
-    commands = [build_command(root, tmp_path / level, "--no-smoke", "--level", level) for level in ("6", "1")]
-    builds = [
-        subprocess.Popen(command, env=environ_of(root), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        for command in commands
-    ]
-    results = [(build.communicate(timeout=900)[1], build.returncode) for build in builds]
-    assert [status for _, status in results] == [0, 0], results
+    levels = ("6", "1")
+    with ThreadPoolExecutor() as pool:
+        done = list(pool.map(lambda level: build(root, tmp_path / level, "--no-smoke", "--level", level), levels))
+    assert [result.returncode for result in done] == [0, 0], [result.stderr for result in done]
     assert digests(tmp_path / "6") == digests(built_wheels)
     assert digests(tmp_path / "1").keys() == digests(built_wheels).keys()
     assert not digests(tmp_path / "1").items() & digests(built_wheels).items()
@@ -110,13 +100,7 @@ def test_another_folder_without_network_gives_the_same_bytes(
     Bazel's own log has one compilation for all ABIs and one assembly per wheel, and nothing of XLA was fetched.
     """
     before = sorted(checkout.rglob("*"))
-    done = subprocess.run(
-        build_command(checkout, tmp_path / "dist", "--no-smoke"),
-        env=environ_of(checkout, **offline),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = build(checkout, tmp_path / "dist", "--no-smoke", **offline)
     assert done.returncode == 0, done.stderr
     assert digests(tmp_path / "dist") == digests(built_wheels)
     assert sorted(checkout.rglob("*")) == before
@@ -130,33 +114,11 @@ def test_empty_cache_without_network_is_one_clear_error(
     empty_cache: Path, checkout: Path, tmp_path: Path, offline: Mapping[str, str]
 ) -> None:
     """The message says what is missing and what would help; nothing is left in the cache or the folder of wheels."""
-    done = subprocess.run(
-        build_command(checkout, tmp_path / "dist"),
-        env=environ_of(checkout, **offline),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = build(checkout, tmp_path / "dist", **offline)
     assert done.returncode == FetchError.exit_code, done.stderr
     assert len(done.stderr[done.stderr.index("error: ") :].splitlines()) <= 3
     assert not (tmp_path / "dist").exists()
     assert not list(empty_cache.rglob("*.whl"))
-
-
-def test_plain_pip_takes_our_wheels(
-    built_wheels: Path, interpreter: Interpreter, release: Release, root: Path, tmp_path: Path
-) -> None:
-    """With the package index in reach, our jaxlib wins over upstream's of the same version by its build tag."""
-    subprocess.run([str(interpreter.path), "-I", "-m", "venv", str(tmp_path / "venv")], check=True)
-    python = tmp_path / "venv" / "bin" / "python"
-    names = [f"jax=={release.version}", *(f"{name}=={release.set_version}" for name in ("jaxlib", "jaxlib-cpu"))]
-    command = [str(python), "-m", "pip", "install", "--quiet", *names, "--find-links", str(built_wheels)]
-    subprocess.run(command, check=True, env=clean_environ())
-    site = site_packages_of(python)
-    locks = [(site / package / "release_lock.json").read_text() for package in ("jaxlib", "jaxlib_cpu")]
-    assert locks[0] == locks[1]
-    result = run_program(python, root / "tests" / "smoke" / "jit.py", find_backend(root, "cpu"))
-    assert result.outcome is Outcome.PASSED, result.detail
 
 
 def test_the_record_claims_what_was_shown(

@@ -17,6 +17,7 @@ from pjrtwheel.errors import FetchError
 from pjrtwheel.files import hash_file
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.model import Release
+from programs import run_tooling
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -47,10 +48,7 @@ def bundle(root: Path, release: Release, tmp_path_factory: pytest.TempPathFactor
     if changes := git("-C", root, "diff", "--binary", "HEAD"):
         git("-C", clone, "apply", "--index", text=changes)
         git("-C", clone, "commit", "--quiet", "--message=Changes")
-    command = [sys.executable, "-m", "pjrtwheel", "bundle", "--root", str(clone), "--release", release.version]
-    environ = {**os.environ, "PYTHONPATH": str(clone / "build")}
-    options = ["--backend", "cpu", str(folder)]
-    made = subprocess.run([*command, *options], env=environ, capture_output=True, text=True, check=False)
+    made = run_tooling(clone, "bundle", "--root", clone, "--release", release.version, "--backend", "cpu", folder)
     assert made.returncode == 0, made.stderr
     page = shown(root / "docs/release/offline-bundle.md", "./noxw bundle --backend cpu")
     assert alike(page.replace("/media/disk/bundle", str(folder)), made.stdout.strip()), made.stdout

@@ -12,6 +12,7 @@ import pytest
 from pjrtwheel.backend import find_backend
 from pjrtwheel.conformance.clients import check_client, client_environ
 from pjrtwheel.errors import ProofError
+from programs import run_tooling
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -45,14 +46,8 @@ def test_what_differs_is_named(wheel_python: Path, root: Path, tmp_path: Path) -
     (tmp_path / "tests" / "tiny_test.py").write_text(TESTS)
     pip = [sys.executable, "-m", "pip", "--python", str(wheel_python), "install", "--quiet"]
     subprocess.run([*pip, "pytest==9.2.0", "pytest-reportlog==1.0.0", "pytest-xdist==3.8.0"], check=True)
-    options = ["--environment", str(wheel_python), "--root", str(root)]
-    result = subprocess.run(
-        [sys.executable, "-m", "pjrtwheel", "conformance", str(tmp_path / "tests"), "tiny_test", *options],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(root / "build")},
-    )
+    options = ("--environment", wheel_python, "--root", root)
+    result = run_tooling(root, "conformance", tmp_path / "tests", "tiny_test", *options)
     lines = result.stdout.splitlines()
     assert result.returncode == 9, result.stderr
     assert "| tiny_test.py | 4 / 0 / 0 | 2 / 0 / 1 (1 crashed) | 1 | 1 | 0 |" in lines

@@ -27,6 +27,7 @@ from pathlib import Path
 import pytest
 
 from console_blocks import Block, find_blocks, find_runs, matches, replace_in, run_block
+from folders import write_program
 from pjrtwheel.dist_folder.merge import merge_folders
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
@@ -61,11 +62,12 @@ def environment(*programs: Path, **more: str) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def finished_wheels(built_wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the wheels of the CPU and that of `jaxlib-select`."""
+    """Return a folder with `dist`, the wheels of the CPU and that of `jaxlib-select`, and `index`, an index of it."""
     folder = tmp_path_factory.mktemp("finished")
     build_selector(ROOT, folder / "selector")
     merge_folders([built_wheels, folder / "selector"], folder / "dist")
-    return folder / "dist"
+    write_index(folder / "dist", folder / "index", closure=read_closure)
+    return folder
 
 
 @pytest.fixture
@@ -81,8 +83,8 @@ def clone(
                     (folder / path.name).symlink_to(path)
             shutil.copytree(ROOT / "selector", folder / "selector")  # pip builds in it
             put_stand_in(folder)
-            shutil.copytree(finished_wheels, folder / "dist", copy_function=os.link)
-            write_index(folder / "dist", folder / "index", closure=read_closure)
+            for name in ("dist", "index"):
+                shutil.copytree(finished_wheels / name, folder / name, copy_function=os.link)
             venv, (selector,) = folder / "venv", (folder / "dist").glob("jaxlib_select-*.whl")
             subprocess.run([find_uv(), "venv", "--quiet", "--seed", "--python", interpreter.path, venv], check=True)
             subprocess.run([venv / "bin/pip", "install", "--quiet", "--no-index", "--no-deps", selector], check=True)
@@ -102,12 +104,9 @@ def driver_of(fake_libcuda: Path, *gpus: str) -> dict[str, str]:
 
 def with_selector(folder: Path, driver: Mapping[str, str]) -> Mapping[str, str]:
     """Put `jaxlib-select` into a folder, and return the environment of a machine with a driver."""
-    programs = folder / "bin"
-    programs.mkdir()
-    program = programs / "jaxlib-select"
-    program.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m jaxlib_select "$@"\n')
-    program.chmod(0o755)
-    return environment(programs, PYTHONPATH=str(ROOT / "selector"), **driver)
+    command = f'exec {shlex.quote(sys.executable)} -m jaxlib_select "$@"'
+    program = write_program(folder / "bin/jaxlib-select", command)
+    return environment(program.parent, PYTHONPATH=str(ROOT / "selector"), **driver)
 
 
 @pytest.fixture
@@ -180,22 +179,3 @@ def test_no_folder_and_no_output_is_kept_for_nothing() -> None:
     assert {block.setup for block in RUNS} == {"clone", "h100", "node", "received", "two_gpus"}
     printing = [block for path in PAGES for block in find_blocks(path) if any(shown for _, shown in block.commands)]
     assert [block.name for block in printing if not block.setup and not (ROOT / block.test).is_file()] == []
-
-
-def test_a_block_may_go_on_from_another(tmp_path: Path) -> None:
-    """In the same shell; what comes in between and says nothing is not run."""
-    blocks = ("<!-- run in h100 -->", "$ A=1"), ("", "$ false"), ("<!-- run on, status 1 -->", "$ test $A = 2")
-    text = "\n\n".join(f"{note}\n```console\n{command}\n```" for note, command in blocks)
-    (tmp_path / "page.md").write_text(text)
-    (block,) = find_runs(tmp_path / "page.md")
-    assert (block.commands, block.setup, block.status) == ((("A=1", ""), ("test $A = 2", "")), "h100", 1)
-    assert run_block(block, tmp_path, environment()) == ["", ""]
-
-
-def test_a_command_that_fails_is_noticed(tmp_path: Path) -> None:
-    """Unless the page says so; what comes before is not hidden by what comes after."""
-    block = Block(tmp_path / "page.md", 1, (("false", ""), ("true", "")))
-    with pytest.raises(AssertionError):
-        run_block(block, tmp_path, environment())
-    failing = Block(tmp_path / "page.md", 1, (("echo a; echo b >&2", ""), ("echo c; exit 3", "")), status=3)
-    assert run_block(failing, tmp_path, environment()) == ["a\nb", "c"]

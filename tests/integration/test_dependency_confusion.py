@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from console_blocks import find_blocks
-from folders import site_packages_of
+from folders import site_packages_of, write_program
 from package_index import NotingHandler, run_installer
 from pjrtwheel.backend import load_backends
 from pjrtwheel.environment.interpreters import Interpreter
@@ -105,8 +105,7 @@ def machine(main_index: str, interpreter: Interpreter, tmp_path: Path) -> dict[s
         "python": [str(interpreter.path)],
         "uv": [str(find_uv())],
     }.items():
-        (programs / name).write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
-        (programs / name).chmod(0o755)
+        write_program(programs / name, f'exec {shlex.join(command)} "$@"')
     variables = {"UV_PROJECT_ENVIRONMENT": str(tmp_path / "venv"), "VIRTUAL_ENV": str(tmp_path / "venv")}
     variables |= {"PIP_INDEX_URL": main_index, "UV_DEFAULT_INDEX": main_index}
     return variables | {"PATH": f"{programs}:{os.environ['PATH']}"}

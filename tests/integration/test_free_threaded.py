@@ -5,7 +5,6 @@
 `PATH` may name them: `PATH=/opt/python3.14t/bin:$PATH`.
 """
 
-import os
 import subprocess
 import zipfile
 from collections.abc import Callable
@@ -15,10 +14,7 @@ import pytest
 
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.environment.venv import create_environment, requirement_group
-from pjrtwheel.fetch import cache_root
 from pjrtwheel.release.model import Release
-from pjrtwheel.wheel.names import parse_name
 from plugin_status import verdict_of
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -69,13 +65,15 @@ def find_first(tags: tuple[str, ...]) -> Interpreter:
 
 
 @pytest.fixture(scope="module")
-def python(root: Path, release: Release, built_wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def python(
+    release: Release,
+    built_wheels: Path,
+    install_wheels: Callable[..., Path],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
     """Return the Python of an environment with our wheels, of a free-threaded one that the release has."""
     interpreter = find_first(tuple(tag for tag in release.pythons("linux_x86_64") if tag.endswith("t")))
-    wheels = [wheel for wheel in built_wheels.glob("*.whl") if parse_name(wheel.name).fits(interpreter.tag)]
-    requirements = [f"jax=={release.version}", *requirement_group(root, "smoke")]
-    folder = tmp_path_factory.mktemp("free_threaded") / "venv"
-    return create_environment(interpreter, requirements, wheels, target=folder, cache=cache_root(os.environ))
+    return install_wheels(built_wheels, tmp_path_factory.mktemp("free_threaded"), interpreter=interpreter)
 
 
 @pytest.fixture(scope="module")

@@ -4,8 +4,6 @@
 
 import json
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,15 +14,14 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.probe.plugin import CheckResult, ProbeOutcome, probe_file
 from pjrtwheel.release.model import Release
+from programs import run_tooling
 
 pytestmark = pytest.mark.integration
 
 
 def inspect(root: Path, *arguments: str | Path) -> list[dict[str, Any]]:
     """Run the command and return what it says about each wheel."""
-    command = [sys.executable, "-m", "pjrtwheel", "inspect", "--json", "--root", str(root), *map(str, arguments)]
-    environ = {**os.environ, "PYTHONPATH": str(root / "build")}
-    result = subprocess.run(command, capture_output=True, text=True, check=False, env=environ)
+    result = run_tooling(root, "inspect", "--json", "--root", root, *arguments)
     assert result.returncode == 0, result.stderr
     wheels: list[dict[str, Any]] = json.loads(result.stdout)["wheels"]
     return wheels

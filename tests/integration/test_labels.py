@@ -2,10 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Installers see which set a wheel belongs to: real pips and the real uv, over HTTP from our static index."""
 
-import functools
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -17,8 +15,7 @@ import pytest
 
 from package_index import NotingHandler, run_installer
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.environment.venv import create_environment, find_uv, requirement_group, wheelhouse
+from pjrtwheel.environment.venv import create_environment, find_uv, requirement_group
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.products.index import write_index
 from pjrtwheel.release.model import Release
@@ -108,74 +105,19 @@ def two_sets(
         entries.append(list_wheel(folder / f"jaxlib_abacus-{version}-py3-none-any.whl", [f"jaxlib=={version}"]))
     (folder / "release.json").write_text(json.dumps({"schema": 2, "wheels": entries}))
     write_index(folder, folder / "simple")
-    NotingHandler.asked.clear()
     with serve(folder / "simple", NotingHandler) as address:
         yield address
 
 
-@pytest.mark.parametrize(
-    "wanted",
-    [
+def test_a_wrong_pair_is_refused_before_anything_is_downloaded(bench: Bench, two_sets: str) -> None:
+    """The metadata says enough: a plugin and a jaxlib of two releases have no solution."""
+    for wanted in (
         ("jaxlib==1.2+split.1", "jaxlib-abacus==1.1+split.1"),
         ("jaxlib[abacus]==1.2", "jaxlib-abacus==1.1+split.1"),
         ("jaxlib==1.2", "jaxlib-abacus<1.2"),
-    ],
-)
-def test_a_wrong_pair_is_refused_before_anything_is_downloaded(
-    bench: Bench, two_sets: str, wanted: tuple[str, ...]
-) -> None:
-    """The metadata says enough: a plugin and a jaxlib of two releases have no solution."""
-    said = bench.run(*bench.install, "--index-url", two_sets, *wanted, fails=True)
-    assert "jaxlib" in said
-    assert [path for path in NotingHandler.asked if path.endswith(".metadata")]
-    assert not [path for path in NotingHandler.asked if path.endswith(".whl")]
-
-
-def test_uv_locks_the_set(
-    built_wheels: Path,
-    serve: Callable[..., AbstractContextManager[str]],
-    root: Path,
-    release: Release,
-    interpreter: Interpreter,
-    tmp_path: Path,
-) -> None:
-    """`uv lock` names our versions and addresses; what it installs runs."""
-    write_index(built_wheels, tmp_path / "simple")
-    links = wheelhouse(
-        interpreter, [f"jax=={release.version}", *requirement_group(root, "smoke")], [], cache_root(os.environ)
-    )
-    project, minor = tmp_path / "project", interpreter.tag.removeprefix("cp3")
-    project.mkdir()
-    run = functools.partial(_run_uv, project, interpreter)
-    with serve(tmp_path / "simple") as address:
-        (project / "pyproject.toml").write_text(
-            f"""
-[project]
-name = "user"
-version = "1"
-requires-python = "==3.{minor}.*"
-dependencies = ["jax=={release.version}", "jaxlib-cpu"]
-[tool.uv]
-environments = ["sys_platform == 'linux' and platform_machine == 'x86_64'"]
-find-links = ["{links}"]
-[[tool.uv.index]]
-url = "{address}"
-default = true
-"""
-        )
-        run("lock")
-        lock = (project / "uv.lock").read_text("utf-8")
-        run("sync", "--frozen", "--quiet")
-    assert f'version = "{release.set_version}"' in lock
-    assert release.set_version.replace("+", "%2B") in lock
-    done = subprocess.run(
-        [str(project / ".venv/bin/python"), "-I", "-c", USE_JAX], capture_output=True, text=True, check=False
-    )
-    assert done.stdout.splitlines()[:1] == [f"{release.set_version} {release.version} 3.0"], done.stderr
-
-
-def _run_uv(project: Path, interpreter: Interpreter, *arguments: str | Path) -> None:
-    environ = clean_environ(UV_NO_CACHE="1", UV_PYTHON_DOWNLOADS="never", UV_PYTHON=str(interpreter.path))
-    command = [str(find_uv()), *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environ, cwd=project)
-    assert done.returncode == 0, done.stderr
+    ):
+        NotingHandler.asked.clear()
+        said = bench.run(*bench.install, "--index-url", two_sets, *wanted, fails=True)
+        assert "jaxlib" in said, wanted
+        assert [path for path in NotingHandler.asked if path.endswith(".metadata")], wanted
+        assert not [path for path in NotingHandler.asked if path.endswith(".whl")], wanted

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +18,7 @@ from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.model import Release
 from plugin_status import verdict_of
+from programs import run_tooling
 from release_under_test import release_under_test
 from small_wheels import build_wheel, describe_wheel
 
@@ -87,16 +87,10 @@ def checkout(
 
 @pytest.fixture(scope="module")
 def run(checkout: Path, environ: dict[str, str]) -> Callable[..., str]:
-    """Return a function that runs a module of the copy's tooling as nox does, and returns what it says to the user."""
+    """Return a function that runs a command of the copy's tooling, and returns what it says to the user."""
 
-    def run_(module: str, *arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", module, *arguments, "--root", str(checkout)],
-            env={**environ, "PYTHONPATH": str(checkout / "build"), "PYTHONDONTWRITEBYTECODE": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    def run_(*words: str) -> str:
+        done = run_tooling(checkout, *words, "--root", checkout, **environ)
         assert done.returncode == 0, done.stderr[-4000:]
         return done.stderr
 
@@ -107,13 +101,13 @@ def run(checkout: Path, environ: dict[str, str]) -> Callable[..., str]:
 def dist(checkout: Path, run: Callable[..., str]) -> Path:
     """Return the folder that the vendor's build fills, after the steps before it."""
     before = load_release(checkout, RELEASE).pins
-    run("pjrtwheel", "pin", RELEASE)
+    run("pin", RELEASE)
     after = load_release(checkout, RELEASE).pins
     assert {key: pin.version for key, pin in after.items() if key not in before} == {
         "plugin.abacus.linux_x86_64": "1.5"
     }
     assert {key: pin for key, pin in after.items() if key in before} == before
-    run("pjrtwheel", "build", "abacus", "--no-smoke", "--release", RELEASE, "--dist", str(checkout / "dist"))
+    run("build", "abacus", "--no-smoke", "--release", RELEASE, "--dist", str(checkout / "dist"))
     return checkout / "dist"
 
 
@@ -122,7 +116,7 @@ def vendor_dist(dist: Path, checkout: Path, run: Callable[..., str], built_wheel
     """Return the folder with the vendor's plugin for the set that is published, in which the vendor had no part."""
     assert dist.is_dir()  # pinned by now
     target = checkout / "for_published"
-    run("pjrtwheel", "build", "abacus", "--set", str(built_wheels), "--no-smoke", "--dist", str(target))
+    run("build", "abacus", "--set", str(built_wheels), "--no-smoke", "--dist", str(target))
     return target
 
 

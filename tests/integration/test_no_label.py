@@ -26,7 +26,7 @@ from pjrtwheel.record.proofs import Outcome
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")

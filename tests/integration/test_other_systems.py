@@ -31,7 +31,7 @@ from pjrtwheel.platforms import PLATFORMS, find_platform
 from pjrtwheel.products.index import write_index
 from pjrtwheel.products.index.closure import read_closure
 from pjrtwheel.prove.proof_file import read_proof_file
-from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
+from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.model import Release
@@ -39,6 +39,8 @@ from pjrtwheel.release.wheels import LOCK_FILENAME
 from pjrtwheel.verify.inspection import inspect_wheel
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name
+from programs import run_tooling
+from release_entries import link_wheels
 from release_under_test import release_under_test
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -68,17 +70,9 @@ def dist(
     found = read_folder(given) if given != folder else {}
     listed = {name: entry for name, entry in found.items() if entry.version == version}
     if {_platform(name) for name in listed} >= set(MARKERS):
-        return link_wheels({name: given / name for name in listed}, listed, folder)
+        cpu = {name: entry for name, entry in listed.items() if entry.distribution in {"jaxlib", "jaxlib-cpu"}}
+        return link_wheels(given, cpu, folder)
     return build_wheels(take_one_python(copy_checkout(folder / "checkout"), interpreter.tag), folder / "dist")
-
-
-def link_wheels(wheels: dict[str, Path], listed: dict[str, Entry], folder: Path) -> Path:
-    """Make a folder of links to the wheels of `jaxlib` and the plugin for the CPU alone."""
-    chosen = {name: entry for name, entry in listed.items() if entry.distribution in {"jaxlib", "jaxlib-cpu"}}
-    for name in chosen:
-        (folder / name).symlink_to(wheels[name].resolve())
-    (folder / RELEASE_FILENAME).write_text(format_entries(chosen), "utf-8")
-    return folder
 
 
 def take_one_python(checkout: Path, python: str) -> Path:
@@ -92,12 +86,10 @@ def take_one_python(checkout: Path, python: str) -> Path:
 
 def build_wheels(checkout: Path, dist: Path) -> Path:
     """Run the real build command for each system, and end its Bazel."""
-    environ = {**os.environ, "PYTHONPATH": str(checkout / "build")}
+    options = ("--no-smoke", "--release", RELEASE, "--root", checkout, "--dist", dist)
     try:
         for what in (("cpu",), *(("--bindings-only", f"--platform={platform}") for platform in TARGETS)):
-            command = [sys.executable, "-m", "pjrtwheel", "build", *what, "--no-smoke", "--release", RELEASE]
-            options = [f"--root={checkout}", f"--dist={dist}"]
-            result = subprocess.run([*command, *options], capture_output=True, text=True, check=False, env=environ)
+            result = run_tooling(checkout, "build", *what, *options)
             assert result.returncode == 0, result.stderr[-4000:]
     finally:
         remove_outputs(checkout)

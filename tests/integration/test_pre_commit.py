@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from folders import write_program
+
 pytestmark = pytest.mark.integration
 Commit = Callable[[str], subprocess.CompletedProcess[str]]
 
@@ -24,8 +26,7 @@ def repository(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     folder = tmp_path / "repository"
     folder.mkdir()
     shutil.copy(root / ".pre-commit-config.yaml", folder)
-    (folder / "noxw").write_text('#!/bin/sh\necho "$@" >> called\nexit "$(cat status)"\n', "utf-8")
-    (folder / "noxw").chmod(0o755)
+    write_program(folder / "noxw", 'echo "$@" >> called\nexit "$(cat status)"')
     (folder / "status").write_text("0", "utf-8")
     (folder / ".gitignore").write_text("called\nstatus\n", "utf-8")
     for command in (["git", "init", "--quiet"], [sys.executable, "-m", "pre_commit", "install"], ["git", "add", "-A"]):

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pairs that do not belong together are refused: by name, with the command that fixes it, and never in silence."""
 
-import json
 import os
 import shutil
 import subprocess
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from folders import replace_file, site_packages_of
+from folders import replace_file, rewrite_lock, site_packages_of
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import install
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
@@ -30,11 +29,6 @@ REMEDY = f"uv pip install --force-reinstall --no-deps jaxlib=={VERSION} jaxlib-c
 def python(make_environment: Callable[[Path], Path], tmp_path: Path) -> Path:
     """Return the Python of an environment that this test may damage."""
     return make_environment(tmp_path)
-
-
-def rewrite_lock(path: Path, **changes: object) -> None:
-    """Change entries of a lock document."""
-    replace_file(path, json.dumps(json.loads(path.read_bytes()) | changes).encode())
 
 
 def run(python: Path, folder: Path, code: str = USE_JAX) -> subprocess.CompletedProcess[str]:

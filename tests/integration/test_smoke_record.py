@@ -22,11 +22,11 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.prove.inputs import load_inputs
 from pjrtwheel.prove.proof_file import read_proof_file
-from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
-from pjrtwheel.record.origin import Origin
-from pjrtwheel.record.proofs import Level, Proof
+from pjrtwheel.record.entries import RELEASE_FILENAME
+from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.wheel_sets import find_set
+from release_entries import NO_PROOF, link_wheels
 from release_under_test import release_under_test
 
 pytestmark = pytest.mark.integration
@@ -49,15 +49,10 @@ def checkout(copy_checkout: Callable[[Path], Path], tmp_path: Path) -> Path:
 @pytest.fixture
 def dist(built_wheels: Path, tmp_path: Path) -> Path:
     """Return a folder with the wheels of the CPU, of which nothing is proven yet."""
-    folder = tmp_path / "dist"
-    folder.mkdir()
-    entries = read_folder(built_wheels)
-    unproven = Proof(Level.STATIC, None, (), Origin(None, None, "0", ""))
-    for name, entry in entries.items():
-        (folder / name).symlink_to((built_wheels / name).resolve())
-        entries[name] = replace(entry, proof=unproven, other_proofs=())
-    (folder / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")
-    return folder
+    entries = {
+        name: replace(entry, proof=NO_PROOF, other_proofs=()) for name, entry in read_folder(built_wheels).items()
+    }
+    return link_wheels(built_wheels, entries, tmp_path / "dist")
 
 
 def test_what_ran_on_the_device_enters_the_record(checkout: Path, dist: Path) -> None:

@@ -10,6 +10,9 @@ import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from pjrtwheel.prove.executable import read_varint
+from protocol_buffers import make_field, make_varint
+
 
 def doctor_action(cache: Path, output: str, change: Callable[[dict[str, bytes]], Mapping[str, bytes]]) -> int:
     """Give every action of a disk cache that writes one directory other files, and return how many there are.
@@ -26,11 +29,11 @@ def doctor_action(cache: Path, output: str, change: Callable[[dict[str, bytes]],
             path, tree = _value(directory, 1).decode(), _value(directory, 3)
             if path.endswith(output):
                 files = _read_tree(cache, _value(tree, 1).decode())
-                changed = _message(
-                    1, b"".join(_message(1, _file(cache, *file)) for file in sorted(change(files).items()))
+                changed = make_field(
+                    1, b"".join(make_field(1, _file(cache, *file)) for file in sorted(change(files).items()))
                 )
-                written = _message(1, path.encode()) + _message(3, _digest(cache, changed))
-                action.write_bytes(_message(3, written))
+                written = make_field(1, path.encode()) + make_field(3, _digest(cache, changed))
+                action.write_bytes(make_field(3, written))
                 found += 1
     return found
 
@@ -50,40 +53,19 @@ def _digest(cache: Path, data: bytes) -> bytes:
     name = hashlib.sha256(data).hexdigest()
     _blob(cache, name).parent.mkdir(exist_ok=True)
     _blob(cache, name).write_bytes(data)
-    return _message(1, name.encode()) + _varint(2 << 3) + _varint(len(data))
+    return make_field(1, name.encode()) + make_varint(2 << 3) + make_varint(len(data))
 
 
 def _file(cache: Path, name: str, data: bytes) -> bytes:
-    return _message(1, name.encode()) + _message(2, _digest(cache, data)) + _varint(4 << 3) + _varint(1)
-
-
-def _message(number: int, data: bytes) -> bytes:
-    return _varint(number << 3 | 2) + _varint(len(data)) + data
-
-
-def _varint(value: int) -> bytes:
-    parts = []
-    while value > 0x7F:
-        parts.append(value & 0x7F | 0x80)
-        value >>= 7
-    return bytes([*parts, value])
-
-
-def _read_varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        value |= (data[at] & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if not data[at - 1] & 0x80:
-            return value, at
+    return make_field(1, name.encode()) + make_field(2, _digest(cache, data)) + make_varint(4 << 3) + make_varint(1)
 
 
 def _fields(data: bytes) -> list[tuple[int, bytes]]:
     """Return the fields that hold bytes, by number; numbers are passed over."""
     found, at = [], 0
     while at < len(data):
-        key, at = _read_varint(data, at)
-        length, at = _read_varint(data, at)
+        key, at = read_varint(data, at)
+        length, at = read_varint(data, at)
         if key & 7 == 2:
             found.append((key >> 3, data[at : at + length]))
             at += length

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Folders of files, as tests need them."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -19,10 +20,23 @@ def snapshot(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+def write_program(path: Path, script: str) -> Path:
+    """Write a program for the shell, and return its path."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{script}\n", "utf-8")
+    path.chmod(0o755)
+    return path
+
+
 def replace_file(path: Path, content: bytes) -> None:
     """Replace a file; it may be a hard link into an installer's cache, so it is never written in place."""
     path.unlink()
     path.write_bytes(content)
+
+
+def rewrite_lock(path: Path, **changes: object) -> None:
+    """Change entries of a lock document in an environment."""
+    replace_file(path, json.dumps(json.loads(path.read_bytes()) | changes).encode())
 
 
 def site_packages_of(python: Path) -> Path:

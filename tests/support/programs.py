@@ -1,15 +1,19 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that are run by the Python of an environment under test."""
+"""Programs that are run by the Python of an environment under test, and commands of the tooling."""
 
+import os
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.environment.processes import clean_environ
 
-# A program that hangs is a failure of its own kind; none of these computes for more than seconds.
+# A program that hangs is a failure of its own kind; none of these computes for more than seconds,
+# and no command takes half an hour.
 TIMEOUT_S = 300
+COMMAND_S = 1800
 
 # A function of programs: a call → the name and the text of the exception that it ended with.
 RAISED = """
@@ -50,3 +54,10 @@ def run_code(
         check=False,
         timeout=TIMEOUT_S,
     )
+
+
+def run_tooling(root: Path, *words: str | Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of a checkout's own tooling, which writes nothing into the checkout."""
+    command = [sys.executable, "-m", "pjrtwheel", *map(str, words)]
+    variables = {**os.environ, "PYTHONPATH": str(root / "build"), "PYTHONDONTWRITEBYTECODE": "1", **environ}
+    return subprocess.run(command, env=variables, capture_output=True, text=True, check=False, timeout=COMMAND_S)

@@ -1,13 +1,14 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Entries of `release.json` for wheels that need not exist, and proofs of them."""
+"""Entries of `release.json` for wheels that need not exist, proofs of them, and folders of wheels that do."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pjrtwheel.files import hash_file
-from pjrtwheel.record.entries import Entry
+from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, PythonProof
 from pjrtwheel.wheel.names import parse_name
@@ -26,6 +27,15 @@ def entry_of(filename: str, /, **changes: Any) -> Entry:
 def entry_at(path: Path, **changes: Any) -> Entry:
     """Return the entry of a wheel that is there, with its digest and size."""
     return entry_of(path.name, sha256=hash_file(path), size=path.stat().st_size, **changes)
+
+
+def link_wheels(source: Path, entries: Mapping[str, Entry], target: Path) -> Path:
+    """Make a folder of links to wheels of another one, with a record of those alone."""
+    target.mkdir(parents=True, exist_ok=True)
+    for name in entries:
+        (target / name).symlink_to((source / name).resolve())
+    (target / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")
+    return target
 
 
 def origin_of(commit: str | None, *, date: str = _DATE, dirty: bool = False) -> Origin:

@@ -1,10 +1,11 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Release files of an invented JAX, which nothing is built from."""
+"""Release files and locks of an invented JAX, which nothing is built from."""
 
 from collections.abc import Mapping
 from pathlib import Path
 
+from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.wheel.names import parse_name
 
 _HEAD = 'schema = 2\nrelease = "{version}"\nbuild = {build}\nlabel = "{label}"\n'
@@ -17,6 +18,12 @@ filename = "{filename}"
 sha256 = "{digest}"
 size = 10
 """
+
+
+def lock_of(version: str, lock_id: str = "ab" * 16) -> ReleaseLock:
+    """Return the lock of a set."""
+    release, _, label = version.partition("+")
+    return ReleaseLock(release, version, int(label.rpartition(".")[2] or 1), "prebuilt", lock_id)
 
 
 def write_release_file(

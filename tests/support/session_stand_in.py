@@ -7,16 +7,15 @@ import shlex
 import sys
 from pathlib import Path
 
+from folders import write_program
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
 def put_stand_in(folder: Path) -> Path:
     """Write it into a folder, which is the repository for what it runs."""
     names = shlex.quote(str(ROOT / "tests/support/session_stand_in.py"))
-    path = folder / "noxw"
-    path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {names} {shlex.quote(str(folder))} "$@"\n')
-    path.chmod(0o755)
-    return path
+    return write_program(folder / "noxw", f'exec {shlex.quote(sys.executable)} {names} {shlex.quote(str(folder))} "$@"')
 
 
 def main(root: str, words: list[str]) -> None:

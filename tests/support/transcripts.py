@@ -14,32 +14,37 @@ from pathlib import Path
 
 from pjrtwheel.cli import main
 from pjrtwheel.cli.commands import COMMANDS
-from release_under_test import ROOT
+from pjrtwheel.sets.tags import tag_of
+from release_under_test import ROOT, release_under_test
 
 FOLDER = ROOT / "tests/data/transcripts"
 PUBLISHED = "tests/data/release/v1.2.3+split.1"
+NO_WHEELS = ("none", "file", "empty")
 # Command → what it is run with, besides `--help`: what fails at once, or needs no build, network or accelerator. The
-# working directory has a folder `empty` and a file `file`.
+# working directory has a folder `empty` and a file `file`; TAG is that of the release under test.
 RUNS = {
-    "attest": ["--tag v1.2.3+split.1 --dist empty", "--tag v1.2.3+split.1 --dist none"],
-    "auto": ["--dist file"],
-    "build": ["", "cpuu", "cpu --bindings-only", "--bindings-only --set x", "cpu --relase 1", "cpu --release 9.9.9"],
+    "attest": [f"--tag v1.2.3+split.1 --dist {place}" for place in NO_WHEELS],
+    "auto": [f"--dist {place}" for place in NO_WHEELS],
+    "build": [
+        *("", "cpuu", "--all cpu", "cpu --bindings-only", "--bindings-only --set x", "cpu --relase 1"),
+        "cpu --release 9.9.9",
+    ],
     "conformance": ["none", "empty --backend gpu"],
-    "facts": ["--dist none"],
+    "facts": ["--dist none", "--dist file"],
     "index": ["--dist empty"],
-    "inspect": ["none.whl", "empty", "file", "--compare file"],
+    "inspect": ["none.whl", "empty", "/dev/null", "file", "--compare file"],
     "merge": ["empty --dist out", "none --dist out"],
     "pin": ["", "1.2 1.3"],
     "probe": ["none.so", "file"],
     "publish": ["nowhere empty --dry-run", "pypi none --dry-run"],
     "release": ["9.9.9 --dry-run"],
-    "release_check": ["--tag v1.2.3+split.1 --dist none"],
+    "release_check": ["--tag v1.2.3+split.1 --dist none", *(f"--tag TAG --dist {place}" for place in NO_WHEELS)],
     "repair": ["none.whl"],
     "reproduce": ["empty"],
-    "smoke": ["", "file --dist x", "none.whl", "--backend gpu"],
-    "table": ["--dist none", "--dist file", "--dist empty", "--di dist"],
+    "smoke": ["", "file --dist x", "none.whl", "empty", "/dev/null", "--backend gpu"],
+    "table": [*(f"--dist {place}" for place in NO_WHEELS), "--di dist"],
     "tag": ["v1", ""],
-    "verify": ["none.whl", "file"],
+    "verify": ["none.whl", "empty", "/dev/null", "file"],
     "verify_release": [f"ROOT/{PUBLISHED} --documents-only", "empty", "none"],
     "pages": ["pypi", "github"],
 }
@@ -47,12 +52,12 @@ RUNS = {
 
 def render(command: str) -> str:
     """Run a command and return what a person sees of it, on either stream, and how it ends."""
-    parts = []
+    parts, tag = [], tag_of(release_under_test())
     for arguments in ["--help", *RUNS.get(command, [])]:
         with tempfile.TemporaryDirectory() as scratch, contextlib.chdir(scratch):
             Path("empty").mkdir()
             Path("file").touch()
-            said, status = _run([command, *(word.replace("ROOT", str(ROOT)) for word in arguments.split())])
+            said, status = _run([command, *arguments.replace("ROOT", str(ROOT)).replace("TAG", tag).split()])
             said = said.replace(str(Path(scratch).resolve()), "").replace(str(ROOT), "ROOT")
         parts.append(f"$ ./noxw {command} {arguments}".rstrip() + f"\n{said}[exit status {status}]\n")
     return "\n".join(parts)

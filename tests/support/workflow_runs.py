@@ -20,6 +20,7 @@ import pytest
 
 from check_disk import GIGABYTE
 from gh_program import TOKEN, StandIn, make_stand_in
+from git_repository import git
 from pjrtwheel.bazel.workspace import ask_servers_to_end
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.release.known import load_release
@@ -32,7 +33,6 @@ WORKFLOW = ".github/workflows/release.yml"
 STAND_INS = ROOT / "tests/workflows/actions"
 RUNNERS = ("ubuntu-24.04", "ubuntu-24.04-arm", "accelerator")
 SHARED = ("noxw", "verified", "wheelhouses", "wheels")  # parts of the cache that hold anything by its hash
-_IDENTITY = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "init.defaultBranch=main")
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +141,7 @@ class SmallRepository:
 
     def git(self, *arguments: str) -> str:
         """Run git in the repository."""
-        return _git(self.upstream, *arguments)
+        return git(self.upstream, *arguments)
 
     def release(self, tag: str, *, variables: Mapping[str, str] | None = None, **faults: str) -> Run:
         """Push a tag of the current commit, and run the release workflow; `faults` are those of the stand-ins."""
@@ -172,9 +172,9 @@ class SmallRepository:
         """
         store = Path(tempfile.mkdtemp(prefix="store-", dir=self.folder))
         clone = store / "clone"
-        _git(self.folder, "clone", "--quiet", "--no-checkout", str(self.upstream), str(clone))
-        _git(clone, "sparse-checkout", "set", "--no-cone", ".github/workflows/")
-        _git(clone, "checkout", "--quiet", "--detach", tag)
+        git(self.folder, "clone", "--quiet", "--no-checkout", str(self.upstream), str(clone))
+        git(clone, "sparse-checkout", "set", "--no-cone", ".github/workflows/")
+        git(clone, "checkout", "--quiet", "--detach", tag)
         return store
 
     def _run(
@@ -205,7 +205,7 @@ class SmallRepository:
         log = done.stdout + done.stderr
         (store / "log").write_text(log, "utf-8")
         published = frozenset(_list_files(self.destination))
-        commit = _git(store / "clone", "rev-parse", "HEAD").strip()
+        commit = git(store / "clone", "rev-parse", "HEAD").strip()
         return Run(tag, commit, variables, _read_results(log), read_outputs(log), log, store, published)
 
     def _act(self, store: Path) -> list[str]:
@@ -299,8 +299,3 @@ def _list_files(folder: Path) -> Iterator[str]:
     for path in folder.rglob("*"):
         if path.is_file():
             yield str(path.relative_to(folder))
-
-
-def _git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", *_IDENTITY, *arguments], cwd=folder, check=True, capture_output=True, text=True)
-    return done.stdout

@@ -121,15 +121,6 @@ def test_place_that_cannot_be_written_is_refused_before_building(tmp_path: Path)
         check_writable(tmp_path / "file" / "dist")
 
 
-@pytest.mark.parametrize("arguments", [[], ["cpu", "--bindings-only"], ["--all", "cpu"]], ids=["none", "both", "all"])
-def test_backend_or_bindings_must_be_chosen(arguments: list[str]) -> None:
-    """The command never guesses what to build."""
-    parser = argparse.ArgumentParser()
-    command.configure_parser(parser)
-    with pytest.raises(UsageError, match="name backends, or say --all or --bindings-only"):
-        command.execute(parser.parse_args(arguments))
-
-
 BazelReturns = Callable[[Mapping[str, Sequence[str]]], None]
 RELEASE = release_under_test()
 UPSTREAM = [parse_name(RELEASE.pin(f"bindings.{abi}.linux_x86_64").filename) for abi in RELEASE.pythons("linux_x86_64")]

@@ -4,7 +4,6 @@
 
 import argparse
 import errno
-import itertools
 import os
 import subprocess
 import sys
@@ -19,7 +18,6 @@ from pjrtwheel.cli.commands import COMMANDS, SHARED
 from pjrtwheel.errors import FetchError, ProofError, UsageError
 from pjrtwheel.program import CLOSED, REMEDIES
 from pjrtwheel.release.model import Release
-from pjrtwheel.sets.tags import tag_of
 
 Raise = Callable[[BaseException], None]
 
@@ -72,23 +70,6 @@ def test_usual_errors_of_the_system_are_two_lines(
     command_raises(OSError(number, "What it is", "/disk/a.whl"))
     assert cli.main(["broken"]) == 1
     assert capsys.readouterr().err == f"error: what it is: /disk/a.whl\n       {REMEDIES[number]}\n"
-
-
-@pytest.mark.parametrize("command", ["inspect", "smoke", "verify"])
-@pytest.mark.parametrize("wheel", ["none.whl", "folder.whl", os.devnull])
-def test_what_is_no_file_is_named(
-    command: str,
-    wheel: str,
-    root: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """A file that is not there is not called a broken wheel, nor a folder a missing file."""
-    (tmp_path / "folder.whl").mkdir()
-    monkeypatch.chdir(tmp_path)
-    assert cli.main([command, wheel, "--root", str(root)]) == UsageError.exit_code
-    assert wheel in capsys.readouterr().err
 
 
 def test_wheels_that_prove_nothing_are_an_error(root: Path, release: Release, make_wheel: Callable[..., Path]) -> None:
@@ -147,32 +128,6 @@ def test_an_empty_value_is_not_any_value(option: str, command: str, capsys: pyte
     assert "not an empty text" in capsys.readouterr().err.splitlines()[0]
 
 
-TAKE_WHEELS = ["table", "attest --tag {0}", "release_check --tag {0}", "auto"]
-
-
-@pytest.mark.parametrize(
-    ("command", "place"),
-    [*itertools.product(TAKE_WHEELS, ["none", "file", "empty"]), ("facts", "none"), ("facts", "file")],
-)
-def test_a_folder_of_wheels_that_is_named_has_to_be_there(
-    root: Path,
-    release: Release,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    command: str,
-    place: str,
-) -> None:
-    """No command goes on with nothing; facts need no wheels."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "file").touch()
-    (tmp_path / "empty").mkdir()
-    words = command.format(tag_of(release)).split()
-    assert cli.main([*words, "--root", str(root), "--dist", place]) == UsageError.exit_code
-    said = capsys.readouterr()
-    assert (said.out, place in said.err) == ("", True)
-
-
 def test_wheels_of_another_system_are_not_proven_here(
     root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -188,9 +143,6 @@ def test_wheels_of_another_system_are_not_proven_here(
     [
         (["biuld"], "build"),
         (["xyz"], ""),
-        (["build", "--relase=1"], "--release"),
-        (["table", "--di", "dist"], "--dist"),
-        (["pin", "1.2", "1.3"], ""),
     ],
 )
 def test_a_slip_is_answered_with_what_may_have_been_meant(

@@ -15,6 +15,9 @@ from pjrtwheel.release.model import Release
 
 pytestmark = pytest.mark.integration
 
+# Prints the file of the only library for CUDA that is open.
+NAME_LIBRARY = "print([line.split()[-1] for line in open('/proc/self/maps') if 'xla_cuda_plugin.so' in line][0])"
+
 
 @pytest.mark.parametrize(
     ("name", "platforms"), [*((name, "") for name in ABSENT), ("cuda13", "cuda,cpu"), ("cuda13", "cpu,cuda")]
@@ -55,9 +58,8 @@ def test_who_asks_for_absent_hardware_gets_the_reason(
 @pytest.mark.parametrize("environ", [{}, {"JAX_PLATFORMS": "cpu"}], ids=["default", "CPU only"])
 def test_programs_can_be_compiled_for_a_gpu_elsewhere(run: Program, overlay: Overlay, environ: dict[str, str]) -> None:
     """The library of this very wheel describes the devices, and JAX still runs on the CPU."""
-    library = "print([line.split()[-1] for line in open('/proc/self/maps') if 'xla_cuda_plugin.so' in line][0])"
     mosaic = "import os; print(os.environ['MOSAIC_GPU_RUNTIME_LIB_PATH'])"
-    result = run(f"{TOPOLOGY}\n{library}\n{mosaic}\n{USE_JAX}", overlay("cuda13"), **environ)
+    result = run(f"{TOPOLOGY}\n{NAME_LIBRARY}\n{mosaic}\n{USE_JAX}", overlay("cuda13"), **environ)
     assert result.returncode == 0, result.stderr
     package = overlay("cuda13") / "jaxlib_cuda_13"
     assert result.stdout == f"{package}/xla_cuda_plugin.so\n{package}/libmosaic_gpu_runtime.so\n{USED}"
@@ -84,10 +86,9 @@ def test_upstreams_plugin_in_addition_to_ours(
     wheel = WheelCache(cache_root(os.environ), download_wheel).fetch(release.pin("plugin.cuda13.linux_x86_64"))
     upstream = tmp_path_factory.mktemp("upstream")
     unpack_wheel(wheel, upstream, ["*"])
-    library = "print([line.split()[-1] for line in open('/proc/self/maps') if 'xla_cuda_plugin.so' in line][0])"
     # Upstream's own check would fail here for want of a GPU, with a traceback that is not ours.
     environ = {"JAX_SKIP_CUDA_CONSTRAINTS_CHECK": "1"}
-    result = run(f"{TOPOLOGY}\n{library}\n{USE_JAX}", overlay("cuda13"), upstream, **environ)
+    result = run(f"{TOPOLOGY}\n{NAME_LIBRARY}\n{USE_JAX}", overlay("cuda13"), upstream, **environ)
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"{upstream}/jax_plugins/xla_cuda13/xla_cuda_plugin.so\n{USED}"
     (line,) = said(result)
@@ -98,8 +99,7 @@ def test_upstreams_plugin_in_addition_to_ours(
 
 def test_two_of_our_wheels_for_one_platform(run: Program, overlay: Overlay) -> None:
     """The newer one serves, whose kernels JAX takes as well, and the other says so once."""
-    library = "print([line.split()[-1] for line in open('/proc/self/maps') if 'xla_cuda_plugin.so' in line][0])"
-    result = run(f"{TOPOLOGY}\n{library}\n{USE_JAX}", overlay("cuda12"), overlay("cuda13"))
+    result = run(f"{TOPOLOGY}\n{NAME_LIBRARY}\n{USE_JAX}", overlay("cuda12"), overlay("cuda13"))
     assert result.returncode == 0, result.stderr
     assert result.stdout == f"{overlay('cuda13')}/jaxlib_cuda_13/xla_cuda_plugin.so\n{USED}"
     (line,) = said(result)

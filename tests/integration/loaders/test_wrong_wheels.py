@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Wheels of accelerators inside JAX that are damaged, of another build, or without what they need."""
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from folders import replace_file
+from folders import replace_file, rewrite_lock
 from loader_programs import TOPOLOGY, USE_JAX, USED, VERSION, Overlay, Program, said
 from pjrtwheel.backend import Backend, find_backend
 
@@ -17,8 +16,7 @@ pytestmark = pytest.mark.integration
 
 def wrong_lock(package: Path) -> None:
     """Make a wheel one of another build."""
-    path = package / "release_lock.json"
-    replace_file(path, json.dumps(json.loads(path.read_bytes()) | {"lock_id": "0" * 32}).encode())
+    rewrite_lock(package / "release_lock.json", lock_id="0" * 32)
 
 
 def truncated_library(package: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import write_program
 from pjrtwheel.bazel.compile import main
 
 
@@ -15,9 +16,7 @@ def make_compiler(tmp_path: Path) -> Callable[..., list[str]]:
     """Return a factory of programs that log their arguments and cache, and of the command that begins with one."""
 
     def make(rest: str = "") -> list[str]:
-        path = tmp_path / "cc"
-        path.write_text(f'#!/bin/sh\necho "$HOME|$PATH|$*" >> {tmp_path}/log\n{rest}\n')
-        path.chmod(0o755)
+        path = write_program(tmp_path / "cc", f'echo "$HOME|$PATH|$*" >> {tmp_path}/log\n{rest}')
         return [str(path), "a.c", "-ldl"]
 
     return make

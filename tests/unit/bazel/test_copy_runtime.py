@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import write_program
 from pjrtwheel.bazel.copy_runtime import EXTENSIONS, copy_runtime
 from pjrtwheel.bazel.repositories import list_sources
 from pjrtwheel.errors import BazelError
@@ -95,8 +96,7 @@ def test_an_interpreter_whose_libraries_are_not_known_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, cause: str
 ) -> None:
     """A copy of it would fail on another machine, in an action."""
-    (tmp_path / "ldd").write_text(f"#!/bin/sh\n{said}\n")
-    (tmp_path / "ldd").chmod(0o755)
+    write_program(tmp_path / "ldd", said)
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     with pytest.raises(BazelError) as caught:
         copy_runtime(tmp_path / "runtime")

@@ -6,34 +6,26 @@ from pathlib import Path
 
 import pytest
 
+from folders import write_program
 from pjrtwheel.bazel.locate import Bazel, _may_install, check_version, find_bazel
 from pjrtwheel.errors import BazelError
 from pjrtwheel.release.model import XlaSource
 
 
-def put_program(folder: Path, name: str, script: str) -> Path:
-    """Write a shell script that acts as a Bazel."""
-    folder.mkdir(exist_ok=True)
-    path = folder / name
-    path.write_text(f"#!/bin/sh\n{script}\n", "utf-8")
-    path.chmod(0o755)
-    return path
-
-
 def test_first_supported_one_on_the_path_is_taken(tmp_path: Path) -> None:
     """A program that does not run, or is too new, is passed over; $BAZEL is the user's last word."""
-    put_program(tmp_path, "bazelisk", "exit 1")
-    found = put_program(tmp_path, "bazel", "echo bazel 7.7.1")
+    write_program(tmp_path / "bazelisk", "exit 1")
+    found = write_program(tmp_path / "bazel", "echo bazel 7.7.1")
     assert find_bazel("7.7.1", {"PATH": str(tmp_path)}) == Bazel(str(found), (7, 7, 1), "7.7.1")
-    named = put_program(tmp_path, "mine", "echo bazel 6.5.0")
+    named = write_program(tmp_path / "mine", "echo bazel 6.5.0")
     environ = {"PATH": str(tmp_path), "BAZEL": str(named)}
     assert find_bazel("7.7.1", environ) == Bazel(str(named), (6, 5, 0), "7.7.1")
 
 
 def test_nothing_goes_to_the_network_within_a_bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As bazelisk would, unless it is named, and apt, as root on Debian."""
-    named = put_program(tmp_path, "bazelisk", "echo bazel 7.7.1")
-    found = put_program(tmp_path, "bazel", "echo bazel 6.5.0")
+    named = write_program(tmp_path / "bazelisk", "echo bazel 7.7.1")
+    found = write_program(tmp_path / "bazel", "echo bazel 6.5.0")
     environ = {"PATH": str(tmp_path), "PJRTWHEEL_BUNDLE": "/media/disk/bundle"}
     assert find_bazel("7.7.1", environ).command == str(found)
     assert find_bazel("7.7.1", {**environ, "BAZEL": str(named)}).command == str(named)
@@ -48,7 +40,7 @@ def test_nothing_goes_to_the_network_within_a_bundle(tmp_path: Path, monkeypatch
 )
 def test_none_that_will_do(tmp_path: Path, named: str, cause: str) -> None:
     """None at all, one that is too old, and one that is missing: what is named is never replaced by another."""
-    put_program(tmp_path, "old", "echo bazel 3.7.2")
+    write_program(tmp_path / "old", "echo bazel 3.7.2")
     with pytest.raises(BazelError) as caught:
         find_bazel("7.7.1", {"PATH": str(tmp_path), "BAZEL": named and str(tmp_path / named)})
     assert cause in caught.value.cause

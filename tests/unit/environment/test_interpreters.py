@@ -8,17 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from folders import write_program
 from pjrtwheel.environment.interpreters import candidate_paths, find_interpreter, probe
 
 THIS = f"cp{sys.version_info[0]}{sys.version_info[1]}{'t' if sysconfig.get_config_var('Py_GIL_DISABLED') else ''}"
-
-
-def write_program(path: Path, text: str) -> Path:
-    """Write an executable shell script."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/sh\n{text}\n")
-    path.chmod(0o755)
-    return path
 
 
 def test_candidates_come_from_every_store_in_order(tmp_path: Path) -> None:

@@ -6,15 +6,16 @@ import hashlib
 import io
 import json
 import re
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 import requests
 from requests.adapters import HTTPAdapter
 
+from folders import write_files
+from package_index import QuietHandler, serve_folder
 from pjrtwheel.errors import FetchError, PublishError
 from pjrtwheel.fetch import listing
 from pjrtwheel.fetch.listing import IndexFile, IndexSettings, download_file, list_wheels, parse_settings, read_document
@@ -24,43 +25,25 @@ NAME = "abacus_pjrt-1.2-py3-none-any.whl"
 DIGEST = "ab" * 32
 
 
-class Index(BaseHTTPRequestHandler):
-    """Answers with what the test has put on the server, by path: content type and body."""
+class JsonHandler(QuietHandler):
+    """A server whose pages are JSON."""
 
-    pages: dict[str, tuple[str, bytes]]
-
-    def do_GET(self) -> None:
-        """Send a page."""
-        kind, body = self.pages.get(self.path, ("", b""))
-        self.send_response(200 if kind else 404)
-        self.send_header("Content-Type", kind or "text/plain")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        if self.command == "GET":
-            self.wfile.write(body)
-
-    do_HEAD = do_GET  # noqa: N815  # the server's own name
-
-    def log_message(self, *_arguments: object) -> None:
-        """Say nothing."""
+    def guess_type(self, path: Any) -> str:
+        """Name the type of PEP 691."""
+        return "application/vnd.pypi.simple.v1+json" if str(path).endswith(".html") else super().guess_type(path)
 
 
-@pytest.fixture
-def index() -> Iterator[tuple[str, dict[str, tuple[str, bytes]]]]:
-    """Return the address of an index on this machine, and its pages."""
-    pages: dict[str, tuple[str, bytes]] = {}
-    handler = type("Handler", (Index,), {"pages": pages})
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/simple/", pages
-        server.shutdown()
-        thread.join()
+@pytest.fixture(params=[QuietHandler])
+def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """Return the address of an index on this machine, and the folder that is served there."""
+    with serve_folder(tmp_path, request.param) as address:
+        yield f"{address}simple/", tmp_path
 
 
-def test_pages_in_json(index: tuple[str, dict[str, tuple[str, bytes]]]) -> None:
+@pytest.mark.parametrize("index", [JsonHandler], indirect=True)
+def test_pages_in_json(index: tuple[str, Path]) -> None:
     """PEP 691: digest, length and withdrawal come with the list; source archives are passed over."""
-    url, pages = index
+    url, folder = index
     files = [
         {
             "filename": NAME,
@@ -74,27 +57,26 @@ def test_pages_in_json(index: tuple[str, dict[str, tuple[str, bytes]]]) -> None:
         {"filename": "abacus-pjrt-1.2.tar.gz", "url": "../a.tar.gz", "hashes": {}, "size": 7},
     ]
     body = {"meta": {"api-version": "1.1"}, "name": "abacus-pjrt", "versions": ["1.2"], "files": files}
-    pages["/simple/abacus-pjrt/"] = ("application/vnd.pypi.simple.v1+json", json.dumps(body).encode())
+    write_files(folder, {"simple/abacus-pjrt/index.html": json.dumps(body)})
     more = {"url": f"{url}{NAME}", "requires_python": ">=3.12", "metadata_sha256": DIGEST[::-1]}
     assert list_wheels("abacus-pjrt", IndexSettings((url,))) == (IndexFile(NAME, DIGEST, 7, yanked="broken", **more),)
 
 
-def test_pages_in_html(index: tuple[str, dict[str, tuple[str, bytes]]]) -> None:
+def test_pages_in_html(index: tuple[str, Path]) -> None:
     """PEP 503: the digest is in the link, and the length is asked for where it is wanted."""
-    url, pages = index
+    url, folder = index
     page = f'<a href="../../files/{NAME}#sha256={DIGEST}">{NAME}</a>'
-    pages["/simple/abacus-pjrt/"] = ("text/html", page.encode())
-    pages[f"/files/{NAME}"] = ("application/octet-stream", b"12345")
+    write_files(folder, {"simple/abacus-pjrt/index.html": page, f"files/{NAME}": "12345"})
     address = f"{url.removesuffix('simple/')}files/{NAME}"
     for size, sizes in ((0, False), (5, True)):
         expected = IndexFile(NAME, DIGEST, size, url=address)
         assert list_wheels("abacus-pjrt", IndexSettings((url,)), sizes=sizes) == (expected,)
 
 
-def test_index_without_digests_is_refused(index: tuple[str, dict[str, tuple[str, bytes]]]) -> None:
+def test_index_without_digests_is_refused(index: tuple[str, Path]) -> None:
     """What has no digest cannot be pinned without a download."""
-    url, pages = index
-    pages["/simple/abacus-pjrt/"] = ("text/html", f'<a href="{NAME}">{NAME}</a>'.encode())
+    url, folder = index
+    write_files(folder, {"simple/abacus-pjrt/index.html": f'<a href="{NAME}">{NAME}</a>'})
     with pytest.raises(FetchError, match=f"the package index gives no sha256 for {NAME}"):
         list_wheels("abacus-pjrt", IndexSettings((url,)))
 
@@ -131,18 +113,14 @@ def test_folders_and_pages_on_the_disk(tmp_path: Path) -> None:
     expected = IndexFile(NAME, hashlib.sha256(content).hexdigest(), len(content), url=(tmp_path / NAME).as_uri())
     for name in (NAME, "abacus-1.2-py3-none-any.whl"):
         (tmp_path / name).write_bytes(content)
-    page = tmp_path / "simple/abacus-pjrt/index.html"
-    page.parent.mkdir(parents=True)
-    page.write_text(f'<a href="../../{NAME}">{NAME}</a>')
+    write_files(tmp_path, {"simple/abacus-pjrt/index.html": f'<a href="../../{NAME}">{NAME}</a>'})
     settings = IndexSettings(((tmp_path / "simple").as_uri(),), (tmp_path,))
     assert list_wheels("abacus-pjrt", settings) == (expected,)
 
 
 def test_two_places_with_different_bytes_under_one_name(tmp_path: Path) -> None:
     """Neither is taken: which one pip would bring depends on the machine."""
-    for folder in ("a", "b"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / NAME).write_text(folder)
+    write_files(tmp_path, {f"a/{NAME}": "a", f"b/{NAME}": "b"})
     with pytest.raises(FetchError, match=f"two package indexes offer different bytes as {NAME}"):
         list_wheels("abacus-pjrt", IndexSettings((), (tmp_path / "a", tmp_path / "b")))
 
@@ -166,24 +144,20 @@ def test_settings_are_those_of_pip() -> None:
 
 
 def test_a_file_comes_from_the_disk_and_from_a_server(
-    index: tuple[str, dict[str, tuple[str, bytes]]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    index: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Whole, either way; it ends soon after the bytes that were expected, and is no document if it is too large."""
-    url, pages = index
-    (tmp_path / "a.txt").write_bytes(b"a line")
-    pages["/simple/a.txt"] = ("text/plain", b"a line")
-    for address in ((tmp_path / "a.txt").as_uri(), f"{url}a.txt"):
+    url, folder = index
+    write_files(folder, {"simple/a.txt": "a line", "simple/large": bytes(5 << 20)})
+    for address in ((folder / "simple/a.txt").as_uri(), f"{url}a.txt"):
         assert download_file(address, tmp_path / "to", 6).read_bytes() == read_document(address) == b"a line"
-    pages["/simple/large"] = ("text/plain", bytes(5 << 20))
     assert download_file(f"{url}large", tmp_path / "to", 6).stat().st_size == 1 << 20
     monkeypatch.setattr(listing, "_LARGEST_DOCUMENT", 2 << 20)
     with pytest.raises(FetchError):
         read_document(f"{url}large")
 
 
-def test_what_is_not_there_is_named_without_the_login(
-    index: tuple[str, dict[str, tuple[str, bytes]]], tmp_path: Path
-) -> None:
+def test_what_is_not_there_is_named_without_the_login(index: tuple[str, Path], tmp_path: Path) -> None:
     """An address may carry one, and a message may end up in a public log."""
     url = index[0].replace("//", "//me:secret@") + "b.txt"
     for address in (url, (tmp_path / "b.txt").as_uri()):

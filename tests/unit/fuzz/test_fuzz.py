@@ -45,14 +45,6 @@ def test_readers_give_a_result_or_one_of_our_errors(readers: dict[str, Reader]) 
     assert sum(outcome.read + outcome.refused for outcome in outcomes.values()) == INPUTS
 
 
-def test_an_input_follows_from_its_seed() -> None:
-    """The number of an input is enough to make it again."""
-    samples = (b"one sample", b"another")
-    inputs = [mutate(samples, f"1/x/{number}") for number in range(100)]
-    assert inputs == [mutate(samples, f"1/x/{number}") for number in range(100)]
-    assert len(set(inputs)) > 90
-
-
 def test_other_errors_are_failures_with_their_number(capsys: pytest.CaptureFixture[str]) -> None:
     """The number leads back to the input, and the command that is printed names it."""
     reader = Reader(give_way, (b"AB",), (ValueError,), 1000)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import write_program
 from pjrtwheel.errors import ElfError
 from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.gpucode.reader import read_gpu_code
@@ -72,17 +73,11 @@ def make_cuobjdump(tmp_path: Path) -> Callable[..., Path]:
     """Return a factory of programs that answer as cuobjdump does."""
 
     def make(elf: str, ptx: str, *, status: int = 0) -> Path:
-        path = tmp_path / "cuobjdump"
         (tmp_path / "elf.txt").write_text(elf)
         (tmp_path / "ptx.txt").write_text(ptx)
-        path.write_text(
-            "#!/bin/sh\n"
-            "for option; do case $option in\n"
-            f"--list-elf) cat {tmp_path}/elf.txt;;\n--list-ptx) cat {tmp_path}/ptx.txt;;\n"
-            f"esac; done\nexit {status}\n"
-        )
-        path.chmod(0o755)
-        return path
+        answers = f"--list-elf) cat {tmp_path}/elf.txt;;\n--list-ptx) cat {tmp_path}/ptx.txt;;\n"
+        script = f"for option; do case $option in\n{answers}esac; done\nexit {status}"
+        return write_program(tmp_path / "cuobjdump", script)
 
     return make
 

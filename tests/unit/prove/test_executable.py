@@ -9,20 +9,10 @@ import pytest
 from pjrtwheel.errors import ProofError
 from pjrtwheel.prove import executable
 from pjrtwheel.prove.executable import SIGNATURE, find_code, read_payloads, read_varint
+from protocol_buffers import make_field, make_varint
 
 V5E = b"\x08\x04\x12\x04lite\x1a\x07default"
 V6E = b"\x08\x05\x12\x00\x1a\x07default"
-
-
-def make_varint(value: int) -> bytes:
-    """Return a number as protocol buffers write it."""
-    low, rest = value & 0x7F, value >> 7
-    return bytes([low | 0x80]) + make_varint(rest) if rest else bytes([low])
-
-
-def make_field(number: int, data: bytes) -> bytes:
-    """Return a field of bytes."""
-    return make_varint(number << 3 | 2) + make_varint(len(data)) + data
 
 
 def make_cubin(abi: int, flags: int, machine: int = executable.EM_CUDA, note: bytes = b"") -> bytes:

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from abacus_backend import BACKEND
+from folders import write_program
 from pjrtwheel.backend import Backend, find_backend, parse_backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult
@@ -109,7 +110,7 @@ def test_a_platform_that_jax_passed_over_is_asked_itself(factory: Callable[[], N
 
 
 # Stands for a Python in which a plugin's loader answers: it is called with -I -m PACKAGE --json.
-ANSWERS = """#!/bin/sh
+ANSWERS = """
 test "$1 $2 $3 $4" = "-I -m jaxlib_abacus --json" || exit 9
 echo "a warning" >&2
 echo '{"schema": 1, "vendor": {"driver": "beads 7.1", "devices": ["Abacus"]}}'
@@ -123,25 +124,17 @@ def backend() -> Backend:
     return parse_backend(BACKEND, Path("plugins/abacus/backend.toml"))
 
 
-def write_python(folder: Path, text: str) -> Path:
-    """Write a program in the place of a Python."""
-    path = folder / "python"
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
-
-
 def test_chip_and_driver_are_what_jax_and_the_loader_say(root: Path, tmp_path: Path, backend: Backend) -> None:
     """Also where the loader finds something else wrong; nobody is asked about the host, and others may not answer."""
-    python = write_python(tmp_path, ANSWERS)
+    python = write_program(tmp_path / "python", ANSWERS)
     here = ProofMachine(platform.platform(), find_processor(Path("/proc/cpuinfo")))
     found = find_machine(python, backend, Devices(2, "Abacus 3000"))
     assert found == replace(here, chip="Abacus 3000", chips=2, driver="beads 7.1")
     assert find_machine(python, backend, Devices(0, reason="no bead")) == here
     assert find_machine(python, None, Devices(0)) == here
     assert find_machine(tmp_path / "absent", find_backend(root, "cpu"), Devices(1, "cpu")).driver == ""
-    for text in ("#!/bin/sh\nexit 1\n", "#!/bin/sh\necho '{\"vendor\": {}}'\n"):
-        assert ask_driver(write_python(tmp_path, text), backend) == ""
+    for script in ("exit 1", "echo '{\"vendor\": {}}'"):
+        assert ask_driver(write_program(python, script), backend) == ""
 
 
 def test_somebody_signs_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

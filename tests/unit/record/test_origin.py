@@ -2,14 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Evidence says from which state of the repository it comes, and claims none where that is not known."""
 
-import shutil
-import subprocess
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from git_repository import git
 from pjrtwheel.errors import UsageError
 from pjrtwheel.record.origin import Origin, counts_for, find_date, find_origin
 
@@ -27,14 +26,6 @@ def folder(tmp_path: Path) -> Path:
     return folder
 
 
-def git(folder: Path, *arguments: str) -> str:
-    """Run git in a folder, as somebody."""
-    who = ["-c", "user.name=A", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false"]
-    command = ["git", "-C", str(folder), *who, *arguments]
-    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-
-
-@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git on this machine")
 def test_the_commit_is_that_of_this_very_repository(folder: Path) -> None:
     """Also whether files were changed; another repository around a copy says nothing about it."""
     for place in (folder.parent, folder):
@@ -42,13 +33,12 @@ def test_the_commit_is_that_of_this_very_repository(folder: Path) -> None:
         git(place, "init", "--quiet")
         git(place, "add", "--all")
         git(place, "commit", "--quiet", "--message", "one")
-    commit = git(folder, "rev-parse", "HEAD")
+    commit = git(folder, "rev-parse", "HEAD").strip()
     assert find_origin(folder, AT) == Origin(commit, dirty=False, version="1.2", date=DATE)
     (folder / "new.py").touch()
     assert find_origin(folder, AT) == Origin(commit, dirty=True, version="1.2", date=DATE)
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git on this machine")
 def test_kept_evidence_counts_for_a_release_only_from_its_own_commits(folder: Path) -> None:
     """Outside of a commit nothing better could be found, so anything that was kept will do."""
     git(folder, "init", "--quiet")
@@ -56,7 +46,7 @@ def test_kept_evidence_counts_for_a_release_only_from_its_own_commits(folder: Pa
     for name in ("one", "two", "elsewhere"):
         git(folder, "checkout", "--quiet", *(["--detach", commits[0]] if name == "elsewhere" else ["-B", "main"]))
         git(folder, "commit", "--quiet", "--allow-empty", "--message", name)
-        commits.append(git(folder, "rev-parse", "HEAD"))
+        commits.append(git(folder, "rev-parse", "HEAD").strip())
     git(folder, "checkout", "--quiet", "main")
     one, two, elsewhere = (Origin(commit, dirty=False, version="1", date=DATE) for commit in commits)
     absent = replace(one, commit="c" * 40)  # as in a shallow clone

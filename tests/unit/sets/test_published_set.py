@@ -20,17 +20,12 @@ from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.sets import wheel_sets
 from pjrtwheel.sets.wheel_sets import choose_set, fetch_set, find_offer, read_lock
+from release_files import lock_of
 from small_wheels import damage_stream
 
 X86, ARM = PLATFORMS["linux_x86_64"], PLATFORMS["linux_aarch64"]
 PLATFORM_TAG = "manylinux_2_27_x86_64"
 MakeWheel = Callable[..., Path]
-
-
-def lock_of(version: str, lock_id: str = "ab" * 16) -> ReleaseLock:
-    """Return the lock of a set."""
-    release, _, label = version.partition("+")
-    return ReleaseLock(release, version, int(label.rpartition(".")[2] or 1), "prebuilt", lock_id)
 
 
 @pytest.fixture
@@ -194,12 +189,6 @@ def test_a_file_that_release_json_does_not_describe(publish: Callable[..., Path]
     offer = find_offer(str(folder / "release.json"), tmp_path)
     with pytest.raises(WheelError, match=r"release\.json"):
         fetch_set(choose_set(offer, None, X86), [])
-
-
-def test_bindings_alone_are_for_no_published_set(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """There is nothing to build then."""
-    assert main(["build", "--bindings-only", "--set", "1.2+split.1", "--root", str(root)]) == UsageError.exit_code
-    assert "the jaxlib of a published set is not built again" in capsys.readouterr().err
 
 
 def test_a_release_that_is_not_pinned_here_is_named(

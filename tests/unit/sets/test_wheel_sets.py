@@ -14,9 +14,8 @@ from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.release.known import load_release
-from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.sets.wheel_sets import FinishedSet, find_set
-from release_files import write_release_file
+from release_files import lock_of, write_release_file
 
 HERE = PLATFORMS["linux_x86_64"]
 JAXLIB = "jaxlib-{}-{}-{}-manylinux_2_27_x86_64.whl"
@@ -35,8 +34,7 @@ class Bench:
 
     def put(self, folder: Path, version: str, *pythons: str, plugin: bool = False, lock_id: str = "ab" * 16) -> None:
         """Write the `jaxlib` of a set for some Pythons, and its plugin."""
-        release, _, label = version.partition("+")
-        lock = ReleaseLock(release, version, int(label.rpartition(".")[2] or 1), "prebuilt", lock_id).to_json()
+        lock = lock_of(version, lock_id).to_json()
         for python in pythons:
             name = JAXLIB.format(version, python, python)
             self.write_wheel({"jaxlib/release_lock.json": lock.encode()}, name=name).rename(folder / name)

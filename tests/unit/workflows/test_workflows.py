@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
-from folders import write_files
+from folders import write_files, write_program
 from gh_program import SETTINGS, make_stand_in
 from git_repository import git
 from pjrtwheel import tables
@@ -162,8 +162,7 @@ def test_only_a_commit_of_main_is_built_again(tmp_path: Path) -> None:
     }
     statuses, step = {}, find_step("reproduce.reproduce", "verify_release")
     for name, script in {**said, "nothing": "", "a failure": f"{said['main']}exit 12\n"}.items():
-        write_files(tmp_path, {"noxw": f"#!/bin/sh\n{script}"})
-        (tmp_path / "noxw").chmod(0o755)
+        write_program(tmp_path / "noxw", script)
         statuses[name] = run_script(step, tmp_path, TAG="v1", SHELLOPTS="pipefail").returncode
     assert statuses == {"main": 0, "other": 1, "nothing": 1, "a failure": 12}
 
