@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 UNICODE_PATH = 0x7075
-_SYMLINK, _PIPE = 0o120777 << 16, 0o010644 << 16
+_SYMLINK, _PIPE, _FOLDER = 0o120777 << 16, 0o010644 << 16, 0o040755 << 16
 _DESCRIBED, _UTF8 = 0x8, 0x800
 
 
@@ -105,6 +105,8 @@ def _wide_end(data: bytes, count: int) -> bytes:
 
 _WHOLE, _STREAM = pack([MODULE]), deflate(MODULE.data)
 _HIDDEN = pack([OTHER])[: -22 - 46 - len(OTHER.name)]  # a member that no directory lists
+_DIRECTORY = Piece(b"demo/", record={"attributes": _FOLDER})
+_STORED = struct.pack("<3I", zlib.crc32(MODULE.data), len(MODULE.data), len(MODULE.data))
 _TRUE = struct.pack("<3I", zlib.crc32(MODULE.data), len(_STREAM), len(MODULE.data))
 _BOMB = zlib.compressobj(9, wbits=-15)
 _ZEROS = _BOMB.compress(bytes(1 << 24)) + _BOMB.flush()
@@ -114,6 +116,7 @@ CONTAINERS: dict[str, bytes] = {
     "prefix": pack([MODULE], prefix=b"#!/bin/sh\n"),
     "prefix-not-counted": b"#!/bin/sh\n" + _WHOLE,
     "trailing-data": _WHOLE + b"\0",
+    "comment-missing": _WHOLE[:-2] + b"\1\0",
     "comment": _WHOLE[:-2] + b"\1\0x",
     "two-archives": pack([OTHER]) + _WHOLE,
     "two-archives-counted": pack([MODULE], prefix=pack([OTHER])),
@@ -139,13 +142,16 @@ CONTAINERS: dict[str, bytes] = {
     "directory-start": pack([MODULE], start=0),
     "several-disks": pack([MODULE], disk=1),
     "other-disk": _alone(record={"disk": 1}),
-    "wide-end-differs": _wide_end(pack([MODULE, Piece(b"demo/b.py")]), 1),
+    "wide-end-differs": _wide_end(pack([MODULE, Piece(b"demo/b.py")], count=1), 2),
+    "wide-end-magic": _wide_end(_WHOLE, 1).replace(b"PK\6\6", b"PK\6\5"),
+    "wide-front-unneeded": _alone(header_extra=extra(1, struct.pack("<2Q", 1, 2))),
     "wide-size-missing": _alone(record={"size": 0xFFFFFFFF}),
     "wide-size-unneeded": _alone(record_extra=extra(1, struct.pack("<Q", 5))),
     "extra-cut": _alone(record_extra=b"\1\0\x08\0"),
     "extra-twice": _alone(record_extra=extra(0x5455, b"") * 2),
     # Streams.
     "behind-stream": _alone(stream=_STREAM + b"\0\0"),
+    "far-behind-stream": _alone(stream=_STREAM + bytes(1 << 19)),
     "two-streams": _alone(stream=_STREAM + deflate(OTHER.data)),
     "stream-kind": _alone(stream=b"\xff" + _STREAM[1:]),  # a first block of a kind that deflate does not have
     "stream-cut": _alone(stream=_STREAM[:-2]),
@@ -155,10 +161,16 @@ CONTAINERS: dict[str, bytes] = {
     "stored-two-sizes": _alone(record={"method": 0}, stream=MODULE.data + b"x"),
     "bomb": pack([Piece(b"demo/%d" % number, bytes(1 << 24), _ZEROS) for number in range(7)]),
     # Kinds of members.
-    "directory-data": _alone(name=b"demo/"),
+    "directory-data": pack([replace(_DIRECTORY, data=MODULE.data)]),
+    "hidden-in-directory": pack(
+        [Piece(b"demo/", stream=deflate(b"") + _HIDDEN, record={"attributes": _FOLDER}), MODULE]
+    ),
+    "stored-and-described": _alone(stream=MODULE.data, record={"method": 0, "flags": _DESCRIBED}, behind=_STORED),
     "symbolic-link": _alone(record={"attributes": _SYMLINK}),
     "pipe": _alone(record={"attributes": _PIPE}),
     "encrypted": _alone(record={"flags": 1}),
+    "patched": _alone(record={"flags": 0x20}),
+    "masked": _alone(record={"flags": 0x2000}),
     "method": _alone(record={"method": 12}),
     # Names.
     "twice": _named(MODULE.name),

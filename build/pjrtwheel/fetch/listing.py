@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 
 import requests
+from packaging.utils import canonicalize_name
 from pypi_simple import PYPI_SIMPLE_ENDPOINT, DistributionPackage, NoSuchProjectError, ProjectPage, PyPISimple
 
 from pjrtwheel.errors import FetchError, UsageError
@@ -168,7 +169,11 @@ def _list_urls(project: str, settings: IndexSettings, *, sizes: bool) -> Iterato
     for url in settings.urls:
         with _asking(project, url, settings) as session:
             for package in _read_page(project, url, session) or ():
-                if package.package_type == "wheel":
+                # A page may list anything; like pip, take what bears the name of the project alone.
+                named = canonicalize_name(package.filename.partition("-")[0]) == project
+                if named and package.package_type == "wheel":
+                    if local_path(package.url) and not local_path(url):
+                        raise FetchError(f"{without_login(url)} leads to files of this machine: {package.filename}")
                     yield _describe(package, session if sizes else None)
 
 

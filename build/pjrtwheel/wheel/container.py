@@ -7,19 +7,17 @@ these differ, what is verified is not what is installed. So members lie one afte
 header says what the directory says, and nothing else is in the file. Standard library only, as the fetcher uses this.
 """
 
-import io
 import os
 import re
 import stat
 import struct
 import unicodedata
 import zipfile
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import IO, Any, BinaryIO, Literal
+from typing import BinaryIO
 
 # Layouts of the records (APPNOTE 4.3), each with its magic number first.
 LOCAL = struct.Struct("<4s5H3I2H")
@@ -28,14 +26,14 @@ END = struct.Struct("<4s4H2IH")
 END64 = struct.Struct("<4sQ2H2I4Q")
 LOCATOR64 = struct.Struct("<4sIQI")
 _DESCRIPTOR = b"PK\x07\x08"
-_ENCRYPTED, _DESCRIBED, UTF8 = 0x1, 0x8, 0x800
+_DESCRIBED, UTF8 = 0x8, 0x800
+# These and two about how well it was compressed; others say that data are encrypted, patched or masked.
+_FLAGS = _DESCRIBED | UTF8 | 0x6
 ZIP64, _UNICODE_PATH = 0x1, 0x7075
 LIMIT32, LIMIT16 = 0xFFFFFFFF, 0xFFFF
 _STORED = zipfile.ZIP_STORED
 _METHODS = {_STORED, zipfile.ZIP_DEFLATED}
 _LARGEST_TOTAL = 16 << 30
-_LARGEST_DIRECTORY = 64 << 20
-_CHUNK = 1 << 18
 _LARGEST_RATIO = 100  # machine code deflates to a third, text to a tenth
 # What Windows takes for a device, whatever follows the first dot.
 _DEVICE = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?:\..*)?", re.IGNORECASE)
@@ -98,7 +96,7 @@ def _read_directory(file: BinaryIO, size: int) -> tuple[list[_Entry], int]:
     end = size - END.size
     magic, *numbers, comment = END.unpack(_read(file, end, END.size))
     if magic != b"PK\5\6" or comment:
-        raise zipfile.BadZipFile("it does not end with the end of a directory")
+        raise zipfile.BadZipFile("it does not end as a zip file does")
     locator = _read(file, end - LOCATOR64.size, LOCATOR64.size)
     if locator.startswith(b"PK\6\7"):
         end -= LOCATOR64.size + END64.size
@@ -106,8 +104,8 @@ def _read_directory(file: BinaryIO, size: int) -> tuple[list[_Entry], int]:
     *disks, count, length, start = numbers
     if disks != [0, 0, count]:
         raise zipfile.BadZipFile("it is a part of a zip file")
-    if start + length != end or length > _LARGEST_DIRECTORY:
-        raise zipfile.BadZipFile("its directory is elsewhere than it says")
+    if start + length != end:
+        raise zipfile.BadZipFile("its list of members is not where it says: bytes were added, or are missing")
     entries = list(_parse_directory(_read(file, start, length)))
     if len(entries) != count:
         raise zipfile.BadZipFile(f"its directory has {len(entries)} members, its end says {count}")
@@ -181,10 +179,13 @@ def _check_entry(entry: _Entry) -> Iterator[str]:
         "is not marked as UTF-8": not name.isascii() and not entry.flags & UTF8,
         "is a symbolic link": kind == stat.S_IFLNK,
         "is no regular file": kind not in {0, stat.S_IFLNK, stat.S_IFDIR if is_folder else stat.S_IFREG},
-        "is encrypted": entry.flags & _ENCRYPTED,
+        f"has unknown flags {entry.flags:#x}": entry.flags & ~_FLAGS,
         f"is compressed by method {entry.method}, expected deflate": entry.method not in _METHODS,
         "has two sizes, and is not compressed": entry.method == _STORED and entry.compressed != entry.size,
-        "is a directory with data": is_folder and (entry.size or entry.crc),
+        # Who reads from the first byte on cannot tell where such data end.
+        "is not compressed, and its size is behind it": entry.method == _STORED and entry.flags & _DESCRIBED,
+        # Some tools deflate the nothing of a directory, to two bytes.
+        "is a directory with data": is_folder and (entry.size or entry.crc or entry.compressed > 2),
     }
     yield from (f"{name!r} {problem}" for problem, found in problems.items() if found)
 
@@ -204,7 +205,7 @@ def _check_names(names: Iterable[str]) -> Iterator[str]:
     """Yield names that some file systems do not tell apart, and files that others need as directories."""
     folded = [unicodedata.normalize("NFC", name).casefold() for name in names]
     there = Counter(name.removesuffix("/") for name in folded)
-    yield from (f"{name!r} is there {count} times, for some file systems" for name, count in there.items() if count > 1)
+    yield from (f"{name!r} is there {count} times, case folded" for name, count in there.items() if count > 1)
     above = {str(parent) for name in folded for parent in PurePosixPath(name).parents}
     files = {name for name in folded if not name.endswith("/")}
     yield from (f"{name!r} is a file and a directory" for name in sorted(files & above))
@@ -224,7 +225,8 @@ def _check_places(file: BinaryIO, entries: Iterable[_Entry], start: int) -> Iter
             raise zipfile.BadZipFile(f"{entry.name!r} has no header")
         field = _find_wide(names[named:])
         # Writers that did not know the sizes keep room for both, and may need none in the end.
-        if len(field) != 16 or (size, compressed) == (LIMIT32, LIMIT32):
+        unneeded = {bytes(16), struct.pack("<2Q", size, compressed)}
+        if field not in unneeded or (size, compressed) == (LIMIT32, LIMIT32):
             size, compressed = _widen(field, size, compressed)
         place += LOCAL.size + named + more + entry.compressed
         described = entry.flags & _DESCRIBED
@@ -249,64 +251,3 @@ def _descriptor_length(file: BinaryIO, place: int, data: bytes) -> int:
         if file.read(len(record)) == record:
             return len(record)
     raise zipfile.BadZipFile("what follows a member's data says something else than the directory")
-
-
-class StrictArchive(zipfile.ZipFile):
-    """A zip file that was checked, whose members can be read only where their streams end with their data.
-
-    Others read on behind the end of a stream, or take what lies there for another member.
-    """
-
-    def open(
-        self,
-        name: str | zipfile.ZipInfo,
-        mode: Literal["r", "w"] = "r",
-        pwd: bytes | None = None,
-        *,
-        force_zip64: bool = False,
-    ) -> IO[bytes]:
-        """Return the bytes of a member; reading them to the end raises a `BadZipFile` where they are damaged."""
-        info = name if isinstance(name, zipfile.ZipInfo) else self.getinfo(name)
-        if mode == "w" or info.compress_type == _STORED or self.fp is None:
-            return super().open(info, mode, pwd, force_zip64=force_zip64)
-        return io.BufferedReader(_Inflated(self.fp.fileno(), info), _CHUNK)
-
-
-class _Inflated(io.RawIOBase):
-    """The inflated bytes of one member."""
-
-    def __init__(self, descriptor: int, info: zipfile.ZipInfo) -> None:
-        header = os.pread(descriptor, LOCAL.size, info.header_offset)
-        *_, named, more = LOCAL.unpack(header)
-        self._descriptor, self._info = descriptor, info
-        self._place = info.header_offset + LOCAL.size + named + more
-        self._end = self._place + info.compress_size
-        self._stream = zlib.decompressobj(-zlib.MAX_WBITS)
-        self._size = self._crc = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill a buffer with what comes next."""
-        data = b""
-        while not data and not self._stream.eof:
-            compressed = self._stream.unconsumed_tail or self._take()
-            data = self._stream.decompress(compressed, len(buffer))
-        self._size += len(data)
-        self._crc = zlib.crc32(data, self._crc)
-        if self._size > self._info.file_size or (not data and not self._is_whole()):
-            raise zipfile.BadZipFile(f"the data of {self._info.filename!r} is not what its header says")
-        buffer[: len(data)] = data
-        return len(data)
-
-    def _take(self) -> bytes:
-        data = os.pread(self._descriptor, min(_CHUNK, self._end - self._place), self._place)
-        if not data:
-            raise zipfile.BadZipFile(f"the data of {self._info.filename!r} ends within its stream")
-        self._place += len(data)
-        return data
-
-    def _is_whole(self) -> bool:
-        ended = self._place == self._end and not self._stream.unused_data
-        return ended and (self._size, self._crc) == (self._info.file_size, self._info.CRC)

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import IO
 
 from pjrtwheel.errors import WheelError, shorten
-from pjrtwheel.wheel.container import StrictArchive, check_container
+from pjrtwheel.wheel.container import check_container
+from pjrtwheel.wheel.strict_archive import StrictArchive
 
 # Signatures of RECORD that nobody checks, and that RECORD cannot list (PEP 427); wheels with them are refused.
 OBSOLETE = ("RECORD.jws", "RECORD.p7s")
@@ -108,14 +109,14 @@ def open_wheel(path: Path) -> Iterator[zipfile.ZipFile]:
     try:
         with path.open("rb") as file:
             refuse_problems(path, check_container(file))
-        with StrictArchive(path) as archive:
-            yield archive
+            with StrictArchive(file) as archive:
+                yield archive
     except (FileNotFoundError, IsADirectoryError) as error:
         raise WheelError(f"no such wheel: {path}") from error
     except DAMAGE as error:
         raise WheelError(
             f"{path.name} is a damaged wheel: {error}",
-            cause="the download or copy was cut short, or the file is no wheel",
+            cause="it was cut short or changed on the way, or is no wheel",
             remedy="fetch it again",
         ) from error
 

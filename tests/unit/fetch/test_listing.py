@@ -73,6 +73,19 @@ def test_pages_in_html(index: tuple[str, Path]) -> None:
         assert list_wheels("abacus-pjrt", IndexSettings((url,)), sizes=sizes) == (expected,)
 
 
+def test_a_page_offers_files_of_its_project_alone(index: tuple[str, Path]) -> None:
+    """A wheel of ours on the page of another project is nobody's, and a server does not name files of this machine."""
+    url, folder = index
+    links = [f'<a href="{name}#sha256={DIGEST}">{name}</a>' for name in (NAME, "jaxlib_cpu-2.0-py3-none-any.whl")]
+    write_files(folder, {"simple/abacus-pjrt/index.html": "".join(links), NAME: "12345"})
+    found = list_wheels("abacus-pjrt", IndexSettings((url,)), sizes=False)
+    assert [file.filename for file in found] == [NAME]
+    page = f'<a href="{(folder / NAME).as_uri()}#sha256={DIGEST}">{NAME}</a>'
+    write_files(folder, {"simple/abacus-pjrt/index.html": page})
+    with pytest.raises(FetchError, match=f"leads to files of this machine: {NAME}"):
+        list_wheels("abacus-pjrt", IndexSettings((url,)))
+
+
 def test_index_without_digests_is_refused(index: tuple[str, Path]) -> None:
     """What has no digest cannot be pinned without a download."""
     url, folder = index
