@@ -13,6 +13,7 @@ import importlib.machinery
 import json
 import os
 import shutil
+import signal
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -281,6 +282,7 @@ def _print_tasks() -> None:
 def main(options: str, words: Sequence[str]) -> None:
     """Become nox for the session of a name; without a name print the everyday tasks."""
     if not words:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # its reader may be `head`
         _print_tasks()
         return
     name, *arguments = words
