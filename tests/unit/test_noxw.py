@@ -89,6 +89,14 @@ def test_an_unknown_name_gets_the_nearest(root: Path, words: list[str], status: 
     assert any(said.startswith(line) for said in done.stderr.splitlines())
 
 
+@pytest.mark.parametrize("name", ["bench", "docs", "format", "lint", "slow", "tests", "unit", "update"])
+def test_a_session_says_its_arguments(root: Path, name: str) -> None:
+    """Where it is no command, which has a parser, nothing is run for that."""
+    done = open_door(root, name, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith((f"usage: ./noxw {name} [", f"usage: ./noxw {name} assemble|"))
+
+
 @pytest.mark.parametrize(
     ("words", "read"),
     [
