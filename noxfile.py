@@ -13,6 +13,7 @@ import importlib.machinery
 import json
 import os
 import shutil
+import signal
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -45,6 +46,7 @@ EVERYDAY = {
     "publish": ("attest", "publish"),
     "develop": ("tests", "lint", "update"),
 }
+OWN_HELP = ("debian", "fuzz")  # sessions whose programs say more of their options than a line here
 
 
 def _load_noxw() -> ModuleType:
@@ -132,13 +134,13 @@ def write_format(session: nox.Session) -> None:
 
 @nox.session
 def unit(session: nox.Session) -> None:
-    """Run the unit tests: no network, no Bazel, no compiler."""
+    """Run the unit tests, which need no network, no Bazel and no compiler: [ARGUMENT OF PYTEST]..."""
     _run(session, "tests", *PYTEST, *PARALLEL, *UNIT, *session.posargs)
 
 
 @nox.session(default=False)
 def tests(session: nox.Session) -> None:
-    """Run all tests but the slow ones, on real wheels, and measure coverage; with arguments of pytest only those."""
+    """Run all tests but the slow ones, and measure coverage; with arguments only those: [ARGUMENT OF PYTEST]..."""
     if session.posargs:
         _run(session, "tests", *PYTEST, *session.posargs)
     else:
@@ -179,7 +181,7 @@ BENCHMARKS = {"assemble": "assemble.py", "cpu": "cpu_client.py", "detect": "dete
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Compare with the standard tools: NAME [OPTIONS], of assemble, cpu and detect; a goal that is missed is said."""
+    """Compare with the standard tools, and say which goal is missed: assemble|cpu|detect [OPTION]..."""
     name, *options = session.posargs or [""]
     if name not in BENCHMARKS:
         session.error(f"which one? there are: {', '.join(BENCHMARKS)}")
@@ -266,7 +268,8 @@ for _name in ("build_jaxlib", "build_all", "release"):
 def _summarize(name: str) -> str:
     """Return what a session or a command says of itself."""
     session = nox.registry.get().get(name)
-    return (session.func.__doc__ or "" if session else COMMANDS[name]).rstrip(".")
+    text = session.func.__doc__ or "" if session else COMMANDS[name]
+    return text if text.endswith("...") else text.removesuffix(".")
 
 
 def _print_tasks() -> None:
@@ -278,9 +281,15 @@ def _print_tasks() -> None:
     print("all sessions and commands: ./noxw -l; the options of one: ./noxw NAME --help")
 
 
+def _print_usage(name: str) -> None:
+    summary, _, arguments = _summarize(name).rpartition(": ")
+    print(f"usage: ./noxw {name} {arguments}\n\n{summary}")
+
+
 def main(options: str, words: Sequence[str]) -> None:
     """Become nox for the session of a name; without a name print the everyday tasks."""
     if not words:
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # its reader may be `head`
         _print_tasks()
         return
     name, *arguments = words
@@ -291,6 +300,9 @@ def main(options: str, words: Sequence[str]) -> None:
         print(*(f"       nearest to it: {', '.join(nearest)}\n" for _ in nearest[:1]), sep="", end="", file=sys.stderr)
         print("       all of them: ./noxw -l", file=sys.stderr)
         sys.exit(3)
+    if arguments in (["--help"], ["-h"]) and not (name in OWN_HELP or NOXW.find_command(name)):
+        _print_usage(name)
+        return
     command = [sys.executable, "-P", "-m", "nox", *json.loads(options), "--session", name]
     os.execv(sys.executable, [*command, "--", *arguments])  # noqa: S606 - an argument list
 

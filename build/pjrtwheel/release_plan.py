@@ -41,9 +41,8 @@ class PlannedBuild:
     def __str__(self) -> str:
         """The line of the plan."""
         bindings = len(self.wheels) - len(self.backends)
-        return f"{self.platform:<16}{count(len(self.wheels), 'wheel')}, {self.there} of them there: " + ", ".join(
-            (*self.backends, f"jaxlib for {count(bindings, 'Python')}")
-        )
+        parts = ", ".join((*self.backends, f"jaxlib for {count(bindings, 'Python')}"))
+        return f"{self.platform:<16}{parts}: {count(len(self.wheels), 'wheel')}, {self.there} of them there"
 
 
 def plan_builds(release: Release, backends: Sequence[Backend], *, dist: Path, host: Platform) -> Iterator[PlannedBuild]:

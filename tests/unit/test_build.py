@@ -16,6 +16,7 @@ import pytest
 
 from pjrtwheel import build as steps
 from pjrtwheel import cli
+from pjrtwheel.abis import name_python
 from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.bazel import invoke
 from pjrtwheel.bazel.events import Action, BuildLog
@@ -339,6 +340,9 @@ def test_the_next_step_installs_what_was_built(root: Path, published: str | None
     """With exact pins, from where the wheels are; wheels for other machines are indexed."""
     request = BuildRequest(root, RELEASE, (load_backends(root)["cpu"],), host_platform())
     pins = f"jax=={RELEASE.version} jaxlib-cpu=={RELEASE.set_version}"
-    assert command.describe_next(request, Path("/dist"), published) == f"pip install --find-links /dist{places} {pins}"
+    pythons, _, line = command.describe_next(request, Path.cwd() / "dist", published).partition("): ")
+    oldest = name_python(RELEASE.pythons(request.platform.name)[0])
+    assert pythons == f"next (in an environment with Python {oldest} or newer"
+    assert line == f"pip install --find-links dist{places} {pins}"
     other = dataclasses.replace(request, platform=next(p for p in PLATFORMS.values() if p != host_platform()))
-    assert command.describe_next(other, Path("/dist"), None) == "./noxw index --dist /dist"
+    assert command.describe_next(other, Path("/dist"), None) == "next: ./noxw index --dist /dist"

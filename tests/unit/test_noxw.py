@@ -56,6 +56,12 @@ def test_without_a_name_it_prints_a_dozen_tasks_in_groups(root: Path) -> None:
     assert max(map(len, lines)) <= 80
 
 
+def test_a_reader_may_take_the_first_tasks_alone(root: Path) -> None:
+    """As `head -1` does: nothing is said about the pipe that it closed."""
+    done = run("sh", "-c", '"$0" "$1" [] | true', sys.executable, root / "noxfile.py")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_the_sessions_are_those_that_are_promised(root: Path) -> None:
     """By name, for those who call nox itself; everything else is a command of pjrtwheel."""
     done = run(sys.executable, "-m", "nox", "--noxfile", root / "noxfile.py", "--list")
@@ -81,6 +87,14 @@ def test_an_unknown_name_gets_the_nearest(root: Path, words: list[str], status: 
     done = open_door(root, *words)
     assert done.returncode == status
     assert any(said.startswith(line) for said in done.stderr.splitlines())
+
+
+@pytest.mark.parametrize("name", ["bench", "docs", "format", "lint", "slow", "tests", "unit", "update"])
+def test_a_session_says_its_arguments(root: Path, name: str) -> None:
+    """Where it is no command, which has a parser, nothing is run for that."""
+    done = open_door(root, name, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith((f"usage: ./noxw {name} [", f"usage: ./noxw {name} assemble|"))
 
 
 @pytest.mark.parametrize(

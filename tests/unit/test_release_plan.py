@@ -69,6 +69,12 @@ def test_a_dry_run_shows_the_plan_alone(
     assert not dist.exists()
 
 
+def test_a_build_says_how_many_of_its_wheels_are_there() -> None:
+    """After what it makes, which is not there for that."""
+    line = str(PlannedBuild("macos_arm64", ("cpu",), ("a", "b", "c"), 1))
+    assert line.split(maxsplit=1)[1] == "cpu, jaxlib for 2 Pythons: 3 wheels, 1 of them there"
+
+
 def test_each_step_is_a_command(release: Release) -> None:
     """Wheels first, what is made of them after that; each could be run alone, by the arguments that it gets."""
     builds = (PlannedBuild("linux_x86_64", ("cpu",), (), 0), PlannedBuild("macos_arm64", (), (), 0))

@@ -8,6 +8,7 @@ import shlex
 import sys
 from pathlib import Path
 
+from pjrtwheel.abis import name_python
 from pjrtwheel.backend import load_backends, pick_backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.build import build, parse_provider, promised_wheels
@@ -102,24 +103,27 @@ def execute(args: argparse.Namespace) -> int:
     if unknown:
         remedy = f"./noxw facts --release {release.version}"
         print(f"jaxlib-select knows no {', '.join(unknown)} of {release.version} yet: {remedy}", file=sys.stderr)
-    print(f"next: {describe_next(request, dist, args.set)}")
+    print(describe_next(request, dist, args.set))
     return 0
 
 
 def describe_next(request: BuildRequest, dist: Path, published: str | None) -> str:
-    """Return the command that installs a backend for this machine, or else the one that makes an index."""
+    """Return a line with the command that installs a backend for this machine, or else the one that makes an index.
+
+    It says which Pythons the wheels are for: the one that builds may be older.
+    """
     if len(request.backends) != 1 or request.platform != host_platform():
-        return shlex.join(["./noxw", "index", "--dist", display_path(dist)])
+        return "next: " + shlex.join(["./noxw", "index", "--dist", display_path(dist)])
     (backend,) = request.backends
     version = request.lock.version if request.lock else request.release.set_version
-    places = ["--find-links", str(dist)]
+    oldest = name_python(request.release.pythons(request.platform.name)[0])
+    places = ["--find-links", display_path(dist)]
     if published and "://" in published:
         places += ["--extra-index-url", published]
     elif published and Path(published).exists():
         places += ["--find-links", published]
-    return shlex.join(
-        ["pip", "install", *places, f"jax=={request.release.version}", f"{backend.distribution}=={version}"]
-    )
+    pins = [f"jax=={request.release.version}", f"{backend.distribution}=={version}"]
+    return f"next (in an environment with Python {oldest} or newer): " + shlex.join(["pip", "install", *places, *pins])
 
 
 def _find_set(root: Path, args: argparse.Namespace, platform: Platform, cache: Path) -> PublishedSet:
