@@ -27,18 +27,20 @@ def find_added_indexes(installer: Installer, folder: Path, environ: Mapping[str,
     """Return the variables that add an index or a folder of wheels to those given, and the file of the project."""
     found = [name for name in _VARIABLES[installer.kind] if installer.sources and environ.get(name)]
     if installer.kind == "uv":
-        return [*found, *_find_uv_file(folder, replaced="--index-url" in installer.sources)]
+        given = environ.get("UV_CONFIG_FILE", "")
+        return [*found, *_find_uv_file(folder, given, replaced="--index-url" in installer.sources)]
     file = Path(environ.get("PIP_CONFIG_FILE", ""))
     adds = installer.sources and file.is_file() and _PIP_KEYS.search(file.read_text("utf-8", "replace"))
     return [*found, *([str(file)] if adds else [])]
 
 
-def _find_uv_file(folder: Path, *, replaced: bool) -> list[str]:
-    """Return the file that uv is configured by, from a folder upwards, if it adds an index."""
-    for path in (place / name for place in (folder, *folder.parents) for name in ("uv.toml", "pyproject.toml")):
+def _find_uv_file(folder: Path, given: str, *, replaced: bool) -> list[str]:
+    """Return the file that uv is configured by, the given one or from a folder upwards, if it adds an index."""
+    found = (place / name for place in (folder, *folder.parents) for name in ("uv.toml", "pyproject.toml"))
+    for path in [Path(given)] if given else found:
         try:
             document: Any = tomllib.loads(path.read_text("utf-8"))
-            table = document if path.name == "uv.toml" else document["tool"]["uv"]
+            table = document["tool"]["uv"] if path.name == "pyproject.toml" else document
             return [str(path)] if any(_adds(part, replaced=replaced) for part in (table, table.get("pip", {}))) else []
         except (OSError, ValueError, LookupError, TypeError, AttributeError):
             continue  # there is none, or uv says what is wrong with it

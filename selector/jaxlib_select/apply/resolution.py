@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from jaxlib_select.apply.installer import Installer, bindings_of, is_ours, run_installer, turned_around
+from jaxlib_select.apply.installer import Installer, bindings_of, is_ours, name_of, run_installer, turned_around
 from jaxlib_select.apply.pylock import Group, Table, build_tag, filename
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import InstallError, LockError
@@ -48,6 +48,7 @@ def resolve_group(decision: Decision, installer: Installer, *, quiet: bool = Fal
 
 def _resolve(requirements: Sequence[str], installer: Installer, *options: str, quiet: bool = False) -> list[Table]:
     """Return what requirements bring along, as tables of `packages` (PEP 751); errors as of `resolve_group`."""
+    options = (*only_wheels(requirements), *options)
     with tempfile.TemporaryDirectory(prefix="jaxlib-select-") as folder:
         asked, answer = Path(folder, "requirements.in"), Path(folder, "pylock.toml")
         if installer.kind == "pip":  # its report says what it would install (pip 22.2 or newer)
@@ -118,13 +119,23 @@ def find_wheels(decisions: Iterable[Decision], installer: Installer) -> tuple[In
     for sources in dict.fromkeys([installer.sources, *turned]):
         found = replace(installer, sources=sources)
         try:
-            packages = _resolve(wanted, found, "--no-deps", quiet=True)
+            packages = _resolve(wanted, found, "--no-deps", "--only-binary=:all:", quiet=True)
             _check_jaxlib(packages)
         except InstallError as error:
             failures.append(error)
         else:
             return found, packages
     raise failures[-1]
+
+
+def only_wheels(requirements: Iterable[str]) -> tuple[str, ...]:
+    """Return the options by which uv and pip build no source that has a name of ours, or our jaxlib's.
+
+    >>> only_wheels(["jaxlib-cpu==0.11.2", "flax"])
+    ('--only-binary', 'jaxlib', '--only-binary', 'jaxlib-cpu')
+    """
+    ours = dict.fromkeys(name for name in map(name_of, requirements) if is_ours(name))
+    return tuple(word for name in (["jaxlib", *ours] if ours else []) for word in ("--only-binary", name))
 
 
 def show_wheels(packages: Iterable[Table]) -> list[str]:
@@ -136,12 +147,11 @@ def show_wheels(packages: Iterable[Table]) -> list[str]:
     """
     rows = []
     for package in packages:
-        for file in (*package.get("wheels", []), *([package["sdist"]] if "sdist" in package else [])):
-            name, place = filename(file), urlsplit(str(file.get("url", "")))
+        for file in package.get("wheels", []):
+            name, place = f"{filename(file).rsplit('-', 3)[0]}-*.whl", urlsplit(str(file.get("url", "")))
             folder, _, last = posixpath.dirname(unquote(place.path)).rpartition("/")
             path = folder if normalize(last) == package["name"] else f"{folder}/{last}"  # an index has one by project
-            short = f"{name.rsplit('-', 3)[0]}-*.whl" if name.endswith(".whl") else name
-            rows.append((short, place.netloc.rpartition("@")[2], path))
+            rows.append((name, place.netloc.rpartition("@")[2], path))
     width = max((len(name) for name, *_ in rows), default=0)
     shown = [(name, host, shorten(path, _WIDTH - width - len("  from ") - len(host))) for name, host, path in rows]
     return [printable(f"{name:<{width}}  from {host}{path}") for name, host, path in shown]  # the host is never cut

@@ -9,10 +9,11 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 from jaxlib_select.apply.installer import accelerator_families, make_plan, run_installer, show, turned_around
 from jaxlib_select.apply.pylock import check_machine, lock_environment_of
-from jaxlib_select.apply.resolution import find_wheels, show_wheels
+from jaxlib_select.apply.resolution import find_wheels, only_wheels, show_wheels
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.cli import arguments
@@ -53,7 +54,9 @@ def execute(args: argparse.Namespace) -> int:
     installed = facts_for(environment)
     plugins = find_plugins(environment, os.environ, installed)
     families = accelerator_families(*arguments.facts_of(decisions), installed)
-    steps = make_plan(decisions, environment, plugins, installer, families=families)
+    wheels_only = only_wheels(text for decision in decisions for text in decision.requirements)
+    careful = replace(installer, sources=(*installer.sources, *wheels_only))
+    steps = make_plan(decisions, environment, plugins, careful, families=families)
     _print(args, decisions, steps)
     if args.dry_run:
         return 0

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Package indexes that `jaxlib-select` is given: several, unreachable ones, and one of PyTorch."""
 
+import shlex
+import shutil
 import socket
 import tomllib
 from collections.abc import Callable
@@ -94,6 +96,28 @@ def test_jaxs_own_jaxlib_is_neither_installed_nor_locked(
             said = online.select(*command, *target, *where, status=4)
             assert ": --index-url URL, or --find-links DIR" in said
     assert (backends(python), (bench.folder / "requirements.txt").exists()) == ({}, False)
+
+
+@pytest.mark.parametrize("installer", ["uv", "pip"])
+def test_no_source_of_a_strangers_is_run(bench: Bench, installer: str) -> None:
+    """Where the only file of our version is an sdist: that is an error, not a build."""
+    python, marker = bench.python("new", pip=True), bench.folder / "marker"
+    folder = bench.folder / "sources"
+    shutil.copytree(bench.wheels, folder, ignore=shutil.ignore_patterns("jaxlib_cpu-*"))
+    source = bench.folder / f"packed/jaxlib_cpu-{VERSION}"
+    source.mkdir(parents=True)
+    backend = '[build-system]\nrequires = []\nbuild-backend = "setup"\nbackend-path = ["."]\n'
+    (source / "pyproject.toml").write_text(backend)
+    (source / "setup.py").write_text(f"open({str(marker)!r}, 'w')\n")
+    shutil.make_archive(str(folder / source.name), "gztar", source.parent)
+    target = bench.target(python, "cpu", installer)[:-1]
+    for command in (("install", "jax"), ("lock", "jax", "-o", "requirements.txt")):
+        said = bench.select(*command, *target, folder, status=4)
+        assert "error: the package index does not have what is wanted" in said
+    planned = bench.select("install", "jax", "--dry-run", *target, folder).splitlines()
+    (step,) = (line for line in planned if " install " in line)
+    assert bench.attempt(*shlex.split(step)).returncode != 0
+    assert not marker.exists()
 
 
 def write_torch(bench: Bench) -> Path:

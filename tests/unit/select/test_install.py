@@ -172,10 +172,12 @@ def test_variables_that_add_an_index(tmp_path: Path) -> None:
     config = tmp_path / "pip.conf"
     config.write_text("[global]\nextra-index-url =\n    https://a\n")
     environ = dict.fromkeys(("UV_INDEX", "UV_INDEX_URL", "PIP_FIND_LINKS", "PIP_INDEX_URL"), "https://a")
-    environ["PIP_CONFIG_FILE"] = str(config)
+    own = tmp_path / "own.toml"
+    own.write_text('index = [{url = "https://a"}]')
+    environ |= {"PIP_CONFIG_FILE": str(config), "UV_CONFIG_FILE": str(own)}
     found = [find_added_indexes(replace(tool, sources=tuple(GIVEN)), tmp_path, environ) for tool in (UV, PIP)]
-    assert found == [["UV_INDEX"], ["PIP_FIND_LINKS", str(config)]]
-    assert [find_added_indexes(tool, tmp_path, environ) for tool in (UV, PIP)] == [[], []]
+    assert found == [["UV_INDEX", str(own)], ["PIP_FIND_LINKS", str(config)]]
+    assert [find_added_indexes(tool, tmp_path, environ) for tool in (UV, PIP)] == [[str(own)], []]
 
 
 @pytest.mark.parametrize(
@@ -238,7 +240,8 @@ def test_the_command_shows_what_it_would_do(
     options = ["--machine", write_machine(H100), "--python", make_python(), "--dry-run", "--json"]
     document = json.loads(select("install", "jax", *options).out)
     assert document["decisions"][0]["package"] == "jaxlib-cuda-13"
-    assert document["commands"][0][-2:] == ["jax==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3+split.1"]
+    wheels = ["--only-binary", "jaxlib", "--only-binary", "jaxlib-cuda-13"]
+    assert document["commands"][0][-6:] == [*wheels, "jax==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3+split.1"]
     said = select("install", "torch", *options, "--index-url", "https://mine")
     assert (said.status, "https://mine" in said.out, "https://mine" in said.err) == (0, False, True)
 

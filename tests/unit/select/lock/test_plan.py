@@ -14,7 +14,7 @@ from jaxlib_select.apply.formats import write_toml
 from jaxlib_select.apply.groups import make_choices
 from jaxlib_select.apply.locations import local_file, make_relative, pack_arguments, unpack_arguments
 from jaxlib_select.apply.lock_file import read_lock, write_again
-from jaxlib_select.apply.pylock import Table, build_document
+from jaxlib_select.apply.pylock import build_document
 from jaxlib_select.apply.resolution import pip_remark, read_report, show_wheels
 from jaxlib_select.choose.policy import Policy
 from jaxlib_select.errors import LockError, UsageError
@@ -84,11 +84,10 @@ def test_where_wheels_come_from() -> None:
     """A line of at most 80 columns for each, with the index of its project, or its folder; a host is never cut."""
     host = f"{'long.' * 20}example.org"
     places = [f"https://me:secret@e.org/{'d' * 80}", "file:///w%1b%20x", f"https://{host}/simple/jax"]
-    rows: list[Table] = [{"name": "jax", "sdist": {"url": "https://e.org/jax/jax-1.tar.gz"}}]
-    rows += [{"name": "jax", "wheels": [{"url": f"{place}/jax-1%2Bs.1-py3-none-any.whl"}]} for place in places]
+    files = [{"url": f"{place}/jax-1%2Bs.1-py3-none-any.whl"} for place in places]
     start = "jax-1+s.1-*.whl  from "
     long = f"{start}e.org/{'d' * 49}..."
-    assert show_wheels(rows) == ["jax-1.tar.gz     from e.org", long, f"{start}/w? x", f"{start}{host}..."]
+    assert show_wheels([{"name": "jax", "wheels": files}]) == [long, f"{start}/w? x", f"{start}{host}..."]
     assert len(long) == 80
 
 
