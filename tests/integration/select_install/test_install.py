@@ -69,7 +69,7 @@ def test_apply_replaces_a_jaxlib_that_is_not_ours(bench: Bench, stock_jax: tuple
 
 @pytest.mark.parametrize("installer", ["uv", "pip"])
 def test_no_file_of_the_working_directory_is_run(bench: Bench, installer: str) -> None:
-    """A project may have modules of any name, or a stranger's: neither this program nor pip imports them."""
+    """A working folder may have modules of any name: neither this program nor pip imports them."""
     python, folder = bench.python("clean", pip=True), bench.folder / "project"
     folder.mkdir()
     for name in ("jax", "json", "pip", "tomllib"):
