@@ -15,9 +15,12 @@ from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement, build_of
 from pjrtwheel.errors import AttestError, PjrtWheelError, fit
 from pjrtwheel.record.entries import Entry, check_sets
 from pjrtwheel.release.wheels import identify
+from pjrtwheel.sets import BINDINGS
+from pjrtwheel.sets.tags import tag_of_wheel
 from pjrtwheel.sets.wheel_sets import read_lock
 from pjrtwheel.verify import documents
 from pjrtwheel.verify.contents import read_contents
+from pjrtwheel.wheel.names import parse_name
 
 _REMEDY = "do not install it; get the release again, from who published it"
 
@@ -52,11 +55,13 @@ def verify_release(
 
 
 def _check_entries(release: ReleaseFolder) -> Iterator[str]:
-    """Wheels are of the version that the statement names, as its tag does, of one set, and of builds that it names."""
+    """The tag follows from the wheels; they are of the stated version, of one set, and of builds that are named."""
     parameters = release.statement.parameters
     version = parameters.version
-    if version not in release.tag:
-        yield f"its tag does not name {version}"
+    names = [parse_name(entry.filename) for entry in release.entries]
+    of_bindings = {tag_of_wheel(name) for name in names if name.distribution == BINDINGS}  # which number the set
+    if {release.tag} != (tags := of_bindings or set(map(tag_of_wheel, names))):
+        yield f"its tag is {release.tag}, that of its wheels {fit(sorted(tags))}"
     yield from (f"{entry.filename} is not of {version}" for entry in release.entries if entry.version != version)
     try:
         check_sets(release.entries, release.tag)

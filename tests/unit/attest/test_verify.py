@@ -14,8 +14,9 @@ from pjrtwheel.attest.make import make_release
 from pjrtwheel.attest.release_folder import SUMS_FILENAME, format_sums, parse_sums, read_release_folder
 from pjrtwheel.attest.signature import format_envelope, load_signer, parse_envelope
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement, Subject, parse_statement
-from pjrtwheel.attest.verify import _check_wheels
+from pjrtwheel.attest.verify import _check_wheels, verify_release
 from pjrtwheel.cli import main
+from pjrtwheel.errors import AttestError
 from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries
 from pjrtwheel.tables import write_json
@@ -172,6 +173,18 @@ def test_a_lock_of_another_release_file_is_refused(release: Path) -> None:
     none = replace(definition, dependencies=tuple(entry for entry in inputs if not entry.name.startswith("releases/")))
     silent = replace(found.statement, provenance=replace(provenance, definition=none))
     assert len(_check_wheels(replace(found, statement=silent))) == len(ours)
+
+
+@pytest.mark.parametrize("tag", [f"v9.9-{TAG}", f"{TAG}+2", TAG.removeprefix("v"), f"{TAG}\nsigned by key.pub"])
+def test_the_tag_is_that_of_the_wheels(release: Path, tag: str) -> None:
+    """Whatever the statement says: their version in it is not enough."""
+    found = read_release_folder(release)
+    definition = found.statement.provenance.definition
+    renamed = replace(definition, parameters=replace(definition.parameters, tag=tag))
+    statement = replace(found.statement, provenance=replace(found.statement.provenance, definition=renamed))
+    with pytest.raises(AttestError) as caught:
+        verify_release(replace(found, statement=statement), documents_only=True)
+    assert caught.value.cause.endswith(f"that of its wheels {TAG}")
 
 
 def test_key_and_tag_decide(release: Path, run: Run) -> None:
