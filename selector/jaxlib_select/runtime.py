@@ -20,15 +20,14 @@ from typing import Any
 
 from jaxlib_select.apply.installer import show
 from jaxlib_select.choose.decision import Decision
-from jaxlib_select.choose.ranking import Elsewhere, known_names, offers
-from jaxlib_select.choose.resolvers.jax import find_elsewhere
+from jaxlib_select.choose.resolve import reason_for
 from jaxlib_select.doctor import examine
-from jaxlib_select.doctor.choice import decide, missing_hardware, upstream_name
-from jaxlib_select.doctor.examine import facts_for, installer_of
+from jaxlib_select.doctor.choice import decide, missing_hardware
+from jaxlib_select.doctor.examine import facts_for, has_ours, installer_of
 from jaxlib_select.doctor.predict import ALIASES, BUILT_IN
 from jaxlib_select.doctor.remedies import show_decision
 from jaxlib_select.errors import BackendError
-from jaxlib_select.facts import Facts
+from jaxlib_select.facts import OURS, UPSTREAM
 from jaxlib_select.installed.environment import this_environment
 from jaxlib_select.installed.plugins import find_plugins
 from jaxlib_select.machine import detect
@@ -226,7 +225,7 @@ def distributions_of(backend: str) -> tuple[str, ...]:
         name
         for entry in facts.backends
         if squeeze(backend) in map(squeeze, (entry.name, *entry.variants))
-        for name in (entry.distribution, upstream_name(entry.name))
+        for name in entry.distributions
     )
 
 
@@ -249,7 +248,8 @@ def explain_absence(backend: str, said: str = "") -> BackendError:
     environment, machine = this_environment(), detect.detect()
     report = examine.examine_here(environment, machine)
     wanted, facts = platforms_of(backend), facts_for(environment)
-    decision = _best(machine, facts, backend)
+    provider = OURS if has_ours(environment) else UPSTREAM
+    decision = _best(machine, backend, provider, facts.release)
     installed = decision is None or is_installed(decision.package)
     reasons = [] if decision is None or installed else [f"{decision.package} is not installed"]
     absent = missing_hardware(machine, facts.backends)
@@ -258,31 +258,23 @@ def explain_absence(backend: str, said: str = "") -> BackendError:
     elif installed:
         reasons += [entry.reason for entry in report.prediction.platforms if entry.platform in wanted and entry.reason]
     remedy, note = "find out more: jaxlib-select doctor", ""
-    other = _find_offer(machine, facts, backend)
-    if other is not None:
-        reasons, remedy = [other.problem], other.advice()
-    elif decision is not None and not installed:
+    if decision is None or decision.backend == "cpu":  # another release may have it
+        other = decide(machine, "prefer-gpu" if backend in ALIASES else backend, provider)
+        here = decide(machine, "auto", provider, facts.release)
+        if other is not None and other.backend != "cpu" and here is not None:
+            reasons, decision, installed = [reason_for(here, other)], other, False
+    if decision is not None and not installed:
         command, note = show_decision(installer_of(environment), decision, os.environ)
         remedy = f"install it: {command}"
     cause = "; ".join(dict.fromkeys(reasons)) or said
     return BackendError(f"backend {backend!r} cannot be used here", cause=cause, remedy=remedy, note=note)
 
 
-def _best(machine: Machine, facts: Facts, backend: str) -> Decision | None:
+def _best(machine: Machine, backend: str, provider: str, release: str) -> Decision | None:
     """Return what to install for a name; of several platforms the one that the machine has."""
     if backend not in ALIASES:
-        return decide(machine, facts, backend)
-    preferred = decide(machine, facts, "prefer-gpu")
+        return decide(machine, backend, provider, release)
+    preferred = decide(machine, "prefer-gpu", provider, release)
     if preferred is not None and preferred.backend != "cpu":
         return preferred
-    return decide(machine, facts, ALIASES[backend][0])
-
-
-def _find_offer(machine: Machine, facts: Facts, backend: str) -> Elsewhere | None:
-    """Return another release that has what a name means, and runs here, if the installed one has nothing."""
-    decision = decide(machine, facts, "prefer-gpu" if backend in ALIASES else backend)
-    if decision is not None and decision.backend != "cpu":
-        return None
-    found = offers(machine, find_elsewhere("jax", machine, facts))
-    wanted = {*map(squeeze, ALIASES.get(backend, (backend,)))}
-    return next((other for other in found if wanted & {*map(squeeze, known_names([other.backend]))}), None)
+    return decide(machine, ALIASES[backend][0], provider, release)

@@ -10,6 +10,7 @@ from jaxlib_select.errors import UsageError
 
 DEFAULT = "JAXLIB_SELECT_BACKENDS_DEFAULT"
 BACKEND = "JAXLIB_SELECT_BACKEND_"  # the name of a package follows
+INDEX = "JAXLIB_SELECT_INDEX"
 _TIMEOUT = "JAXLIB_SELECT_TIMEOUT"
 
 _PREFIX = "JAXLIB_SELECT_"
@@ -20,11 +21,11 @@ _SHORTEST, _LONGEST = 0.1, 600.0  # seconds
 def check_names(environ: Mapping[str, str]) -> None:
     """Raise a `UsageError` for a variable that begins like ours and is none: a slip must not be ignored."""
     for name in environ:
-        own = name in {DEFAULT, _TIMEOUT} or name.startswith(BACKEND)
+        own = name in {DEFAULT, INDEX, _TIMEOUT} or name.startswith(BACKEND)
         if name.startswith(_PREFIX) and environ[name] and (not own or name in _SLIPS):
             raise UsageError(
                 f"unknown variable {name}",
-                remedy=f"known: {DEFAULT}, {_TIMEOUT}, and for one package such as {BACKEND}JAX",
+                remedy=f"known: {DEFAULT}, {INDEX}, {_TIMEOUT}, and for one package such as {BACKEND}JAX",
             )
 
 

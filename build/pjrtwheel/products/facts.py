@@ -31,6 +31,7 @@ from pjrtwheel.products.pure_python import requires_python
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.release.model import Release
 from pjrtwheel.verify.inspection import FindTool, make_finder
+from pjrtwheel.wheel.names import parse_name
 
 Place = tuple[str, str]  # names of a backend and of a platform
 
@@ -146,7 +147,13 @@ def make_facts(backends: Iterable[Backend], release: Release, known: Mapping[Pla
     """
     listed = sorted(backends, key=lambda backend: backend.name)
     facts = tuple(_backend_facts(backend, release, known) for backend in listed)
-    return Facts(release.version, facts, requires_python(listed), SCHEMA)
+    return Facts(release.version, facts, requires_python(listed), SCHEMA, _jaxlib_tags(release))
+
+
+def _jaxlib_tags(release: Release) -> dict[str, str]:
+    """Return the platforms of upstream's jaxlib, with the platform tags of its wheels."""
+    pins = [(key.rpartition(".")[2], pin) for key, pin in release.pins.items() if key.startswith("bindings.")]
+    return {platform: parse_name(pin.filename).tag.rpartition("-")[2] for platform, pin in pins}
 
 
 def write_facts(

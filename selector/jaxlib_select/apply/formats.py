@@ -92,12 +92,11 @@ def write_uv_snippet(decisions: Sequence[Decision], options: Sequence[str] = ())
 
 
 def _locations(options: Sequence[str]) -> dict[str, Any]:
-    """Return the settings of uv that say where wheels are: the first index comes first, the default one last."""
+    """Return the settings of uv that say where wheels are."""
     values: dict[str, list[str]] = {}
     for option, *given in by_option(options):
         values.setdefault(option, []).extend(given)
-    index: list[dict[str, Any]] = [{"url": url} for url in values.get("--extra-index-url", [])]
-    index += [{"url": url, "default": True} for url in values.get("--index-url", [])]
+    index: list[dict[str, Any]] = [{"url": url, "default": True} for url in values.get("--index-url", [])]
     found = {"index": index, "find-links": values.get("--find-links", []), "no-index": "--no-index" in values}
     return {key: value for key, value in found.items() if value}
 

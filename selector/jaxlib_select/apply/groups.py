@@ -8,10 +8,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from jaxlib_select.apply.installer import release_of
 from jaxlib_select.apply.pylock import SCHEMA, Evidence, LockEnvironment
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Choice, Policy, PolicySource
-from jaxlib_select.choose.resolve import choose, resolve, split_package
+from jaxlib_select.choose.resolve import choose, pick_versions, resolve
 from jaxlib_select.errors import PolicyError
 from jaxlib_select.machine.file import to_json
 from jaxlib_select.machine.model import Machine
@@ -45,17 +46,22 @@ class Choices:
             machine=json.dumps(to_json(self.machine), sort_keys=True),
             reasons={candidate.backend: candidate.reason for candidate in self.decision.candidates},
             arguments=tuple(arguments),
+            provider=self.decision.provider,
         )
 
 
 def make_choices(package: str, machine: Machine, policy: Policy, wanted: Sequence[str] | None = None) -> Choices:
     """Decide for a machine, and for the others that the lock shall serve: those named, or all with wheels here."""
     decision = resolve(package, machine, policy)
+    name, versions = pick_versions(package)
+    if release_of(decision) not in {"", versions[0]}:  # an older one serves this machine: all groups are of that
+        package = f"{name}=={release_of(decision)}"
     names = wanted if wanted is not None else [candidate.backend for candidate in decision.candidates]
     others: dict[str, Decision] = {}
     for backend in names:
         try:
-            other = resolve(package, machine, Policy((PolicySource(Choice(backend.strip(), "--groups")),)))
+            choice = PolicySource(Choice(backend.strip(), "--groups"))
+            other = resolve(package, machine, Policy((choice,), policy.provider), release=release_of(decision))
         except PolicyError:
             if wanted is not None:
                 raise
@@ -65,5 +71,5 @@ def make_choices(package: str, machine: Machine, policy: Policy, wanted: Sequenc
         variants = [replace(other, constraints=constraints) for constraints in bounds.values()]
         others.update({entry.group: entry for entry in variants})
     others.pop(decision.group, None)
-    asked = choose(split_package(package)[0], policy).backend
+    asked = choose(name, policy).backend
     return Choices(package, asked, machine, decision, tuple(others.values()))

@@ -21,15 +21,15 @@ from pathlib import Path
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import CPU
 from jaxlib_select.errors import InstallError, UsageError
-from jaxlib_select.facts import Facts
+from jaxlib_select.facts import UPSTREAM, Facts
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.installed.plugins import Plugin, locate, read_lock
 from jaxlib_select.names import normalize
 from jaxlib_select.sentences import shorten
 
 KINDS = ("uv", "pip")
-_INDEX_OPTIONS = ("--index-url", "--extra-index-url")
-SOURCE_OPTIONS = (*_INDEX_OPTIONS, "--find-links", "--no-index")  # understood by uv and pip alike
+_INDEX = "--index-url"
+SOURCE_OPTIONS = (_INDEX, "--find-links", "--no-index")  # understood by uv and pip alike
 
 _KEPT = 200  # lines of output that are searched for a reason
 # With which uv draws the tree of its reasons.
@@ -77,13 +77,11 @@ class Installer:
     sources: tuple[str, ...] = ()
 
     def only_from(self, index_url: str | None) -> Installer:
-        """Return it with one index instead of those that its sources name.
-
-        uv refuses two, pip takes the last, and either would take a package of the same version from any of several.
-        """
+        """Return it with one index instead of the one that its sources name."""
         if index_url is None or "--no-index" in self.sources:
             return self
-        return replace(self, sources=("--index-url", index_url, *_without_indexes(self.sources)))
+        others = (word for words in by_option(self.sources) if words[0] != _INDEX for word in words)
+        return replace(self, sources=(_INDEX, index_url, *others))
 
     def install(self, requirements: Sequence[str], *options: str) -> tuple[str, ...]:
         """Return the command that installs requirements, with further options."""
@@ -151,29 +149,6 @@ def uv_installer(python: Path, program: str = "uv") -> Installer:
 def pip_installer(python: Path, *options: str) -> Installer:
     """Return the commands of an environment's own pip, with options of Python."""
     return Installer("pip", (str(python), *options, "-m", "pip"), python)
-
-
-def turned_around(options: Sequence[str]) -> tuple[str, ...]:
-    """Return options by which uv asks the main package index first: it asks the extra ones before.
-
-    >>> turned_around(["--index-url", "a", "--no-cache", "--extra-index-url", "b"])
-    ('--index-url', 'b', '--extra-index-url', 'a', '--no-cache')
-    """
-    main, extra = ([value for option, *value in by_option(options) if option == wanted] for wanted in _INDEX_OPTIONS)
-    if not main or not extra:
-        return tuple(options)
-    *first, last = (url for values in (*main, *extra) for url in values)
-    before = [word for url in first for word in ("--extra-index-url", url)]
-    return ("--index-url", last, *before, *_without_indexes(options))
-
-
-def indexes_in(options: Sequence[str]) -> tuple[str, ...]:
-    """Return the package indexes that options name."""
-    return tuple(url for option, *values in by_option(options) if option in _INDEX_OPTIONS for url in values)
-
-
-def _without_indexes(options: Sequence[str]) -> tuple[str, ...]:
-    return tuple(word for words in by_option(options) if words[0] not in _INDEX_OPTIONS for word in words)
 
 
 def by_option(words: Iterable[str]) -> list[list[str]]:
@@ -263,16 +238,15 @@ def make_plan(
         by_index.setdefault(decision.index_url, []).append(decision)
     commands: list[tuple[str, ...]] = []
     for index, group in by_index.items():
-        bindings = [text for decision in group for text in bindings_of(decision)]
-        bindings = [text for text in bindings if has_foreign_jaxlib(environment, text.partition("==")[2])]
+        bindings = [text for decision in group for text in _other_jaxlib(decision, environment)]
         foreign = [name for decision in group for name in _foreign_builds(decision, environment)]
         # Constraints are about what comes along anyway.
         texts = [text for decision in group for text in (*decision.requirements, *decision.constraints)]
         wanted = (*dict.fromkeys(texts), *dict.fromkeys(bindings))
         commands += installer.only_from(index).exchange(wanted, [*map(name_of, bindings), *foreign])
-    about_jax = [entry for entry in decisions if is_ours(entry.package) or entry.package in _JAX]
-    release = next((version for entry in about_jax if (version := release_of(entry))), "")
-    for_jax = {normalize(entry.package) for entry in about_jax}
+    about_jax = [entry for entry in decisions if release_of(entry)]
+    release = next((release_of(entry) for entry in about_jax if entry.provider != UPSTREAM), "")
+    for_jax = {name for entry in about_jax for name in belongings(normalize(entry.package))}
     after = other_backends(for_jax, environment, plugins, families, release) if for_jax else ()
     return (*commands, *([installer.uninstall(after)] if after else []))
 
@@ -296,13 +270,14 @@ def other_backends(
 ) -> tuple[str, ...]:
     """Return the installed accelerator packages that are not wanted.
 
-    The package for the CPU is none, and stays: JAX uses the CPU with every accelerator. But that of another release
-    refuses to work. Plugins for platforms that JAX itself does not know stay as well.
+    The package for the CPU is none, and stays: JAX uses the CPU with every accelerator. But it refuses to work with a
+    jaxlib that is not of its release, or not ours, when the release is empty. Plugins for platforms that JAX itself
+    does not know stay as well.
     """
     listed = [plugin for plugin in plugins if plugin.distribution]
     found = {plugin.distribution for plugin in listed if plugin.platform in families}
     cpu = [plugin for plugin in listed if plugin.ours and plugin.platform == CPU]
-    found |= {plugin.distribution for plugin in cpu if plugin.version.partition("+")[0] != release and release}
+    found |= {plugin.distribution for plugin in cpu if plugin.version.partition("+")[0] != release}
     found |= {name for name in environment.distributions if _UPSTREAM.fullmatch(name)}
     return tuple(sorted(found - set(wanted)))
 
@@ -316,6 +291,25 @@ def bindings_of(decision: Decision) -> tuple[str, ...]:
     """Return the requirement of our jaxlib that a decision implies; none if it is about no package of ours."""
     wanted = [text for text in decision.requirements if is_ours(decision.package) and name_of(text) == decision.package]
     return tuple(f"jaxlib=={text.partition('==')[2]}" for text in wanted)
+
+
+def belongings(distribution: str) -> tuple[str, ...]:
+    """Return a plugin's distribution and the one of its kernels, which upstream has apart.
+
+    >>> belongings("jax-cuda12-pjrt"), belongings("jaxlib-cuda-12")
+    (('jax-cuda12-pjrt', 'jax-cuda12-plugin'), ('jaxlib-cuda-12',))
+    """
+    stem, separator, _ = distribution.rpartition("-pjrt")
+    return (distribution, f"{stem}-plugin") if separator else (distribution,)
+
+
+def _other_jaxlib(decision: Decision, environment: Environment) -> tuple[str, ...]:
+    """Return the requirement of jaxlib, if one is installed that installers would keep, and the other provider made."""
+    if decision.provider != UPSTREAM:
+        bindings = bindings_of(decision)
+        return tuple(text for text in bindings if has_foreign_jaxlib(environment, text.partition("==")[2]))
+    ours = read_lock(locate(environment, "jaxlib")) is not None
+    return (f"jaxlib=={release_of(decision)}",) if ours else ()
 
 
 def has_foreign_jaxlib(environment: Environment, version: str) -> bool:

@@ -19,6 +19,7 @@ from urllib.parse import unquote, urlsplit
 from jaxlib_select import tables
 from jaxlib_select.choose.rules import describe_platform
 from jaxlib_select.errors import UsageError
+from jaxlib_select.facts import OURS
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.machine.host import Host, arch
 from jaxlib_select.machine.model import Machine
@@ -57,6 +58,7 @@ class Evidence:
         arguments: With which other arguments the file was written, such as `--find-links DIR`.
         groups: Dependency group → what was asked for in it.
         digest: Hash that shows whether somebody changed the file by hand.
+        provider: Whose wheels are locked.
     """
 
     schema: int
@@ -71,6 +73,7 @@ class Evidence:
     arguments: tuple[str, ...] = ()
     groups: Mapping[str, Wanted] = column(omit_default=True, default_factory=dict)
     digest: str = column(omit_default=True, default="")
+    provider: str = OURS
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Let uv or pip find out everything that requirements bring along, with files and hashes.
 
-Our jaxlib and JAX's own have the same name. The version of ours has a label, or it has a build tag, by which pip finds
-it among the files of all indexes. uv takes what the first index has that knows the name, and asks the extra ones before
-the main one.
+Our jaxlib and JAX's own have the same name: the version of ours has a label, or its file a build tag.
 """
 
 from __future__ import annotations
@@ -14,12 +12,11 @@ import posixpath
 import tempfile
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from jaxlib_select.apply.installer import Installer, bindings_of, is_ours, name_of, run_installer, turned_around
+from jaxlib_select.apply.installer import Installer, bindings_of, is_ours, name_of, run_installer
 from jaxlib_select.apply.pylock import Group, Table, build_tag, filename
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import InstallError, LockError
@@ -101,31 +98,19 @@ def _package(item: Mapping[str, Any]) -> Table:
     return {"name": name, "version": version, "sdist": entry}
 
 
-def find_wheels(decisions: Iterable[Decision], installer: Installer) -> tuple[Installer, list[Table]]:
-    """Return an installer that takes our wheels from its indexes, and these with the jax and jaxlib that go with them.
+def find_wheels(decisions: Iterable[Decision], installer: Installer) -> list[Table]:
+    """Return our wheels, and the jax and jaxlib that go with them, as an installer finds them.
 
-    Each is asked for in its very version: whoever has a higher one on another index is passed over. uv takes what the
-    first index has that knows a name, so it is given them in another order if that one lacks the version.
+    Each is asked for in its very version: whoever has a higher one on another index is passed over.
 
     Raises:
         InstallError: They are not there, or the jaxlib is JAX's own.
     """
     ours = [decision for decision in decisions if is_ours(decision.package) and decision.index_url is None]
     wanted = [text for decision in ours for text in (*decision.requirements, *bindings_of(decision))]
-    if not wanted:
-        return installer, []
-    failures = []
-    turned = [turned_around(installer.sources)] if installer.kind == "uv" else []
-    for sources in dict.fromkeys([installer.sources, *turned]):
-        found = replace(installer, sources=sources)
-        try:
-            packages = _resolve(wanted, found, "--no-deps", "--only-binary=:all:", quiet=True)
-            _check_jaxlib(packages)
-        except InstallError as error:
-            failures.append(error)
-        else:
-            return found, packages
-    raise failures[-1]
+    packages = _resolve(wanted, installer, "--no-deps", "--only-binary=:all:", quiet=True) if wanted else []
+    _check_jaxlib(packages)
+    return packages
 
 
 def only_wheels(requirements: Iterable[str]) -> tuple[str, ...]:

@@ -44,6 +44,8 @@ class Decision:
         hidden: Devices that the chosen package cannot serve, such as `nvidia:1`.
         bounds: Every set of constraints that some machine needs with this backend, by the name of its group in a lock;
             empty if the backend has but one.
+        provider: Whose wheels these are: `ours`, or `upstream` for those that JAX itself publishes; empty for another
+            project.
     """
 
     package: str
@@ -56,6 +58,7 @@ class Decision:
     environment: Mapping[str, str] = field(default_factory=dict)
     hidden: tuple[str, ...] = ()
     bounds: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    provider: str = ""
 
     @property
     def group(self) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from jaxlib_select import variables
 from jaxlib_select.errors import UsageError
+from jaxlib_select.facts import OURS
 from jaxlib_select.names import normalize, squeeze
 
 AUTO = "auto"
@@ -22,6 +23,7 @@ ALIASES = {"gpu": REQUIRE_GPU}  # as `jaxlib_select.require` and JAX say it
 
 _FOREIGN = {"torch": "UV_TORCH_BACKEND"}  # variables of other tools that say the same about one package
 _TABLE = "[tool.jaxlib-select.backends]"
+_KEYS = ("backends", "index")
 _FILE = "pyproject.toml"
 
 
@@ -52,9 +54,10 @@ class PolicySource:
 
 @dataclass(frozen=True)
 class Policy:
-    """What all sources say, the strongest first."""
+    """What all sources say, the strongest first, and whose wheels are to be installed."""
 
     sources: tuple[PolicySource, ...] = ()
+    provider: str = OURS
 
     def choose(self, *names: str) -> Choice:
         """Return what holds for a package: the first source that says anything about it."""
@@ -73,7 +76,19 @@ def read_policy(arguments: Sequence[str], environ: Mapping[str, str], folder: Pa
         UsageError: One place contradicts itself, or pyproject.toml cannot be read.
     """
     table = find_table(folder) if folder else {}
-    return Policy((from_arguments(arguments), _from_environment(environ), _from_table(table)))
+    return Policy((from_arguments(arguments), _from_environment(environ), _from_table(table.get("backends", {}))))
+
+
+def read_index(environ: Mapping[str, str], folder: Path | None) -> str:
+    """Return the package index with wheels of ours that the environment or pyproject.toml names; empty for none.
+
+    Raises:
+        UsageError: pyproject.toml cannot be read, or does not name one.
+    """
+    named = environ.get(variables.INDEX) or (find_table(folder) if folder else {}).get("index", "")
+    if not isinstance(named, str):
+        raise UsageError(f"pyproject.toml: [tool.jaxlib-select] index is {named!r}", remedy="expected a URL")
+    return named
 
 
 def from_arguments(arguments: Sequence[str]) -> PolicySource:
@@ -113,8 +128,8 @@ def _from_table(table: Mapping[str, object]) -> PolicySource:
     return _source(found, lambda key: f"pyproject.toml, {_TABLE} {key or 'default'}", lasting=True)
 
 
-def find_table(folder: Path) -> Mapping[str, object]:
-    """Return the table of the nearest pyproject.toml, from a folder upwards; empty if there is none.
+def find_table(folder: Path) -> Mapping[str, Any]:
+    """Return our table of the nearest pyproject.toml, from a folder upwards; empty if there is none.
 
     Raises:
         UsageError: The file cannot be read, is no TOML, or has something else where the table belongs.
@@ -131,15 +146,14 @@ def find_table(folder: Path) -> Mapping[str, object]:
         raise UsageError(f"cannot read {path}", cause=str(error)) from error
 
 
-def _table_of(document: Mapping[str, Any]) -> Mapping[str, object]:
-    """Return the table `[tool.jaxlib-select.backends]` of a document, empty if it has none."""
-    table: Any = document
-    for key in ("tool", "jaxlib-select", "backends"):
-        if key == "backends" and isinstance(table, dict) and not table.keys() <= {key}:
-            raise ValueError(f"unknown keys in [tool.jaxlib-select]: {', '.join(table)}; known: {key}")
-        table = table.get(key, {}) if isinstance(table, dict) else None
-    if not isinstance(table, dict):
-        raise ValueError("tool.jaxlib-select.backends is no table")  # noqa: TRY004  # the file's fault
+def _table_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the table `[tool.jaxlib-select]` of a document, empty if it has none."""
+    tool = document.get("tool", {})
+    table = tool.get("jaxlib-select", {}) if isinstance(tool, dict) else None
+    if not isinstance(table, dict) or not isinstance(table.get("backends", {}), dict):
+        raise ValueError("tool.jaxlib-select or its backends is no table")  # noqa: TRY004  # the file's fault
+    if not table.keys() <= {*_KEYS}:
+        raise ValueError(f"unknown keys in [tool.jaxlib-select]: {', '.join(table)}; known: {', '.join(_KEYS)}")
     return table
 
 

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from jaxlib_select.choose.decision import Candidate
 from jaxlib_select.choose.policy import AUTO, GENERAL, PREFER_GPU, REQUIRE_GPU
@@ -15,26 +15,6 @@ from jaxlib_select.errors import PolicyError
 from jaxlib_select.facts import Backend
 from jaxlib_select.machine.model import Machine
 from jaxlib_select.sentences import enumerate_some
-
-
-@dataclass(frozen=True)
-class Elsewhere:
-    """A backend as another release has it for a platform for which the one that is asked for has none.
-
-    Attributes:
-        package: The package in that release, such as `jax==0.11.2`.
-        backend: The backend there.
-        problem: Why the release that is asked for does not have it.
-    """
-
-    package: str
-    backend: Backend
-    problem: str
-
-    def advice(self, asked: str = "") -> str:
-        """Return what to do, for a backend that is asked for by name or found to be the best."""
-        option = f" --backend {asked}" if asked else ""
-        return f"the newest that has it is {self.package}: jaxlib-select resolve {self.package}{option}"
 
 
 @dataclass(frozen=True)
@@ -64,17 +44,15 @@ def _of_family(backend: Backend) -> dict[str, str]:
     return {f"{backend.family}{variant[len(backend.name) :]}": variant for variant in own}
 
 
-def rank(machine: Machine, backends: Sequence[Backend], asked: str, elsewhere: Sequence[Elsewhere] = ()) -> Ranked:
+def rank(machine: Machine, backends: Sequence[Backend], asked: str) -> Ranked:
     """Choose a backend, and give a reason for every one; a `PolicyError` if what is asked for cannot be given.
 
     Args:
         machine: Where it must run.
         backends: Those of the release.
         asked: A general value such as `auto`, or a name from `known_names`.
-        elsewhere: What the release lacks for this platform, and another one has; it is offered, never taken.
     """
-    offered = offers(machine, elsewhere)
-    verdicts = {backend.name: _judge(machine, backend, offered) for backend in backends}
+    verdicts = {backend.name: judge(machine, backend) for backend in backends}
     leads: dict[str, int] = {}  # the highest rank of each vendor
     for select in [backend.select for backend in backends if backend.select is not None]:
         leads[select.vendor] = max(select.rank, leads.get(select.vendor, 0))
@@ -84,7 +62,7 @@ def rank(machine: Machine, backends: Sequence[Backend], asked: str, elsewhere: S
     if asked in GENERAL:
         chosen, variant = _by_policy(order, verdicts, asked), ""
     else:
-        chosen, variant = _by_name(machine, order, asked, elsewhere)
+        chosen, variant = _by_name(machine, order, asked)
     reasons = {backend.name: _reason_for(backend, verdicts, chosen, asked) for backend in order}
     default = chosen.name if chosen.name in chosen.variants else next(iter(chosen.variants), chosen.name)
     return Ranked(
@@ -97,18 +75,6 @@ def rank(machine: Machine, backends: Sequence[Backend], asked: str, elsewhere: S
         ),
         warnings=(*machine.notes, *_warnings_about(machine, chosen, order, verdicts, asked)),
     )
-
-
-def offers(machine: Machine, elsewhere: Sequence[Elsewhere]) -> tuple[Elsewhere, ...]:
-    """Return of what a release lacks that which would run on a machine."""
-    return tuple(other for other in elsewhere if judge(machine, other.backend).fit >= Fit.PART)
-
-
-def _judge(machine: Machine, backend: Backend, others: Sequence[Elsewhere]) -> Verdict:
-    """Judge a backend; where another release would serve the machine, advise that one."""
-    verdict = judge(machine, backend)
-    other = next((other for other in others if other.backend.name == backend.name), None)
-    return verdict if other is None else replace(verdict, advice=other.advice(), present=True, offered=True)
 
 
 def _key(
@@ -148,29 +114,25 @@ def _no_accelerator(order: Sequence[Backend], verdicts: Mapping[str, Verdict]) -
     )
 
 
-def _by_name(
-    machine: Machine, order: Sequence[Backend], asked: str, elsewhere: Sequence[Elsewhere]
-) -> tuple[Backend, str]:
+def _by_name(machine: Machine, order: Sequence[Backend], asked: str) -> tuple[Backend, str]:
     """Choose the backend that is asked for by name, whatever the machine says; of a family the best."""
     named = [backend for backend in order if asked == backend.name or asked in backend.variants]
     family = [backend for backend in order if asked == backend.family or asked in _of_family(backend)]
     possible = [backend for backend in named or family if machine.platform in backend.tags or backend.is_cpu]
     if not possible:
-        raise _no_wheel(machine, named or family, asked, elsewhere)
+        raise _no_wheel(machine, named or family, asked)
     best = possible[0]
     return best, asked if asked in best.variants else _of_family(best).get(asked, "")
 
 
-def _no_wheel(machine: Machine, named: Sequence[Backend], asked: str, elsewhere: Sequence[Elsewhere]) -> PolicyError:
+def _no_wheel(machine: Machine, named: Sequence[Backend], asked: str) -> PolicyError:
     """Return the error about a name of which the release has no wheel for the platform, perhaps for none at all."""
-    others = [other for other in elsewhere if asked in known_names([other.backend])]
-    first = next(iter([*named, *(other.backend for other in others)]), None)
-    package = first.distribution if first else asked
+    package = named[0].distribution if named else asked
     platforms = ", ".join(sorted(named[0].tags)) if named else ""
     return PolicyError(
         f"{asked} is asked for, but there is no wheel of {package} for {describe_platform(machine)}",
         cause=named[0].absent.get(machine.platform, "") if named else "",
-        remedy=others[0].advice(asked) if others else f"there are wheels for {platforms}" if platforms else "",
+        remedy=f"there are wheels for {platforms}" if platforms else "",
     )
 
 
@@ -219,8 +181,6 @@ def _warnings_about(
         found.append(f"{chosen.name} is asked for, but will not run on this machine: {verdict.reason}")
     elif verdict.fit is Fit.DOUBT:
         found.append(f"{chosen.name} may not run: {verdict.reason}")
-    if not chosen.is_cpu and asked in {AUTO, PREFER_GPU, REQUIRE_GPU}:
-        found += _better_elsewhere(chosen, order, verdicts)
     if verdict.hidden:
         settings = " ".join(f"{name}={_cut(value)}" for name, value in verdict.environment.items())
         hidden = enumerate_some(verdict.hidden)
@@ -228,15 +188,6 @@ def _warnings_about(
     if machine.wsl and machine.amd.gpus == () and not machine.nvidia.gpus and chosen.is_cpu and asked == AUTO:
         found.append("in WSL2 only NVIDIA GPUs can be used: install the NVIDIA driver in Windows, none inside WSL2")
     return found
-
-
-def _better_elsewhere(chosen: Backend, order: Sequence[Backend], verdicts: Mapping[str, Verdict]) -> list[str]:
-    """Return a line for each backend that would come before the chosen one, if the release had it."""
-    ranks = {backend.name: backend.select.rank if backend.select else 0 for backend in order}
-    better = [name for name, rank in ranks.items() if verdicts[name].offered and rank > ranks[chosen.name]]
-    return [
-        f"{name} would come before {chosen.name}: {verdicts[name].reason}: {verdicts[name].advice}" for name in better
-    ]
 
 
 def _unused(order: Sequence[Backend], verdicts: Mapping[str, Verdict]) -> list[str]:

@@ -12,12 +12,13 @@ from __future__ import annotations
 import contextlib
 import importlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from jaxlib_select.choose.decision import Decision, fault_of
 from jaxlib_select.choose.policy import AUTO, CPU, GENERAL, REQUIRE_GPU, Choice, Policy, find_name
 from jaxlib_select.errors import FactsError, PolicyError, ResolverError, SelectError, UsageError
+from jaxlib_select.facts import UPSTREAM
 from jaxlib_select.machine.model import Machine
 from jaxlib_select.names import normalize
 from jaxlib_select.sentences import printable
@@ -46,14 +47,18 @@ class Resolver:
             is `auto`, `cpu`, `prefer-gpu`, `require-gpu` or one of `backends`.
         backends: Returns the names that it knows backends by; without it only the general ones are accepted.
         name: Under which the user sets the policy for the package; its own if empty.
-        find_release: Returns the newest version within bounds such as `<0.12`, or of all if there are none; `decide` is
-            then given that one. Without it the only bound that is accepted is `==VERSION`.
+        find_releases: Returns the versions within bounds such as `<0.12`, or all if there are none, the newest first;
+            `decide` is given them in turn, up to the first that serves an accelerator of the machine. Without it the
+            only bound that is accepted is `==VERSION`.
+        decide_upstream: As `decide`, about the packages of a project that publishes the same itself; nothing if there
+            are none.
     """
 
     decide: Callable[[str, Machine, str], Decision]
     backends: Callable[[], tuple[str, ...]] = tuple
     name: str = ""
-    find_release: Callable[[str], str] | None = None
+    find_releases: Callable[[str], Sequence[str]] | None = None
+    decide_upstream: Callable[[str, Machine, str], Decision] | None = None
 
 
 def resolve(package: str, machine: Machine, policy: Policy | None = None, *, release: str = "") -> Decision:
@@ -63,7 +68,8 @@ def resolve(package: str, machine: Machine, policy: Policy | None = None, *, rel
         package: Name of a distribution, such as `jax` or `torch`, or with bounds, such as `jax==0.11.2` or `jax<0.12`.
         machine: Where it must run.
         policy: What the user asks for; the best that surely runs if absent.
-        release: Version of the package, within the bounds; the newest known one by default.
+        release: Version of the package, within the bounds; by default the newest that serves an accelerator found, else
+            the newest.
 
     Raises:
         FactsError: Nothing is known about that version.
@@ -72,10 +78,74 @@ def resolve(package: str, machine: Machine, policy: Policy | None = None, *, rel
         PolicyError: The policy cannot be kept on this machine.
         ResolverError: The resolver failed.
     """
-    choice = choose(split_package(package)[0], policy or Policy())
-    name, version = pick_version(package, release)
-    decision = _decide(find_resolver(name), f"{name}=={version}" if version else name, machine, choice)
+    policy = policy or Policy()
+    choice = choose(split_package(package)[0], policy)
+    name, versions = pick_versions(package, release)
+    decision = _Search(find_resolver(name), name, machine, choice, policy.provider).decide(versions)
     return replace(decision, warnings=(*choice.warnings, *decision.warnings)) if choice.warnings else decision
+
+
+@dataclass(frozen=True)
+class _Search:
+    """Looks for the newest version that serves a machine as it is wanted."""
+
+    resolver: Resolver
+    name: str
+    machine: Machine
+    choice: Choice
+    provider: str
+
+    def decide(self, versions: Sequence[str]) -> Decision:
+        """Return the decision about the newest of some versions, or about an older one that serves an accelerator.
+
+        A version that is none of them is offered, and not taken.
+        """
+        newest = self._attempt(versions[0])
+        if isinstance(newest, Decision) and self._serves(newest):
+            return newest
+        if older := self._find(versions[1:]):
+            version, found = older
+            insist = f"ask for {self.name}=={versions[0]} to insist on the newest"
+            reason = reason_for(newest, found)
+            why = f"{self.name} {version} is the newest that has {found.backend}: {reason}; {insist}"
+            return replace(found, warnings=(why, *found.warnings))
+        known = self.resolver.find_releases("") if self.resolver.find_releases is not None else ()
+        other = self._find([version for version in known if version not in versions])
+        option = f" --backend {self.choice.backend}" if self.choice.backend not in GENERAL else ""
+        package = f"{self.name}=={other[0]}" if other else ""
+        offer = f"the newest that has it is {package}: jaxlib-select resolve {package}{option}" if other else ""
+        if isinstance(newest, PolicyError):
+            raise PolicyError(newest.what, cause=newest.cause, remedy=offer or newest.remedy)
+        return replace(newest, warnings=(*newest.warnings, offer)) if offer else newest
+
+    def _find(self, versions: Sequence[str]) -> tuple[str, Decision] | None:
+        """Return the first of some versions that serves, and the decision about it."""
+        for version in versions:
+            found = self._attempt(version)
+            if isinstance(found, Decision) and self._serves(found):
+                return version, found
+        return None
+
+    def _serves(self, found: Decision) -> bool:
+        """Return whether a decision is for an accelerator, unless the CPU is asked for."""
+        return self.choice.backend == CPU or found.backend != CPU
+
+    def _attempt(self, version: str) -> Decision | PolicyError:
+        """Return the decision about one version, or why it cannot be what is asked for."""
+        package = f"{self.name}=={version}" if version else self.name
+        other = self.resolver.decide_upstream if self.provider == UPSTREAM else None
+        try:
+            return _decide(other or self.resolver.decide, package, self.machine, self.choice)
+        except PolicyError as refusal:
+            return refusal
+
+
+def reason_for(newest: Decision | PolicyError, found: Decision) -> str:
+    """Return why a version does not have a backend that another one has."""
+    if isinstance(newest, PolicyError):
+        return newest.cause or newest.what
+    name = next(entry.backend for entry in found.candidates if entry.chosen)
+    return next((entry.reason for entry in newest.candidates if entry.backend == name), "it does not list it")
 
 
 def split_package(package: str) -> tuple[str, str]:
@@ -91,36 +161,38 @@ def split_package(package: str) -> tuple[str, str]:
     return normalize(found.group(1)), (found.group(2) or "").strip()
 
 
-def pick_version(package: str, release: str = "") -> tuple[str, str]:
-    """Return the name of a package, and the version that is meant; none where its resolver takes its own newest.
+def pick_versions(package: str, release: str = "") -> tuple[str, tuple[str, ...]]:
+    """Return the name of a package, and the versions that may be meant, the newest first.
+
+    It is one without a name where the resolver takes its own newest.
 
     Raises:
         FactsError: Nothing is known about that version.
         UsageError: No resolver knows the package; or its bounds cannot be read, or contradict the release.
     """
     (name, bounds), release = split_package(package), release.strip()
-    find = find_resolver(name).find_release
+    find = find_resolver(name).find_releases
     exact = _EXACT.fullmatch(bounds)
     if find is not None:
         with _blame(f"the resolver of {name} failed"):
-            return name, _find_version(find, name, bounds, release)
+            return name, _find_versions(find, name, bounds, release)
     if bounds and exact is None:
         what = f"the resolver of {name} does not understand bounds on its version: {bounds!r}"
         raise UsageError(what, remedy=f"expected {name} or {name}==VERSION")
     if exact and release not in {"", exact.group(1)}:
         raise _contradiction(name, bounds, release)
-    return name, exact.group(1) if exact else release
+    return name, (exact.group(1) if exact else release,)
 
 
-def _find_version(find: Callable[[str], str], name: str, bounds: str, release: str) -> str:
-    """Return the release, or else the newest version within bounds."""
-    version = find(f"=={release}" if release else bounds)
+def _find_versions(find: Callable[[str], Sequence[str]], name: str, bounds: str, release: str) -> tuple[str, ...]:
+    """Return the release, or else the versions within bounds."""
+    versions = tuple(find(f"=={release}" if release else bounds))
     if release and bounds:
         try:
-            find(f"{bounds},=={version}")
+            find(f"{bounds},=={versions[0]}")
         except FactsError as error:
             raise _contradiction(name, bounds, release) from error
-    return version
+    return versions
 
 
 def _contradiction(name: str, bounds: str, release: str) -> UsageError:
@@ -182,9 +254,11 @@ def _knows(name: str, choice: Choice) -> bool:
         return False
 
 
-def _decide(resolver: Resolver, package: str, machine: Machine, choice: Choice) -> Decision:
+def _decide(
+    decide: Callable[[str, Machine, str], Decision], package: str, machine: Machine, choice: Choice
+) -> Decision:
     with _blame(f"the resolver of {package} failed"):
-        decision = resolver.decide(package, machine, choice.backend)
+        decision = decide(package, machine, choice.backend)
     fault = fault_of(decision)
     if fault:
         raise ResolverError(f"the resolver of {package} {fault}", remedy="report it to its author")

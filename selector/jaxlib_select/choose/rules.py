@@ -39,7 +39,6 @@ class Verdict:
         constraints: Bounds on what the backend brings along.
         warnings: What the user should know if it is taken.
         environment: Variables that hide the devices that are not served, which `hidden` lists.
-        offered: Whether it is another release that has the wheel, which the advice names.
         absent: Whether nothing of the kind was seen, not even a device that does not count.
     """
 
@@ -53,7 +52,6 @@ class Verdict:
     warnings: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
     hidden: tuple[str, ...] = ()
-    offered: bool = False
     absent: bool = False
 
 

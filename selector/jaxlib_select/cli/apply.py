@@ -18,7 +18,7 @@ from jaxlib_select.cli import arguments
 from jaxlib_select.cli.install import check_result
 from jaxlib_select.doctor.examine import facts_for
 from jaxlib_select.errors import LockError, UsageError
-from jaxlib_select.facts import facts_about
+from jaxlib_select.facts import OURS, facts_about
 from jaxlib_select.installed.plugins import find_plugins
 
 
@@ -57,7 +57,8 @@ def execute(args: argparse.Namespace) -> int:
     versions, installed = versions_of(lock, group), facts_for(environment)
     release = (versions.get("jax") or versions.get("jaxlib") or "").partition("+")[0]
     families = accelerator_families(facts_about(release), installed)
-    others = other_backends(versions, environment, find_plugins(environment, os.environ, installed), families, release)
+    ours = release if lock.evidence.provider == OURS else ""
+    others = other_backends(versions, environment, find_plugins(environment, os.environ, installed), families, ours)
     removal = [installer.uninstall(others)] if others else []
     with apply_lock(lock, group, environment, installer) as (commands, made):
         print("\n".join(show(step) for step in (*commands, *removal)), flush=True)
@@ -68,4 +69,6 @@ def execute(args: argparse.Namespace) -> int:
         for step in (*commands, *removal):
             run_installer(step)
     sources = installer.sources or sources_in(lock.evidence.arguments)
-    return check_result(environment, arguments.machine_from(args), sources, described=bool(args.machine))
+    return check_result(
+        environment, arguments.machine_from(args), sources, lock.evidence.provider, described=bool(args.machine)
+    )

@@ -12,13 +12,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from jaxlib_select import variables
 from jaxlib_select.apply.configuration import find_added_indexes
-from jaxlib_select.apply.installer import KINDS, SOURCE_OPTIONS, Installer, find_installer, indexes_in, release_of
+from jaxlib_select.apply.installer import KINDS, SOURCE_OPTIONS, Installer, by_option, find_installer, release_of
 from jaxlib_select.choose.decision import Decision
-from jaxlib_select.choose.policy import Policy, read_policy
-from jaxlib_select.choose.resolve import is_package, pick_version, split_package
+from jaxlib_select.choose.policy import Policy, read_index, read_policy
+from jaxlib_select.choose.resolve import is_package, pick_versions, split_package
 from jaxlib_select.errors import MachineError, UsageError
-from jaxlib_select.facts import Facts, load_facts
+from jaxlib_select.facts import OURS, PROVIDERS, UPSTREAM, Facts, load_facts
 from jaxlib_select.installed.environment import PLACES, Environment, other_environment, this_environment
 from jaxlib_select.machine.detect import detect
 from jaxlib_select.machine.file import LARGEST, parse_machine
@@ -68,7 +69,8 @@ def packages_from(args: argparse.Namespace) -> list[str]:
     if args.packages and not about_jax:
         what = f"--release {args.release} is a release of JAX, and none of the packages is: {', '.join(args.packages)}"
         raise UsageError(what, remedy="expected PACKAGE==VERSION")
-    pinned = {package: "==".join(pick_version(package, args.release)) for package in about_jax}
+    picked = {package: pick_versions(package, args.release) for package in about_jax}
+    pinned = {package: f"{name}=={versions[0]}" for package, (name, versions) in picked.items()}
     return [pinned.get(package, package) for package in args.packages]
 
 
@@ -115,7 +117,13 @@ def machine_from(args: argparse.Namespace) -> Machine:
 def policy_from(args: argparse.Namespace) -> Policy:
     """Return what the user asks for, on the command line, in the environment and in pyproject.toml."""
     given = [value for values in args.backend for value in values]
-    return read_policy(given, os.environ, _folder())
+    return replace(read_policy(given, os.environ, _folder()), provider=provider_from(args))
+
+
+def provider_from(args: argparse.Namespace) -> str:
+    """Return whose wheels to install: ours where something says where they are, unless upstream's are asked for."""
+    provider: str = args.provider or (OURS if options_from(args) else UPSTREAM)
+    return provider
 
 
 def _folder() -> Path | None:
@@ -139,8 +147,20 @@ def add_python(parser: argparse.ArgumentParser) -> None:
 def add_installer(parser: argparse.ArgumentParser) -> None:
     """Declare the options for uv and pip."""
     parser.add_argument("--installer", choices=KINDS, help="default: uv if it is on PATH, else the environment's pip")
-    parser.add_argument("--index-url", metavar="URL", help="package index with our wheels, JAX and all that they need")
-    parser.add_argument("--extra-index-url", metavar="URL", action="append", help="package index to use as well")
+    add_sources(parser)
+
+
+def add_sources(parser: argparse.ArgumentParser) -> None:
+    """Declare whose wheels are wanted, and where they are."""
+    parser.add_argument(
+        "--provider",
+        choices=PROVIDERS,
+        help="JAX's own wheels (upstream), or those that are built once for all Pythons (ours; "
+        "default: ours if an index or a folder is named, else upstream)",
+    )
+    parser.add_argument(
+        "--index", "--index-url", dest="index_url", metavar="URL", help="one package index, for JAX and all that it needs"
+    )
     parser.add_argument("--find-links", metavar="DIR", action="append", help="folder or page of wheels to use as well")
     parser.add_argument("--no-index", action="store_true", help="use no index, only --find-links")
 
@@ -160,7 +180,13 @@ def active_python(environ: Mapping[str, str], prefix: Path) -> Path | None:
 
 
 def options_from(args: argparse.Namespace) -> tuple[str, ...]:
-    """Return what to say to the installer; folders become absolute."""
+    """Return what to say to the installer; folders become absolute.
+
+    If nothing is said, it is the index that the environment or pyproject.toml names, unless upstream's are asked for.
+    """
+    if args.provider != UPSTREAM and not (args.no_index or args.index_url or args.find_links):
+        index = read_index(os.environ, _folder())
+        return ("--index-url", index) if index else ()
     found = ["--no-index"] if args.no_index else []
     for option in SOURCE_OPTIONS[:-1]:
         values = getattr(args, option[2:].replace("-", "_")) or ()
@@ -171,7 +197,11 @@ def options_from(args: argparse.Namespace) -> tuple[str, ...]:
 
 def installer_from(args: argparse.Namespace, environment: Environment) -> Installer:
     """Return uv or pip with the indexes and folders that are given, and warn of what adds others."""
-    installer = replace(find_installer(environment, os.environ, kind=args.installer), sources=options_from(args))
+    sources = options_from(args)
+    if not sources and args.provider == OURS:  # whoever likes can register their names on a public index
+        remedy = f"name it: --index URL or {variables.INDEX}=URL, or a folder: --find-links DIR"
+        raise UsageError("nothing says which index has these wheels", remedy=remedy)
+    installer = replace(find_installer(environment, os.environ, kind=args.installer), sources=sources)
     for name in find_added_indexes(installer, _folder() or Path(), os.environ):
         print(f"warning: {name} adds a package index", file=sys.stderr)
     return installer
@@ -179,7 +209,7 @@ def installer_from(args: argparse.Namespace, environment: Environment) -> Instal
 
 def index_warnings(decisions: Sequence[Decision], options: Sequence[str]) -> list[str]:
     """Return for which decisions the user's package indexes are not asked, as these are made for one of their own."""
-    ignored = [] if "--no-index" in options else indexes_in(options)
+    ignored = [] if "--no-index" in options else [url for name, *urls in by_option(options) if name == "--index-url" for url in urls]
     return [
         f"{decision.package} for {decision.backend} comes from {decision.index_url}, not from {', '.join(ignored)}"
         for decision in decisions

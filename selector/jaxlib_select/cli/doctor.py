@@ -35,7 +35,9 @@ def execute(args: argparse.Namespace) -> int:
     """Examine, print the report, and return its status."""
     environment, machine = arguments.environment_from(args), arguments.machine_from(args)
     options, described = arguments.options_from(args), bool(args.machine)
-    report = examine_here(environment, machine, options=options, kind=args.installer, described=described)
+    report = examine_here(
+        environment, machine, options=options, kind=args.installer, described=described, provider=args.provider
+    )
     if args.ask:
         report = _confirmed(report)
     if args.json:

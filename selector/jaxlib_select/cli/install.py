@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from jaxlib_select.apply.installer import accelerator_families, make_plan, run_installer, show, turned_around
+from jaxlib_select.apply.installer import accelerator_families, make_plan, run_installer, show
 from jaxlib_select.apply.pylock import check_machine, lock_environment_of
 from jaxlib_select.apply.resolution import find_wheels, only_wheels, show_wheels
 from jaxlib_select.choose.decision import Decision
@@ -47,10 +47,8 @@ def execute(args: argparse.Namespace) -> int:
     if args.machine:
         command = show(["jaxlib-select", "resolve", packages[0], "--machine", args.machine])
         check_machine(lock_environment_of(environment), machine, f"install there; what: {command}")
-    # A dry run asks the index only where it has a choice.
-    if not args.dry_run or turned_around(installer.sources) != installer.sources:
-        installer, wheels = find_wheels(decisions, installer)
-        sys.stderr.writelines(f"{line}\n" for line in show_wheels(wheels))
+    if not args.dry_run:
+        sys.stderr.writelines(f"{line}\n" for line in show_wheels(find_wheels(decisions, installer)))
     installed = facts_for(environment)
     plugins = find_plugins(environment, os.environ, installed)
     families = accelerator_families(*arguments.facts_of(decisions), installed)
@@ -62,16 +60,23 @@ def execute(args: argparse.Namespace) -> int:
         return 0
     for step in steps:
         run_installer(step)
-    return check_result(environment, machine, installer.sources, described=bool(args.machine))
+    return check_result(environment, machine, installer.sources, policy.provider, described=bool(args.machine))
 
 
-def check_result(environment: Environment, machine: Machine, options: Sequence[str], *, described: bool) -> int:
-    """Look at what came out of an installation; return 1 if JAX would not be what it should be there."""
-    report = examine_here(other_environment(environment.python), machine, options=options, described=described)
+def check_result(
+    environment: Environment, machine: Machine, options: Sequence[str], provider: str, *, described: bool
+) -> int:
+    """Say what JAX uses after an installation, and what is wrong; return 1 if it is not what it should be there."""
+    report = examine_here(
+        other_environment(environment.python), machine, options=options, described=described, provider=provider
+    )
+    if "jax" not in report.versions:
+        return 0
     for finding in report.findings:
-        if finding.level != NOTE and "jax" in report.versions:
+        if finding.level != NOTE:
             print(finding.to_text(), file=sys.stderr)
-    return report.exit_code if "jax" in report.versions else 0
+    print(f"JAX {report.versions['jax']}: {report.headline}", file=sys.stderr)
+    return report.exit_code
 
 
 def _print(args: argparse.Namespace, decisions: Sequence[Decision], steps: Sequence[Sequence[str]]) -> None:

@@ -115,7 +115,7 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
     installer = arguments.installer_from(args, environment)
     if installer.kind == "pip" and (remark := pip_remark(environment.version_of("pip") or "")):
         print(f"note: {remark}", file=sys.stderr)
-    installer, _ = find_wheels([choices.decision], installer)
+    find_wheels([choices.decision], installer)
     path = args.output or Path("requirements.txt" if form == REQUIREMENTS else "pylock.toml")
     folder = path.absolute().parent
     backends = [value for values in args.backend for value in values]
@@ -167,7 +167,7 @@ def _check(args: argparse.Namespace) -> int:
     if arguments.options_from(args):
         written = with_sources(lock.evidence.arguments, arguments.options_from(args))
         lock = replace(lock, evidence=replace(lock.evidence, arguments=written))
-    policy = arguments.policy_from(args) if args.backend else Policy((from_arguments([lock.evidence.asked]),))
+    policy = arguments.policy_from(args) if args.backend else Policy((from_arguments([lock.evidence.asked]),), lock.evidence.provider)
     machine = arguments.machine_from(args)
     decision = resolve(lock.evidence.package, machine, policy)
     here = LockEnvironment(machine.platform, ".".join(map(str, arguments.environment_from(args).version[:2])))

@@ -22,6 +22,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     arguments.add_release(parser)
     arguments.add_machine(parser)
     arguments.add_backend(parser)
+    arguments.add_sources(parser)
     parser.add_argument("--json", action="store_true", help="print the decision as JSON")
 
 
@@ -47,7 +48,9 @@ def _install_command(args: argparse.Namespace) -> str:
     """Return the command that installs what was asked about, for this machine."""
     release = ["--release", args.release] if args.release else []
     backends = [f"--backend={value}" for values in args.backend for value in values]
-    return shlex.join(["jaxlib-select", "install", *args.packages, *release, *backends])
+    provider = ["--provider", args.provider] if args.provider else []
+    sources = arguments.options_from(args)
+    return shlex.join(["jaxlib-select", "install", *args.packages, *release, *backends, *provider, *sources])
 
 
 def _format_decision(decision: Decision) -> list[str]:

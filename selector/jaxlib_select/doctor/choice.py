@@ -12,18 +12,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from jaxlib_select.apply.installer import release_of
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import CPU, Policy, PolicySource, from_arguments
-from jaxlib_select.choose.ranking import offers
-from jaxlib_select.choose.resolve import resolve
-from jaxlib_select.choose.resolvers.jax import find_elsewhere
+from jaxlib_select.choose.resolve import reason_for, resolve
 from jaxlib_select.choose.rules import Fit, matching
 from jaxlib_select.choose.vendors import find_judge, judge
 from jaxlib_select.doctor.predict import BUILT_IN, SERVES, Prediction
 from jaxlib_select.doctor.remedies import Examination, set_variable
 from jaxlib_select.doctor.report import ERROR, NO_REMEDY, WARNING, Finding
 from jaxlib_select.errors import SelectError
-from jaxlib_select.facts import Backend, Facts, facts_about
+from jaxlib_select.facts import OURS, Backend, Facts
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.machine.model import NO_DEVICE, STUB, Machine, format_version
 from jaxlib_select.names import normalize
@@ -43,6 +42,7 @@ class Surroundings:
         decision: What should be installed on this machine; nothing if that could not be worked out.
         described: Whether the machine is one of a file: what plugins say about this one does not count then.
         root: Root of the file system.
+        provider: Whose wheels commands are to install.
     """
 
     machine: Machine
@@ -51,12 +51,14 @@ class Surroundings:
     decision: Decision | None = None
     described: bool = False
     root: Path = Path("/")
+    provider: str = OURS
 
 
-def decide(machine: Machine, facts: Facts, backend: str) -> Decision | None:
-    """Return what to install for a backend on a machine; nothing if there is nothing."""
+def decide(machine: Machine, backend: str, provider: str, release: str = "") -> Decision | None:
+    """Return what to install for a backend on a machine, of one release or of all; nothing if there is nothing."""
     try:
-        return resolve("jax", machine, Policy((from_arguments([backend]), PolicySource())), release=facts.release)
+        policy = Policy((from_arguments([backend]), PolicySource()), provider)
+        return resolve("jax", machine, policy, release=release)
     except SelectError:
         return None
 
@@ -86,7 +88,7 @@ def _cpu_finding(exam: Examination, around: Surroundings) -> Iterator[Finding]:
     seen = ", ".join(describe_hardware(around.machine, around.facts.backends)) or "an accelerator"
     decision = around.decision
     if decision is None or decision.backend == "cpu":
-        reasons = [entry.reason for entry in decision.candidates if not entry.chosen] if decision is not None else []
+        reasons = [entry.reason for entry in decision.candidates if not (entry.chosen or entry.absent)] if decision is not None else []
         because = f" ({'; '.join(reasons[:2])})" if reasons else ""
         what = f"JAX will run on the CPU: no package serves {seen}{because}"
         yield Finding(ERROR, "silent-cpu", what, set_variable("JAX_PLATFORMS", "cpu"), "if that is meant")
@@ -105,8 +107,8 @@ def _other_backend(exam: Examination) -> Iterator[Finding]:
     decision, default = exam.decision, exam.prediction.find(exam.prediction.default)
     if decision is None or default is None or default.platform == "cpu":
         return
-    ours = default.provider in {backend.distribution for backend in exam.facts.backends}
-    if ours and default.provider != decision.package:
+    known = default.provider in {name for backend in exam.facts.backends for name in backend.distributions}
+    if known and default.provider != decision.package:
         what = f"{default.provider} serves, but {decision.package} is the one for this machine"
         yield Finding(WARNING, "other-backend", what, *exam.advise())
 
@@ -116,10 +118,11 @@ def _absent_backend(exam: Examination, around: Surroundings) -> Iterator[Finding
     decided = exam.decision is not None and exam.decision.backend != "cpu"
     if decided or exam.prediction.default != "cpu" or around.variables.get("JAX_PLATFORMS"):
         return
-    for other in offers(around.machine, find_elsewhere("jax", around.machine, around.facts))[:1]:
-        what = f"JAX will run on the CPU: {other.problem}; the newest that has it is {other.package}"
-        there = decide(around.machine, facts_about(other.package.partition("==")[2]), "auto")
-        yield Finding(WARNING, "absent-backend", what, *replace(exam, decision=there).advise())
+    other = decide(around.machine, "auto", exam.provider)
+    if exam.decision is not None and other is not None and other.backend != CPU:
+        reason = reason_for(exam.decision, other)
+        what = f"JAX will run on the CPU: {reason}; the newest that has it is jax=={release_of(other)}"
+        yield Finding(WARNING, "absent-backend", what, *replace(exam, decision=other).advise())
 
 
 # The device nodes by which JAX decides whether to try `cuda` (`jax._src.hardware_utils`).
@@ -149,18 +152,9 @@ def unfit_packages(machine: Machine, backends: Sequence[Backend]) -> dict[str, s
         name: verdict.reason
         for backend, verdict in verdicts
         if verdict.present and verdict.fit is Fit.NONE
-        for name in (backend.distribution, upstream_name(backend.name), backend.family)
+        for name in (*backend.distributions, backend.family)
         if name != backend.family or name in BUILT_IN
     }
-
-
-def upstream_name(backend: str) -> str:
-    """Return the distribution by which JAX itself publishes a backend.
-
-    >>> upstream_name("cuda12")
-    'jax-cuda12-pjrt'
-    """
-    return f"jax-{backend}-pjrt"
 
 
 def describe_hardware(machine: Machine, backends: Sequence[Backend]) -> tuple[str, ...]:

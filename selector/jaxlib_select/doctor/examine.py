@@ -31,7 +31,7 @@ from jaxlib_select.doctor.problems import find_problems
 from jaxlib_select.doctor.remedies import Examination
 from jaxlib_select.doctor.report import Report, sort_findings
 from jaxlib_select.errors import InstallError
-from jaxlib_select.facts import Facts, facts_about
+from jaxlib_select.facts import OURS, UPSTREAM, Facts, facts_about
 from jaxlib_select.installed.environment import Environment, this_environment
 from jaxlib_select.installed.plugins import REFUSED, Lock, Plugin, Problem, find_plugins, locate, read_lock
 from jaxlib_select.machine import detect
@@ -45,6 +45,7 @@ def examine_here(
     options: Sequence[str] = (),
     kind: str | None = None,
     described: bool = False,
+    provider: str | None = None,
 ) -> Report:
     """Examine an environment on a machine: those that this program runs in, unless given.
 
@@ -54,12 +55,22 @@ def examine_here(
         options: What the commands that fix are to say to the installer, such as `--find-links DIR`.
         kind: `uv` or `pip` to insist on one.
         described: Whether the machine is one of a file, and not this one.
+        provider: Whose wheels those commands are to install; by default ours if something says where these are, or any
+            is installed, else upstream's.
     """
     environment = environment if environment is not None else this_environment()
     machine = machine if machine is not None else detect.detect()
     facts = facts_for(environment)
-    around = Surroundings(machine, facts, os.environ, decide(machine, facts, "auto"), described)
+    provider = provider or (OURS if options or has_ours(environment) else UPSTREAM)
+    decision = decide(machine, "auto", provider, facts.release)
+    around = Surroundings(machine, facts, os.environ, decision, described, provider=provider)
     return examine(environment, around, installer_of(environment, options=options, kind=kind))
+
+
+def has_ours(environment: Environment) -> bool:
+    """Return whether a wheel of ours is installed: an accelerator's package, or a jaxlib with a lock."""
+    packages = {backend.distribution for backend in facts_for(environment).backends}
+    return not packages.isdisjoint(environment.distributions) or read_lock(locate(environment, "jaxlib")) is not None
 
 
 def examine(environment: Environment, around: Surroundings, installer: Installer) -> Report:
@@ -83,6 +94,7 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
         facts=around.facts,
         jaxlib=jaxlib,
         decision=around.decision,
+        provider=around.provider,
     )
     silent = is_silent_cpu(exam.prediction, around)
     return Report(

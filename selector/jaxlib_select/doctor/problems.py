@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from jaxlib_select.apply.installer import belongings
 from jaxlib_select.doctor.installation import (
     KERNEL,
     damaged_metadata,
@@ -18,7 +19,7 @@ from jaxlib_select.doctor.installation import (
     unmet_requirements,
 )
 from jaxlib_select.doctor.predict import FAILS, SERVES
-from jaxlib_select.doctor.remedies import LOCK_ERRORS, Examination, belongings, set_variable, unset
+from jaxlib_select.doctor.remedies import LOCK_ERRORS, Examination, set_variable, unset
 from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding, Remedy
 from jaxlib_select.installed.plugins import ABSENT, CRASH, NOT_IMPORTED, SILENT, VARIABLE, Plugin, Problem
 
@@ -182,7 +183,11 @@ def _doubled_backends(exam: Examination) -> Iterator[Finding]:
     """Several plugins for one platform, or plugins for several accelerators."""
     for platform, labels in exam.rivals().items():
         others = [
-            name for label in labels if label != exam.keep(labels) for name in belongings(label, exam.environment)
+            name
+            for label in labels
+            if label != exam.keep(labels)
+            for name in belongings(label)
+            if name in exam.environment.distributions
         ]
         what = f"{' and '.join(labels)} are both for JAX's platform {platform!r}, and JAX can take only one"
         yield Finding(exam.level(platform, FAILS), "doubled-backend", what, exam.uninstall(others))

@@ -14,7 +14,7 @@ from jaxlib_select.apply.installer import Installer, accelerator_families, make_
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.doctor.predict import Conditions, Prediction, is_candidate
 from jaxlib_select.doctor.report import ERROR, NO_REMEDY, WARNING, Remedy
-from jaxlib_select.facts import Facts
+from jaxlib_select.facts import OURS, Facts
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.installed.plugins import Lock, Plugin
 from jaxlib_select.versions import read_version
@@ -54,6 +54,7 @@ class Examination:
         facts: What is known about our packages, installed or not.
         jaxlib: Release lock of the installed jaxlib; nothing if it has none.
         decision: What should be installed on this machine; nothing if that could not be worked out.
+        provider: Whose wheels commands are to install.
     """
 
     environment: Environment
@@ -64,6 +65,7 @@ class Examination:
     facts: Facts
     jaxlib: Lock | None = None
     decision: Decision | None = None
+    provider: str = OURS
 
     def level(self, platform: str | None, *outcomes: str) -> str:
         """Return `error` if one of these becomes of a platform, else `warning`: JAX goes on without what is wrong."""
@@ -96,15 +98,14 @@ class Examination:
             return NO_REMEDY
         families = accelerator_families(self.facts)
         steps = make_plan([self.decision], self.environment, self.plugins, self.installer, families=families)
-        note = _source_note(self.installer, self.conditions.variables) if self.decision.index_url is None else ""
+        note = _source_note(self.installer, self.conditions.variables) if self.provider == OURS else ""
         return Remedy(" && ".join(map(show, steps)), note)
 
     def install(self, requirements: Sequence[str], *, again: Sequence[str] = ()) -> Remedy:
         """Return what installs requirements, before that those that only seem to be there."""
         first = [self.installer.reinstall(again)] if again else []
         then = [self.installer.install(requirements)] if requirements else []
-        ours = self.jaxlib is not None or any(plugin.ours for plugin in self.plugins)
-        note = _source_note(self.installer, self.conditions.variables) if ours else ""
+        note = _source_note(self.installer, self.conditions.variables) if self.provider == OURS else ""
         return Remedy(" && ".join(map(show, [*first, *then])), note)
 
     def reinstall(self, name: str, version: str | None) -> Remedy:
@@ -181,7 +182,8 @@ class Examination:
             return release
         locks = [lock for lock in (self.jaxlib, *(plugin.lock for plugin in self.plugins)) if lock is not None]
         here = sorted({lock.version for lock in locks if lock.release == release})
-        known = [backend.version for backend in self.facts.backends if backend.version.partition("+")[0] == release]
+        backends = self.facts.of(self.provider).backends
+        known = [backend.version for backend in backends if backend.version.partition("+")[0] == release]
         return (here or known or [release])[-1]
 
     def _complete(self) -> Remedy:
@@ -204,18 +206,11 @@ class Examination:
         return [*(decided.get(name, f"{name}=={self.version_for(name, release)}") for name in names), *bounds]
 
 
-def belongings(distribution: str, environment: Environment) -> tuple[str, ...]:
-    """Return a plugin's distribution and the one of its kernels, which upstream has apart."""
-    stem, separator, _ = distribution.rpartition("-pjrt")
-    kernels = f"{stem}-plugin"
-    return (distribution, kernels) if separator and kernels in environment.distributions else (distribution,)
-
-
 def show_decision(installer: Installer, decision: Decision, variables: Mapping[str, str]) -> Remedy:
     """Return the command that carries out a decision; constraints are requirements of what comes along anyway."""
     requirements = (*decision.requirements, *decision.constraints)
     command = show(installer.only_from(decision.index_url).install(requirements))
-    return Remedy(command, _source_note(installer, variables) if decision.index_url is None else "")
+    return Remedy(command, _source_note(installer, variables) if decision.provider == OURS else "")
 
 
 def _source_note(installer: Installer, variables: Mapping[str, str]) -> str:

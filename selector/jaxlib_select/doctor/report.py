@@ -116,7 +116,7 @@ class Report:
 
     def to_text(self) -> str:
         """Return the answer for people: the verdict first, and last the one command that fixes the worst."""
-        lines = [f"JAX        {_default_line(self.prediction)}"]
+        lines = [f"JAX        {self.headline}"]
         lines += [f"Python     {'.'.join(map(str, self.environment.version))}, {self.environment.python}"]
         lines += [f"Installed  {' '.join(map(self._installed, self.versions)) or 'no JAX'}"]
         lines += [f"Hardware   {line}" for line in self.hardware or ("no accelerator",)]
@@ -132,6 +132,14 @@ class Report:
             lines += [f"Library    {entry.name}: {_found(entry)} ({label})" for entry in found]
             lines += [f"Library    not found: {enumerate_some(missing)} ({label})"] if missing else []
         return "\n".join([*lines, *_finding_lines(self.findings)])
+
+    @property
+    def headline(self) -> str:
+        """What JAX will use, or why it fails."""
+        if self.prediction.default is None:
+            fails = "its first use will fail" if self.prediction.platforms else "cannot be imported"
+            return f"{fails}: {self.prediction.error}"
+        return f"default platform will be {self.prediction.default}"
 
     def _installed(self, name: str) -> str:
         """Return a distribution with its version; of jaxlib, which both publish in one version, also whose it is."""
@@ -203,9 +211,3 @@ def _found(entry: VendorLibrary) -> str:
     if entry.problem:
         return f"{entry.path}: {entry.problem}"
     return f"{entry.path}" if entry.shadows is None else f"{entry.path}, instead of {entry.shadows}"
-
-
-def _default_line(prediction: Prediction) -> str:
-    if prediction.default is None:
-        return f"{'its first use will fail' if prediction.platforms else 'cannot be imported'}: {prediction.error}"
-    return f"default platform will be {prediction.default}"

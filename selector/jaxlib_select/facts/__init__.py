@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from jaxlib_select import tables
@@ -22,6 +22,10 @@ from jaxlib_select.versions import in_range, is_final, read_version
 
 SCHEMA = 1
 FOLDER = Path(__file__).parent
+
+# Whose wheels: those of this project, from an index or a folder that is named, or JAX's own, from the user's index.
+OURS, UPSTREAM = "ours", "upstream"
+PROVIDERS = (OURS, UPSTREAM)
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,8 @@ class Select:
         devices: PCI ids, `vendor:device` or `vendor:first-last`, of the accelerators.
         constraints: Range of compute capabilities → bounds on what comes along.
         notes: Range of compute capabilities → what the user should know.
+        upstream: The distribution in which JAX itself publishes it, such as `jax-cuda12-pjrt`; empty if JAX does not.
+            An extra of `jax` brings it, which is called as the packaging is here.
     """
 
     vendor: str
@@ -55,6 +61,7 @@ class Select:
     devices: tuple[str, ...] = column(omit_default=True, default=())
     constraints: Mapping[str, tuple[str, ...]] = column(omit_default=True, default_factory=dict)
     notes: Mapping[str, str] = column(omit_default=True, default_factory=dict)
+    upstream: str = column(omit_default=True, default="")
 
 
 @dataclass(frozen=True)
@@ -98,6 +105,12 @@ class Backend:
     absent: Mapping[str, str] = column(omit_default=True, default_factory=dict)
 
     @property
+    def distributions(self) -> tuple[str, ...]:
+        """The distributions that bring it: ours, and that of upstream."""
+        upstream = self.select.upstream if self.select is not None else ""
+        return (self.distribution, upstream) if upstream else (self.distribution,)
+
+    @property
     def is_cpu(self) -> bool:
         """Whether it needs no accelerator."""
         return self.select is not None and self.select.vendor == "cpu"
@@ -112,12 +125,28 @@ class Facts:
         backends: In the order of their names.
         requires_python: Which Pythons its wheels run on.
         schema: Of the file.
+        jaxlib: Platform → platform tag of the jaxlib that JAX itself publishes, which has an XLA for the CPU.
     """
 
     release: str
     backends: tuple[Backend, ...]
     requires_python: str = ""
     schema: int = 0
+    jaxlib: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, provider: str) -> Facts:
+        """Return what a provider has of the release: upstream's jaxlib is what serves the CPU."""
+        if provider == OURS:
+            return self
+        published = [(entry, entry.select) for entry in self.backends if entry.select is not None]
+        backends = [
+            replace(entry, distribution="jaxlib", version=self.release, tags=self.jaxlib, absent={})
+            if entry.is_cpu
+            else replace(entry, distribution=select.upstream, version=self.release)
+            for entry, select in published
+            if select.upstream or entry.is_cpu
+        ]
+        return replace(self, backends=tuple(backends))
 
 
 def known_releases(folder: Path | None = None) -> tuple[str, ...]:
@@ -126,8 +155,8 @@ def known_releases(folder: Path | None = None) -> tuple[str, ...]:
     return tuple(sorted(names, key=lambda name: (read_version(name) or (), is_final(name), name)))
 
 
-def newest_release(bounds: str = "", folder: Path | None = None) -> str:
-    """Return the newest known release of JAX within bounds such as `==0.11.2`, `<0.12` or `~=0.11.0`.
+def releases_within(bounds: str = "", folder: Path | None = None) -> tuple[str, ...]:
+    """Return the known releases of JAX within bounds such as `==0.11.2`, `<0.12` or `~=0.11.0`, the newest first.
 
     A pre-release is taken by its own name only, unless nothing else is known.
 
@@ -138,7 +167,7 @@ def newest_release(bounds: str = "", folder: Path | None = None) -> str:
     known = known_releases(folder)
     exact = bounds.removeprefix("==").strip()
     if exact in known:
-        return exact
+        return (exact,)
     final = [name for name in known if is_final(name)] or known
     try:
         found = [name for name in final if not bounds or in_range(read_version(name) or (), bounds)]
@@ -147,14 +176,14 @@ def newest_release(bounds: str = "", folder: Path | None = None) -> str:
         raise UsageError(f"bounds on a version cannot be read: {bounds!r}", cause=str(error), remedy=remedy) from error
     if not found:
         raise _unknown(bounds, known, folder)
-    return found[-1]
+    return tuple(reversed(found))
 
 
 def load_facts(release: str = "", folder: Path | None = None) -> Facts:
     """Read the facts about a release of JAX, the newest known one by default; a `FactsError` if there are none."""
     if release and release not in known_releases(folder):
         raise _unknown(f"=={release}", known_releases(folder), folder)
-    return _read_once((folder or FOLDER) / f"{release or newest_release(folder=folder)}.json")
+    return _read_once((folder or FOLDER) / f"{release or releases_within(folder=folder)[0]}.json")
 
 
 def facts_about(version: str, folder: Path | None = None) -> Facts:

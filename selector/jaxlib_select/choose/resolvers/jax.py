@@ -4,33 +4,38 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 
 from jaxlib_select.choose.decision import Decision
-from jaxlib_select.choose.ranking import Elsewhere, Ranked, known_names, rank
+from jaxlib_select.choose.ranking import Ranked, known_names, rank
 from jaxlib_select.choose.resolve import Resolver
 from jaxlib_select.choose.rules import Fit, platform_problem
-from jaxlib_select.facts import Facts, known_releases, load_facts, newest_release
+from jaxlib_select.facts import OURS, UPSTREAM, known_releases, load_facts, releases_within
 from jaxlib_select.machine.model import Machine
-from jaxlib_select.versions import is_final, read_version
+from jaxlib_select.versions import read_version
 
 
-def decide(package: str, machine: Machine, backend: str) -> Decision:
+def decide(package: str, machine: Machine, backend: str, provider: str = OURS) -> Decision:
     """Decide about `jax` or `jaxlib`, with `==RELEASE` if it is not to be the newest known one."""
     name, _, release = package.partition("==")
-    facts = load_facts(release)
-    ranked = rank(machine, facts.backends, backend, find_elsewhere(name, machine, facts))
+    facts = load_facts(release).of(provider)
+    ranked = rank(machine, facts.backends, backend)
     chosen, verdict = ranked.backend, ranked.verdict
     extras = ",".join(chosen.variants.get(ranked.variant, ()))
-    own = f"{chosen.distribution}{f'[{extras}]' if extras else ''}=={chosen.version}"
+    bare = f"{name}=={facts.release}"
+    wanted = (bare, f"{chosen.distribution}{f'[{extras}]' if extras else ''}=={chosen.version}")
+    plain = provider == UPSTREAM and chosen.is_cpu
+    if provider == UPSTREAM:  # an extra of `jax` brings the right package
+        wanted = (*([bare] if name != "jax" else []), f"jax[{ranked.variant}]=={facts.release}")
     table = chosen.select.constraints if chosen.select and extras else {}
     constraints = verdict.constraints if extras else ()
     # The CPU is chosen even without a wheel; every other backend is rejected for that.
     problem = platform_problem(machine, chosen) if verdict.fit is Fit.FULL else None
     return Decision(
-        package=chosen.distribution if chosen.tags else name,
+        package=chosen.distribution if chosen.tags and not plain else name,
         backend=ranked.variant,
-        requirements=(f"{name}=={facts.release}",) if problem else (f"{name}=={facts.release}", own),
+        requirements=(bare,) if problem or plain else wanted,
         candidates=ranked.candidates,
         constraints=constraints,
         index_url=chosen.index_url,
@@ -38,23 +43,8 @@ def decide(package: str, machine: Machine, backend: str) -> Decision:
         environment=verdict.environment,
         hidden=verdict.hidden,
         bounds=_bounds(ranked.variant, table, constraints),
+        provider=provider,
     )
-
-
-def find_elsewhere(name: str, machine: Machine, facts: Facts) -> list[Elsewhere]:
-    """Return the accelerators' packages that a release lacks for a platform, as the newest other release has them."""
-    own = {backend.name: backend for backend in facts.backends}
-    found: dict[str, Elsewhere] = {}
-    for release in reversed([known for known in known_releases() if is_final(known) and known != facts.release]):
-        for backend in load_facts(release).backends:
-            here = own.get(backend.name)
-            if machine.platform not in backend.tags or backend.is_cpu or (here and machine.platform in here.tags):
-                continue
-            problem = (
-                platform_problem(machine, here) if here else None
-            ) or f"this release has no {backend.distribution}"
-            found.setdefault(backend.name, Elsewhere(f"{name}=={release}", backend, problem))
-    return list(found.values())
 
 
 def _warnings(name: str, ranked: Ranked, problem: str | None, *, bound: bool) -> list[str]:
@@ -91,4 +81,10 @@ def _generation(limits: str) -> str:
     return "legacy" if limits.startswith("<") else f"cc{major}{minor}"
 
 
-RESOLVER = Resolver(decide, backends=_known_names, name="jax", find_release=newest_release)
+RESOLVER = Resolver(
+    decide,
+    backends=_known_names,
+    name="jax",
+    find_releases=releases_within,
+    decide_upstream=functools.partial(decide, provider=UPSTREAM),
+)
