@@ -258,8 +258,9 @@ def explain_absence(backend: str, said: str = "") -> BackendError:
     elif installed:
         reasons += [entry.reason for entry in report.prediction.platforms if entry.platform in wanted and entry.reason]
     remedy, note = "find out more: jaxlib-select doctor", ""
-    if decision is None or decision.backend == "cpu":  # another release may have it
-        other = decide(machine, "prefer-gpu" if backend in ALIASES else backend, provider)
+    asked = "prefer-gpu" if backend in ALIASES else backend
+    own, other = (decide(machine, asked, provider, release) for release in (facts.release, ""))
+    if own is None or own.backend == "cpu":  # another release may have it
         here = decide(machine, "auto", provider, facts.release)
         if other is not None and other.backend != "cpu" and here is not None:
             reasons, decision, installed = [reason_for(here, other)], other, False

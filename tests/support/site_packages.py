@@ -17,9 +17,9 @@ from typing import Any
 from jaxlib_select.apply.installer import pip_installer
 from jaxlib_select.choose.decision import Candidate, Decision
 from jaxlib_select.doctor.choice import Surroundings
-from jaxlib_select.doctor.examine import examine
+from jaxlib_select.doctor.examine import examine, has_ours
 from jaxlib_select.doctor.report import Report
-from jaxlib_select.facts import Facts
+from jaxlib_select.facts import OURS, UPSTREAM, Facts
 from jaxlib_select.installed.environment import Environment, read_environment
 from jaxlib_select.machine.model import Machine
 from machines import PLAIN
@@ -32,7 +32,12 @@ CUDA13 = Decision(
     backend="cuda13",
     requirements=("jax==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3"),
     candidates=(Candidate("cuda13", chosen=True, reason="serves H100"),),
+    provider=OURS,
 )
+UPSTREAM13 = replace(
+    CUDA13, package="jax-cuda13-pjrt", requirements=("jax[cuda13]==1.2.3",), provider=UPSTREAM
+)
+UPSTREAM12 = replace(UPSTREAM13, package="jax-cuda12-pjrt", backend="cuda12", requirements=("jax[cuda12]==1.2.3",))
 SOURCE = "add --index-url URL or --find-links DIR for our wheels"
 INSTALL_CUDA13 = "/venv/bin/python -m pip install jax==1.2.3 'jaxlib-cuda-13[with-cuda]==1.2.3'"
 SET = "jax==1.2.3 jaxlib==1.2.3"  # after which the plugins of 1.2.3 fit
@@ -183,8 +188,10 @@ class Site:
         sources: tuple[str, ...] = (),
     ) -> Report:
         """Run the doctor, for a machine that is described."""
-        around = Surroundings(machine, self.facts, variables or {}, decision, described=True, root=self.root)
-        return examine(self.environment(), around, replace(pip_installer(PYTHON), sources=sources))
+        here = self.environment()
+        provider = decision.provider if decision is not None else OURS if has_ours(here) else UPSTREAM
+        around = Surroundings(machine, self.facts, variables or {}, decision, True, self.root, provider)
+        return examine(here, around, replace(pip_installer(PYTHON), sources=sources))
 
 
 def lock_text(release: str, lock: str) -> str:

@@ -244,7 +244,7 @@ def make_plan(
         texts = [text for decision in group for text in (*decision.requirements, *decision.constraints)]
         wanted = (*dict.fromkeys(texts), *dict.fromkeys(bindings))
         commands += installer.only_from(index).exchange(wanted, [*map(name_of, bindings), *foreign])
-    about_jax = [entry for entry in decisions if release_of(entry)]
+    about_jax = [entry for entry in decisions if is_ours(entry.package) or release_of(entry)]
     release = next((release_of(entry) for entry in about_jax if entry.provider != UPSTREAM), "")
     for_jax = {name for entry in about_jax for name in belongings(normalize(entry.package))}
     after = other_backends(for_jax, environment, plugins, families, release) if for_jax else ()

@@ -108,7 +108,7 @@ def _other_backend(exam: Examination) -> Iterator[Finding]:
     if decision is None or default is None or default.platform == "cpu":
         return
     known = default.provider in {name for backend in exam.facts.backends for name in backend.distributions}
-    if known and default.provider != decision.package:
+    if known and default.provider != decision.package and default.provider not in exam.surplus():
         what = f"{default.provider} serves, but {decision.package} is the one for this machine"
         yield Finding(WARNING, "other-backend", what, *exam.advise())
 
@@ -119,7 +119,7 @@ def _absent_backend(exam: Examination, around: Surroundings) -> Iterator[Finding
     if decided or exam.prediction.default != "cpu" or around.variables.get("JAX_PLATFORMS"):
         return
     other = decide(around.machine, "auto", exam.provider)
-    if exam.decision is not None and other is not None and other.backend != CPU:
+    if exam.decision is not None and other is not None and CPU != other.backend and release_of(other) != exam.facts.release:
         reason = reason_for(exam.decision, other)
         what = f"JAX will run on the CPU: {reason}; the newest that has it is jax=={release_of(other)}"
         yield Finding(WARNING, "absent-backend", what, *replace(exam, decision=other).advise())

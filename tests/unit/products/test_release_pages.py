@@ -321,6 +321,7 @@ def test_every_row_is_what_the_selector_resolves(
             (tmp_path / "machine.json").write_text(json.dumps(machine), "utf-8")
             options = ["--backend", row["accelerator"].partition(":")[0]] if row["named"] else []
             command = ["resolve", f"jax=={jax}", "--machine", str(tmp_path / "machine.json"), "--json", *options]
+            command += ["--provider", "ours"]
             assert cli.main(command) == 0
             decision = json.loads(capsys.readouterr().out)
             (chosen,) = (entry for entry in decision["candidates"] if entry["chosen"])

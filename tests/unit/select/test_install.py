@@ -68,7 +68,7 @@ def test_constraints_are_installed_with_the_requirements() -> None:
 
 def test_an_index_of_the_decision_is_the_only_one() -> None:
     """Of two, uv refuses both and pip takes the last; folders stay, and with --no-index nothing is asked."""
-    mine = ("--index-url", "https://mine", "--find-links", "dist", "--extra-index-url", "https://more")
+    mine = ("--index-url", "https://mine", "--find-links", "dist")
     for tool in (UV, PIP):
         jax, torch = make_plan([CUDA12, TORCH], environment(), [], replace(tool, sources=mine), families=FAMILIES)
         assert jax == (*tool.install(mine), *CUDA12.requirements, *CUDA12.constraints)
@@ -238,7 +238,7 @@ def test_the_command_shows_what_it_would_do(
 ) -> None:
     """With --dry-run nothing is run; the decision is for the machine of the file, and its index is the only one."""
     options = ["--machine", write_machine(H100), "--python", make_python(), "--dry-run", "--json"]
-    document = json.loads(select("install", "jax", *options).out)
+    document = json.loads(select("install", "jax", *options, "--find-links", "dist").out)
     assert document["decisions"][0]["package"] == "jaxlib-cuda-13"
     wheels = ["--only-binary", "jaxlib", "--only-binary", "jaxlib-cuda-13"]
     assert document["commands"][0][-6:] == [*wheels, "jax==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3+split.1"]

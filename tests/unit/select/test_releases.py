@@ -17,7 +17,7 @@ from jaxlib_select.apply.installer import Installer, accelerator_families, make_
 from jaxlib_select.choose.policy import Policy
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.errors import FactsError, PolicyError, UsageError
-from jaxlib_select.facts import facts_about, load_facts
+from jaxlib_select.facts import OURS, PROVIDERS, UPSTREAM, facts_about, load_facts
 from jaxlib_select.installed.environment import Distribution, Environment
 from jaxlib_select.installed.plugins import Plugin
 from jaxlib_select.machine.model import Amd, Intel, Machine
@@ -85,7 +85,7 @@ def test_a_pre_release_is_taken_by_its_name_only(add_release: AddRelease) -> Non
 def test_the_release_may_be_an_option(select: Select, write_machine: WriteMachine) -> None:
     """Of the packages of JAX; others keep their own versions."""
     said = select("resolve", "torch", "jax<1.1", "--release", "1.0", "--machine", write_machine(L4), "--json")
-    assert [document["requirements"][0] for document in json.loads(said.out)] == ["torch==2.14.*", "jax==1.0"]
+    assert [document["requirements"][0] for document in json.loads(said.out)] == ["torch==2.14.*", "jax[cuda13]==1.0"]
 
 
 @pytest.mark.usefixtures("releases")
@@ -110,17 +110,32 @@ def test_a_contradiction_is_an_error(
 
 
 @pytest.mark.usefixtures("releases")
-def test_a_machine_whose_package_is_absent_is_told_which_release_has_it(
-    select: Select, write_machine: WriteMachine
-) -> None:
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_the_newest_release_that_serves_the_accelerator_is_taken(provider: str) -> None:
+    """Of either provider, within the bounds; one line says why, and how to have the newest."""
+    ours = "jaxlib-oneapi[with-oneapi]==1.0.2"
+    wanted = {OURS: ("jax==1.0.2", ours), UPSTREAM: ("jax[oneapi]==1.0.2",)}[provider]
+    policy = Policy(provider=provider)
+    for package in ("jax", "jax>1.0"):
+        decision = resolve(package, MAX, policy)
+        assert (decision.requirements, decision.backend, decision.provider) == (wanted, "oneapi", provider)
+        (warning,) = decision.warnings
+        assert lacking(warning, "1.0.2", "oneapi", CAUSE, "jax==1.1") == []
+    assert resolve("jax", MAX, replace(asked("oneapi"), provider=provider)).requirements == wanted
+    assert resolve("jax", MAX, replace(asked("cpu"), provider=provider)).requirements[0] == "jax==1.1"
+
+
+@pytest.mark.usefixtures("releases")
+def test_who_insists_on_a_release_is_offered_the_one_that_serves(select: Select, write_machine: WriteMachine) -> None:
     """The CPU is used, why, and a command that can be typed as it is."""
     machine = write_machine(MAX)
-    document = json.loads(select("resolve", "jax", "--machine", machine, "--json").out)
-    (warning,) = document["warnings"]
+    given = ("jax==1.1", "--provider", "ours", "--machine", machine)
+    document = json.loads(select("resolve", *given, "--json").out)
+    why, offer = document["warnings"]
     (reason,) = (entry["reason"] for entry in document["candidates"] if entry["backend"] == "oneapi")
-    assert (CAUSE in warning, CAUSE in reason) == (True, True)
+    assert (CAUSE in why, CAUSE in reason) == (True, True)
     assert (document["package"], document["requirements"]) == ("jaxlib-cpu", ["jax==1.1", "jaxlib-cpu==1.1"])
-    said = select(*shlex.split(warning.partition(": jaxlib-select ")[2]), "--machine", machine)
+    said = select(*shlex.split(offer.partition(": jaxlib-select ")[2]), *given[1:])
     assert lacking(said.out, "jax==1.0.2\n", "jaxlib-oneapi[with-oneapi]==1.0.2\n") == []
     assert (said.status, said.err) == (0, "")
 
@@ -140,18 +155,16 @@ def test_a_newer_release_is_offered_as_well(add_release: AddRelease) -> None:
     """Who asks for an old one may not know that the next has it."""
     add_release("1.0", oneapi="no file")
     add_release("1.1")
-    (warning,) = resolve("jax==1.0", MAX).warnings
+    *_, warning = resolve("jax==1.0", MAX).warnings
     assert warning.endswith("jax==1.1: jaxlib-select resolve jax==1.1")
 
 
-def test_a_better_accelerator_than_the_one_taken_is_mentioned(add_release: AddRelease) -> None:
-    """As for a machine with GPUs of two vendors."""
+def test_one_accelerator_of_two_is_enough(add_release: AddRelease) -> None:
+    """The newest release is taken if it serves any, as on a machine with GPUs of two vendors."""
     both = Machine("linux", "x86_64", amd=Amd("7.0.0", ("gfx942",)), intel=MAX.intel)
     add_release("1.0")
     add_release("1.1", rocm7="no file")
-    decision = resolve("jax", both)
-    (warning,) = decision.warnings
-    assert (decision.backend, "rocm7" in warning, "jax==1.0" in warning) == ("oneapi", True, True)
+    assert resolve("jax", both).requirements == ("jax==1.1", "jaxlib-oneapi[with-oneapi]==1.1")
     add_release("1.1", oneapi="no file")
     decision = resolve("jax", both)
     assert (decision.backend, decision.warnings) == ("rocm7-local", ())
@@ -162,7 +175,7 @@ def test_a_better_accelerator_than_the_one_taken_is_mentioned(add_release: AddRe
 def test_what_is_asked_for_by_name_and_absent_is_an_error(backend: str, more: str) -> None:
     """With the cause, and the command that gives it."""
     with pytest.raises(PolicyError) as caught:
-        resolve("jax", MAX, asked(backend))
+        resolve("jax==1.1", MAX, asked(backend))
     assert (CAUSE in caught.value.cause, caught.value.remedy.endswith(f"{OFFER}{more}")) == (True, True)
 
 
@@ -193,11 +206,12 @@ def test_without_a_package_for_the_cpu_jax_has_its_own(add_release: AddRelease) 
 @pytest.mark.usefixtures("releases")
 def test_a_lock_has_the_groups_of_its_release() -> None:
     """What is absent there has none; the evidence keeps what was asked for."""
-    newest, older = (make_choices(package, MAX, Policy()) for package in ("jax", "jax<1.1"))
+    newest, older = (make_choices(package, MAX, Policy()) for package in ("jax==1.1", "jax<1.1"))
     assert "oneapi" not in {decision.backend for decision in newest.decisions}
     assert "oneapi" in {decision.backend for decision in older.decisions}
     assert {decision.requirements[0] for decision in older.decisions} == {"jax==1.0.2"}
     assert (older.package, older.asked) == ("jax<1.1", "auto")
+    assert make_choices("jax", MAX, Policy()).package == "jax==1.0.2"  # or a CPU would find the newest in a check
 
 
 @pytest.mark.parametrize(

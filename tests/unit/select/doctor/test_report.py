@@ -18,7 +18,7 @@ from jaxlib_select.doctor.examine import examine, examine_here, find_sources
 from jaxlib_select.installed.environment import read_environment
 from machines import H100, MAX, PLAIN
 from select_commands import lacking
-from site_packages import CUDA13, INSTALL_CUDA13, PYTHON, Site, codes
+from site_packages import UPSTREAM12, CUDA13, INSTALL_CUDA13, PYTHON, Site, codes
 from small_libraries import loadable_elf
 
 
@@ -130,7 +130,7 @@ def test_libraries_of_another_plugin_and_where_they_come_from(site: Site) -> Non
     bar = site.write("nvidia/cu12/lib/libbar.so.3", loadable_elf("bar"))
     wheel = site.write("nvidia/cu12/lib/libfoo.so.1", loadable_elf("foo"))
     elsewhere = site.write("elsewhere/libfoo.so.1", loadable_elf("foo"))
-    report = site.examine(H100, {"LD_LIBRARY_PATH": str(elsewhere.parent)}, CUDA13)
+    report = site.examine(H100, {"LD_LIBRARY_PATH": str(elsewhere.parent)}, UPSTREAM12)
     assert [(entry.name, entry.path, entry.origin) for entry in report.libraries["jax-cuda12-pjrt"]] == [
         ("libbar.so.3", str(bar), "vendor"),
         ("libgone.so.2", None, ""),

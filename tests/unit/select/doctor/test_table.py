@@ -15,15 +15,17 @@ import pytest
 import machines
 from jaxlib_select.choose.decision import Candidate, Decision
 from jaxlib_select.machine.file import from_json
-from site_packages import CUDA13, INSTALL_CUDA13, SOURCE, Site
+from site_packages import CUDA13, INSTALL_CUDA13, SOURCE, UPSTREAM12, UPSTREAM13, Site
 
 TABLE = Path(__file__).resolve().parents[3] / "data/doctor.toml"
 ROWS: list[dict[str, Any]] = tomllib.loads(TABLE.read_text("utf-8"))["row"]
 DECISIONS = {
     "": None,
     "cuda13": CUDA13,
-    "cuda12": Decision("jaxlib-cuda-12", "cuda12", ("jaxlib-cuda-12==1.2.3",), ()),
-    "cpu": Decision("jaxlib-cpu", "cpu", (), (Candidate("cuda13", chosen=False, reason="too old"),)),
+    "cuda12": Decision("jaxlib-cuda-12", "cuda12", ("jaxlib-cuda-12==1.2.3",), (), provider="ours"),
+    "cpu": Decision("jaxlib-cpu", "cpu", (), (Candidate("cuda13", chosen=False, reason="too old"),), provider="ours"),
+    "upstream13": UPSTREAM13,
+    "upstream12": UPSTREAM12,
 }
 
 

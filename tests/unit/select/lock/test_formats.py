@@ -70,13 +70,12 @@ def test_the_snippet_for_uv() -> None:
 
 
 def test_where_wheels_are_goes_into_the_snippet_for_uv() -> None:
-    """In the order in which uv asks: extra indexes, then the main one; a backend's own index is for its packages."""
+    """A backend's own index is for its packages."""
     torch = Decision("torchvision", "cu126", ("torch==2.9.0", "torchvision"), (), index_url="https://i/cu126")
-    extra = ["--extra-index-url", "https://a", "--extra-index-url", "https://b"]
-    options = ["--no-index", "--find-links", "/dist", "--index-url", "https://main", *extra]
+    options = ["--no-index", "--find-links", "/dist", "--index-url", "https://main"]
     own = {"name": "cu126", "url": "https://i/cu126", "explicit": True}
     assert tomllib.loads(write_uv_snippet([torch], options))["tool"]["uv"] == {
-        "index": [own, {"url": "https://a"}, {"url": "https://b"}, {"url": "https://main", "default": True}],
+        "index": [own, {"url": "https://main", "default": True}],
         "find-links": ["/dist"],
         "no-index": True,
         "sources": {name: [{"index": "cu126", "extra": "cu126"}] for name in ("torch", "torchvision")},
