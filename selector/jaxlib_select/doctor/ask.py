@@ -9,7 +9,7 @@ same form. Each runs in a process of its own, since it may crash or hang.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -39,7 +39,12 @@ runpy.run_module(package, run_name="__main__", alter_sys=True)
 
 
 def ask_plugins(
-    plugins: Sequence[Plugin], environment: Environment, variables: Mapping[str, str], *, opening: bool = True
+    plugins: Sequence[Plugin],
+    environment: Environment,
+    variables: Mapping[str, str],
+    *,
+    opening: bool = True,
+    here: Collection[str] = (),
 ) -> tuple[Plugin, ...]:
     """Return plugins with what they say about themselves; all are asked at once.
 
@@ -48,12 +53,13 @@ def ask_plugins(
         environment: The environment in which they lie.
         variables: Its environment variables.
         opening: Whether to let ours open libraries, which asks the driver, too.
+        here: The platforms with hardware: plugins of others for them are initialized as JAX does it.
     """
 
     def ask(plugin: Plugin) -> Plugin:
         if plugin.location is None or not (plugin.ours or plugin.libraries):
             return plugin
-        answer = _ask(plugin, environment, variables, opening=opening)
+        answer = _ask(plugin, environment, variables, opening=opening, here=here)
         priority = plugin.priority if answer.priority is None else answer.priority
         return replace(plugin, answer=answer, platform=answer.platform or plugin.platform, priority=priority)
 
@@ -61,9 +67,12 @@ def ask_plugins(
         return tuple(pool.map(ask, plugins))
 
 
-def _ask(plugin: Plugin, environment: Environment, variables: Mapping[str, str], *, opening: bool) -> Answer:
+def _ask(
+    plugin: Plugin, environment: Environment, variables: Mapping[str, str], *, opening: bool, here: Collection[str]
+) -> Answer:
     if not plugin.ours:
-        return _open_foreign(plugin, environment, variables)
+        module = plugin.module if opening and plugin.platform in here else ""
+        return _open_foreign(plugin, environment, variables, module)
     argument = [[str(path) for path in environment.paths], plugin.module, "--json"]
     opened = _run(plugin, environment, variables, _RUN_PACKAGE, argument) if opening else None
     if opened is not None and not opened.silent:
@@ -79,14 +88,16 @@ def _ask(plugin: Plugin, environment: Environment, variables: Mapping[str, str],
     return replace(answer, problems=(*answer.problems, Problem(CRASH, REFUSED, what)))
 
 
-def _open_foreign(plugin: Plugin, environment: Environment, variables: Mapping[str, str]) -> Answer:
-    """Let the dynamic linker judge a plugin of others, and what its vendor's wheels bring."""
+def _open_foreign(plugin: Plugin, environment: Environment, variables: Mapping[str, str], module: str = "") -> Answer:
+    """Let the dynamic linker judge a plugin of others, and what its vendor's wheels bring; then JAX, if it may start."""
     program = Path(__file__).with_name("open_plugin.py").read_text("utf-8")
     folders = [folder for path in environment.paths for folder in sorted(path.glob("nvidia/*/lib"))]
     question = {
         "libraries": [str(path) for path in plugin.libraries],
         "names": plugin.names,
         "folders": [str(folder) for folder in [*folders, environment.prefix / "lib"]],
+        "paths": [str(path) for path in environment.paths],
+        "module": module,
     }
     answer = _run(plugin, environment, variables, program, question)
     if not answer.silent or not plugin.libraries:
@@ -101,7 +112,7 @@ def _run(
     command = [str(environment.python), "-I", "-c", program, json.dumps(argument)]
     result = run(command, variables, _TIME_LIMIT)
     try:
-        return read_answer(result.output)
+        return read_answer(result.output.strip().rpartition("\n")[2] if plugin.ours is False else result.output)
     except ValueError:
         ended = f"within {_TIME_LIMIT:.0f} seconds" if result.timed_out else f"(status {result.status})"
         what = f"{plugin.label} does not say what it finds {ended}, so only its files were looked at"

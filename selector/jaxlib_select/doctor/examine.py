@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from jaxlib_select.apply.installer import Installer, find_installer, pip_installer
+from jaxlib_select.apply.installer import Installer, belongings, find_installer, pip_installer
 from jaxlib_select.doctor.ask import ask_plugins
 from jaxlib_select.doctor.choice import (
     Surroundings,
@@ -33,7 +33,7 @@ from jaxlib_select.doctor.report import Report, sort_findings
 from jaxlib_select.errors import InstallError
 from jaxlib_select.facts import OURS, UPSTREAM, Facts, facts_about
 from jaxlib_select.installed.environment import Environment, this_environment
-from jaxlib_select.installed.plugins import REFUSED, Lock, Plugin, Problem, find_plugins, locate, read_lock
+from jaxlib_select.installed.plugins import KERNELS, REFUSED, UNUSED, Lock, Plugin, Problem, find_plugins, locate, read_lock
 from jaxlib_select.machine import detect
 from jaxlib_select.machine.model import Machine
 
@@ -79,12 +79,14 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
     works = around.machine.nvidia.libcuda not in ("hung", "crashed")
     if not works:  # nobody asks such a driver again, so what is known of the machine counts
         around = replace(around, described=True)
-    asked = ask_plugins(found, environment, around.variables, opening=works)
+    conditions = _conditions(environment, around)
+    families = {backend.family for backend in around.facts.backends}
+    here = set() if around.described else families - conditions.no_hardware.keys()
+    asked = ask_plugins(found, environment, around.variables, opening=works, here=here)
     jaxlib = read_lock(locate(environment, "jaxlib"))
-    plugins = tuple(_judge_from_outside(plugin, jaxlib) for plugin in asked)
+    plugins = tuple(_judge_from_outside(plugin, jaxlib, environment) for plugin in asked)
     if around.described:
         plugins = tuple(replace(plugin, answer=plugin.answer.without_hardware()) for plugin in plugins)
-    conditions = _conditions(environment, around)
     exam = Examination(
         environment=environment,
         plugins=plugins,
@@ -110,11 +112,15 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
     )
 
 
-def _judge_from_outside(plugin: Plugin, jaxlib: Lock | None) -> Plugin:
+def _judge_from_outside(plugin: Plugin, jaxlib: Lock | None, environment: Environment) -> Plugin:
     """Return a plugin with what it does not say itself, because it is no plugin, too old to be asked, or damaged."""
     if not plugin.module and not plugin.refused and plugin.answer.library.path is None:
         refused = f"{str(plugin.location)!r} is no PJRT plugin that can be opened, which makes every use of JAX fail"
         return replace(plugin, refused=refused)
+    kernels = belongings(plugin.distribution)[-1]
+    if plugin.names and kernels not in environment.distributions:
+        missing = Problem(KERNELS, UNUSED, f"JAX leaves it out, as {kernels} is not installed")
+        return replace(plugin, answer=replace(plugin.answer, problems=(*plugin.answer.problems, missing)))
     if not plugin.answer.silent:
         return plugin
     found = {

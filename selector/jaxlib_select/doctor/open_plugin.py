@@ -8,17 +8,20 @@ This is a program for `python -c` in the environment that is examined: it import
 from __future__ import annotations
 
 import ctypes
+import importlib
 import json
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 
-def _open_all(question: dict[str, list[str]], library_path: list[str]) -> dict[str, object]:
+def _open_all(question: dict[str, Any], library_path: list[str]) -> dict[str, object]:
     """Return what becomes of libraries.
 
     Args:
-        question: The plugin's `libraries`, the `names` of its vendor's, and the `folders` of wheels with these.
+        question: The plugin's `libraries`, the `names` of its vendor's, the `folders` of wheels with these, and the
+            `module` that JAX would initialize; empty if that is not to be tried.
         library_path: The folders on `LD_LIBRARY_PATH`.
     """
     before = _loaded_files()
@@ -27,10 +30,11 @@ def _open_all(question: dict[str, list[str]], library_path: list[str]) -> dict[s
     found = {entry["path"] for entry in opened}
     others = [file for file in _loaded_files() if file not in {*before, *found, path}]
     needed = [_describe_needed(file, question["folders"]) for file in others if os.path.dirname(file) in library_path]
-    if opened and not any(entry["path"] for entry in opened) and not problems:
-        missing = ", ".join(str(entry["name"]) for entry in opened[:8])
-        what = "its libraries are nowhere on the search path: " + missing
-        problems = [{"code": "VendorLibraryError", "effect": "refused", "what": what}]
+    missing = [str(entry["name"]) for entry in opened if not entry["path"]]
+    what = f"JAX leaves it out, as these cannot be loaded: {', '.join(missing)}" if missing else ""
+    what = what or (initialize(question["module"]) if question["module"] and not problems else "")
+    if what:
+        problems.append({"code": "VendorLibraryError", "effect": "unused", "what": what})
     return {"schema": 1, "library": {"path": path}, "vendor": {"libraries": opened + needed}, "problems": problems}
 
 
@@ -63,6 +67,24 @@ def open_plugin(files: list[str]) -> tuple[str | None, list[dict[str, str]]]:
     return None, problems
 
 
+def initialize(module: str) -> str:
+    """Return why JAX goes on without a plugin: what it raises as JAX initializes it; empty if it does not."""
+    try:
+        from jax._src import xla_bridge
+
+        register = xla_bridge.register_plugin
+    except Exception:  # noqa: BLE001  # without JAX nothing is initialized
+        return ""
+    xla_bridge.register_plugin = lambda *_, **__: None  # which would start the library
+    try:
+        importlib.import_module(module).initialize()
+    except BaseException as error:  # noqa: BLE001  # as JAX does
+        return f"JAX leaves it out, as it raises {type(error).__name__}: {error}"
+    finally:
+        xla_bridge.register_plugin = register
+    return ""
+
+
 def _describe_needed(file: str, folders: list[str]) -> dict[str, object]:
     """Return a library that came along from `LD_LIBRARY_PATH`, and the one of a wheel that it shadows."""
     stem = os.path.basename(file).partition(".so")[0]
@@ -83,4 +105,6 @@ def _loaded_files() -> list[str]:
 
 if __name__ == "__main__":
     folders = [part for part in os.environ.get("LD_LIBRARY_PATH", "").split(":") if part]
-    print(json.dumps(_open_all(json.loads(sys.argv[1]), folders)))
+    asked = json.loads(sys.argv[1])
+    sys.path[:] = asked["paths"]
+    print("\n" + json.dumps(_open_all(asked, folders)))

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jaxlib_select.installed.plugins import ABSENT, DEGRADED, NOT_IMPORTED, REFUSED, VENDOR_LIBRARY, Plugin
+from jaxlib_select.installed.plugins import ABSENT, DEGRADED, KERNELS, NOT_IMPORTED, REFUSED, UNUSED, VENDOR_LIBRARY, Plugin
 
 SERVES, FAILS = "serves", "fails"  # or ABSENT: what becomes of a platform
 
@@ -102,6 +102,11 @@ def predict(plugins: Sequence[Plugin], conditions: Conditions) -> Prediction:
         if is_candidate(plugin) and plugin.answer.find("RivalError") is None:
             entry = _platform(plugin, conditions)
             found.setdefault(entry.platform, entry)
+    for plugin in plugins:  # what JAX goes on without, and says so in its log alone
+        unused = plugin.answer.find(VENDOR_LIBRARY, KERNELS)
+        if plugin.platform is not None and unused is not None and unused.effect == UNUSED:
+            entry = Platform(plugin.platform, plugin.label, plugin.priority or 0, ABSENT, unused.what)
+            found.setdefault(plugin.platform, entry)
     order = [plugin.platform for plugin in plugins if plugin.platform in found]
     platforms.update({name: found[name] for name in order if name})
     broken = next((plugin.refused for plugin in plugins if plugin.refused and plugin.platform is not None), "")
@@ -129,7 +134,7 @@ def is_candidate(plugin: Plugin) -> bool:
     if plugin.platform is None or plugin.location is None or plugin.refused:
         return False
     if not plugin.ours:
-        return plugin.answer.library.path is not None
+        return plugin.answer.library.path is not None and plugin.answer.find(effect=UNUSED) is None
     return not plugin.answer.settings.disabled and plugin.answer.find(NOT_IMPORTED) is None
 
 

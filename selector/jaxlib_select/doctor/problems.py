@@ -21,7 +21,7 @@ from jaxlib_select.doctor.installation import (
 from jaxlib_select.doctor.predict import FAILS, SERVES
 from jaxlib_select.doctor.remedies import LOCK_ERRORS, Examination, set_variable, unset
 from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding, Remedy
-from jaxlib_select.installed.plugins import ABSENT, CRASH, NOT_IMPORTED, SILENT, VARIABLE, Plugin, Problem
+from jaxlib_select.installed.plugins import ABSENT, CRASH, NOT_IMPORTED, SILENT, UNUSED, VARIABLE, Plugin, Problem
 
 _EXTENSION = "pjrt/_pjrt.abi3.so"  # in each of our plugins: opens its library
 
@@ -81,8 +81,10 @@ def _refusal(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | N
     return Finding(exam.level(plugin.platform, FAILS), code, problem.what, *remedy)
 
 
-def _missing_kernels(exam: Examination, plugin: Plugin, problem: Problem) -> Finding:
+def _missing_kernels(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
     """There are no GPU kernels for this Python: they are lost, or were never in the wheel."""
+    if problem.effect == UNUSED:
+        return None
     lost = [file for file in find_lost(exam, plugin.distribution) if KERNEL.search(file)]
     if lost or not plugin.answer.kernels.pythons:
         level = exam.level(plugin.platform, SERVES)
@@ -92,6 +94,8 @@ def _missing_kernels(exam: Examination, plugin: Plugin, problem: Problem) -> Fin
 
 def _unfit(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
     """The plugin does not run here: another one does, or it lacks its vendor's libraries."""
+    if problem.effect == UNUSED:
+        return None  # that the CPU is used says the rule about that
     vendor = problem.code == "VendorLibraryError"
     if not _is_used(exam, plugin):
         needed = any(entry.needed and entry.problem for entry in plugin.answer.vendor.libraries)

@@ -48,6 +48,7 @@ class Select:
         notes: Range of compute capabilities → what the user should know.
         upstream: The distribution in which JAX itself publishes it, such as `jax-cuda12-pjrt`; empty if JAX does not.
             An extra of `jax` brings it, which is called as the packaging is here.
+        libraries: Libraries of the vendor without which upstream's plugin does not register itself.
     """
 
     vendor: str
@@ -62,6 +63,7 @@ class Select:
     constraints: Mapping[str, tuple[str, ...]] = column(omit_default=True, default_factory=dict)
     notes: Mapping[str, str] = column(omit_default=True, default_factory=dict)
     upstream: str = column(omit_default=True, default="")
+    libraries: tuple[str, ...] = column(omit_default=True, default=())
 
 
 @dataclass(frozen=True)

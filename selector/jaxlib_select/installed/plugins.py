@@ -35,6 +35,9 @@ _HARDWARE = ("NoDeviceError", "DriverError", "GpuCodeError", "Crash")
 # A library of the vendor is missing, too old or known to be broken; hardware or not.
 VENDOR_LIBRARY = "VendorLibraryError"
 
+# The GPU kernels are missing.
+KERNELS = "KernelsMissingError"
+
 # Codes of our own, for plugins that do not answer.
 NOT_IMPORTED, SILENT, CRASH = "NotImported", "Silent", "Crash"
 
@@ -173,8 +176,6 @@ LOCK_FILENAME = "release_lock.json"
 
 # JAX's functions that register a platform, with the priority that holds if none is passed.
 _REGISTER = {"register_plugin": 400, "register_backend_factory": 0}
-_LIBRARY_NAME = re.compile(r"lib[A-Za-z0-9_+-]+\.so\.\d+")
-_DRIVER = re.compile(r"lib(cuda|nvidia-ml)\.so\.\d+")  # no part of what a program brings; detection has looked at it
 _LARGEST = 1024 * 1024  # bytes of a module
 _MOST = 200  # modules of a plugin
 
@@ -203,7 +204,7 @@ class Plugin:
         libraries: The shared libraries in its folder, or the one that the environment variable names.
         lock: Its release lock, if it is one of ours.
         ours: Whether it is one of ours, which answers questions about itself.
-        names: Libraries of the vendor that its source names, if it is not one of ours.
+        names: Libraries of the vendor that it must have, if it is upstream's.
         refused: What is wrong with an entry of the environment variable.
         answer: What it says about itself.
     """
@@ -231,6 +232,7 @@ class Plugin:
 def find_plugins(environment: Environment, variables: Mapping[str, str], facts: Facts) -> tuple[Plugin, ...]:
     """Return every plugin that JAX would load in an environment, in order of their modules; none is asked yet."""
     families = {backend.distribution: backend.family for backend in facts.backends}
+    needs = {entry.select.upstream: entry.select.libraries for entry in facts.backends if entry.select is not None}
     owners = _owners(environment)
     sources: dict[str, list[str]] = {}
     for module in pkgutil.iter_modules([str(folder) for folder in namespace_folders(environment.paths)], f"{GROUP}."):
@@ -239,7 +241,7 @@ def find_plugins(environment: Environment, variables: Mapping[str, str], facts: 
         for name in distribution.plugins.values():
             sources.setdefault(name, []).append("entry point")
     found = [
-        _describe(locate(environment, module), owners.get(module), families, module=module, sources=tuple(how))
+        _describe(locate(environment, module), owners.get(module), families, needs, module=module, sources=tuple(how))
         for module, how in sorted(sources.items())
     ]
     entries = [entry for entry in variables.get(VARIABLE, "").split(",") if variables.get(VARIABLE)]
@@ -290,7 +292,13 @@ def _owners(environment: Environment) -> dict[str, Distribution]:
     return owners
 
 
-def _describe(location: Path | None, owner: Distribution | None, families: Mapping[str, str], **found: Any) -> Plugin:
+def _describe(
+    location: Path | None,
+    owner: Distribution | None,
+    families: Mapping[str, str],
+    needs: Mapping[str, tuple[str, ...]],
+    **found: Any,
+) -> Plugin:
     """Return what is known of a plugin before it is asked; `found` says how JAX finds it."""
     name = owner.name if owner is not None else ""
     lock = read_lock(location)
@@ -307,7 +315,7 @@ def _describe(location: Path | None, owner: Distribution | None, families: Mappi
         libraries=tuple(sorted(location.glob("*.so"))) if location is not None and location.is_dir() else (),
         lock=lock,
         ours=ours,
-        names=_library_names(trees),
+        names=needs.get(name, ()) if name else (),
     )
 
 
@@ -354,13 +362,6 @@ def _value(node: ast.expr, constants: Mapping[str, object]) -> object:
     if isinstance(node, ast.Constant):
         return node.value
     return constants.get(node.id) if isinstance(node, ast.Name) else None
-
-
-def _library_names(trees: Sequence[ast.Module]) -> tuple[str, ...]:
-    """Return the shared libraries that modules name, those of drivers aside; examples in texts do not count."""
-    values = [node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-    names = [value for value in values if isinstance(value, str) and _LIBRARY_NAME.fullmatch(value)]
-    return tuple(name for name in dict.fromkeys(names) if not _DRIVER.fullmatch(name))
 
 
 def _from_variable(entry: str) -> Plugin:
