@@ -265,7 +265,7 @@ def explain_absence(backend: str, said: str = "") -> BackendError:
         if other is not None and other.backend != "cpu" and here is not None:
             reasons, decision, installed = [reason_for(here, other)], other, False
     if decision is not None and not installed:
-        command, note = show_decision(installer_of(environment), decision, os.environ)
+        command, note = show_decision(installer_of(environment), decision)
         remedy = f"install it: {command}"
     cause = "; ".join(dict.fromkeys(reasons)) or said
     return BackendError(f"backend {backend!r} cannot be used here", cause=cause, remedy=remedy, note=note)

@@ -34,9 +34,7 @@ CUDA13 = Decision(
     candidates=(Candidate("cuda13", chosen=True, reason="serves H100"),),
     provider=OURS,
 )
-UPSTREAM13 = replace(
-    CUDA13, package="jax-cuda13-pjrt", requirements=("jax[cuda13]==1.2.3",), provider=UPSTREAM
-)
+UPSTREAM13 = replace(CUDA13, package="jax-cuda13-pjrt", requirements=("jax[cuda13]==1.2.3",), provider=UPSTREAM)
 UPSTREAM12 = replace(UPSTREAM13, package="jax-cuda12-pjrt", backend="cuda12", requirements=("jax[cuda12]==1.2.3",))
 SOURCE = "add --index-url URL or --find-links DIR for our wheels"
 INSTALL_CUDA13 = "/venv/bin/python -m pip install jax==1.2.3 'jaxlib-cuda-13[with-cuda]==1.2.3'"
@@ -103,6 +101,7 @@ class Site:
         """Install JAX and our jaxlib, or with an empty lock upstream's."""
         self.distribution("jax", version)
         self.write("jax/version.py", '_version = "1.2.3"\n_minimum_jaxlib_version = "1.2.2"\n')
+        self.write("jax/_src/xla_bridge.py", "def register_plugin(*_, **__): pass\n")
         self.distribution("jaxlib", jaxlib)
         self.write("jaxlib/__init__.py")
         if lock:
@@ -127,11 +126,15 @@ class Site:
     def upstream(
         self, backend: str, platform: str, kernels: str = "1.2.3", source: str = "", needed: Sequence[str] = ()
     ) -> Site:
-        """Install one of upstream's plugins, in the namespace package."""
+        """Install one of upstream's plugins, in the namespace package, with its vendor's libraries."""
+        selects = [entry.select for entry in self.facts.backends if entry.name == backend and entry.select]
+        for library in (name for select in selects for name in select.libraries):
+            self.write(f"nvidia/some/lib/{library}", loadable_elf("function"))
         package = f"jax_plugins/xla_{backend}"
         self.distribution(f"jax-{backend}-pjrt", record=f"{package}/__init__.py")
         self.distribution(f"jax-{backend}-plugin", kernels)
         register = f"def initialize():\n    xb.register_plugin('{platform}', priority=500)\n"
+        source = f"from jax._src import xla_bridge as xb\n{source}"
         self.write(f"{package}/__init__.py", f"{source}\n{register}")
         self.write(f"{package}/plugin.so", loadable_elf("GetPjrtApi", needed=needed))
         return self
@@ -190,7 +193,9 @@ class Site:
         """Run the doctor, for a machine that is described."""
         here = self.environment()
         provider = decision.provider if decision is not None else OURS if has_ours(here) else UPSTREAM
-        around = Surroundings(machine, self.facts, variables or {}, decision, True, self.root, provider)
+        around = Surroundings(
+            machine, self.facts, variables or {}, decision, described=True, root=self.root, provider=provider
+        )
         return examine(here, around, replace(pip_installer(PYTHON), sources=sources))
 
 

@@ -8,6 +8,7 @@ With how a user would type them, and why one failed.
 from __future__ import annotations
 
 import collections
+import json
 import os
 import re
 import shlex
@@ -36,30 +37,6 @@ _KEPT = 200  # lines of output that are searched for a reason
 _DECORATION = " -\u2500\u2502\u251c\u2570\u25b6\u00d7\u203a"
 
 _ERROR = re.compile(r"error\b", re.IGNORECASE)
-# What uv and pip say when a hash differs, no index answers, or it lacks what is wanted; what that means; the remedy.
-_FAILURES = (
-    (
-        r"Hash mismatch|DO NOT MATCH THE HASHES",
-        "a file has another hash than the lock or the package index says",
-        "take the index or folder that it was written for, or write the lock again",
-    ),
-    (
-        (
-            r"connect|Max retries|timed out|Name or service|name resolution|sending request|dns error|Failed to fetch"
-            r"|Network connectivity|network was disabled"
-        ),
-        "the package index cannot be reached",
-        "check the network and the installer's settings, or name a folder of wheels: --no-index --find-links DIR",
-    ),
-    (
-        (  # the last two: what pip says of a jaxlib of ours that is nowhere
-            r"No matching distribution|No solution found|not found in the|no version|no wheels"
-            r"|ResolutionImpossible|conflicting dependencies"
-        ),
-        "the package index does not have what is wanted",
-        "name the index or folder that has it: --index-url URL, or --find-links DIR",
-    ),
-)
 
 
 @dataclass(frozen=True)
@@ -69,12 +46,14 @@ class Installer:
     Attributes:
         program: How it is started, up to and with its subcommand group.
         sources: Options of every installation, such as `--find-links DIR`.
+        project: The folder of the uv project to which the environment belongs; nothing if it is not to be changed.
     """
 
     kind: str
     program: tuple[str, ...]
     python: Path
     sources: tuple[str, ...] = ()
+    project: Path | None = None
 
     def only_from(self, index_url: str | None) -> Installer:
         """Return it with one index instead of the one that its sources name."""
@@ -85,6 +64,8 @@ class Installer:
 
     def install(self, requirements: Sequence[str], *options: str) -> tuple[str, ...]:
         """Return the command that installs requirements, with further options."""
+        if self.project is not None:
+            return (self.program[0], "add", "--project", str(self.project), *self.sources, *options, *requirements)
         return (*self.program, "install", *self._target(), *self.sources, *options, *requirements)
 
     def exchange(self, requirements: Sequence[str], names: Collection[str]) -> tuple[tuple[str, ...], ...]:
@@ -102,10 +83,15 @@ class Installer:
 
     def reinstall(self, requirements: Sequence[str]) -> tuple[str, ...]:
         """Return the command that installs requirements again, and nothing else."""
+        if self.project is not None:
+            again = [part for name in map(name_of, requirements) for part in ("--reinstall-package", name)]
+            return (self.program[0], "sync", "--project", str(self.project), *self.sources, *again)
         return self.install(requirements, "--force-reinstall", "--no-deps")
 
     def uninstall(self, names: Sequence[str]) -> tuple[str, ...]:
         """Return the command that removes distributions."""
+        if self.project is not None:
+            return (self.program[0], "remove", "--project", str(self.project), *names)
         return (*self.program, "uninstall", *self._target(), *(("-y",) if self.kind == "pip" else ()), *names)
 
     def _target(self) -> tuple[str, ...]:
@@ -210,10 +196,11 @@ def run_installer(command: Sequence[str], *, quiet: bool = False) -> None:
 def explain_failure(command: Sequence[str], status: int, lines: Sequence[str]) -> InstallError:
     """Return why an installer failed, as far as the lines that it printed say."""
     printed = [re.sub(r"\s+", " ", line).strip(_DECORATION) for line in lines]
-    for pattern, what, remedy in _FAILURES:
-        line = next((line for line in printed if re.search(pattern, line, re.IGNORECASE)), None)
+    # What uv and pip say when a hash differs, no index answers, or it lacks what is wanted.
+    for known in json.loads(Path(__file__).with_name("installer_failures.json").read_text("utf-8")):
+        line = next((line for line in printed if re.search(known["pattern"], line, re.IGNORECASE)), None)
         if line is not None:
-            return InstallError(what, cause=shorten(line, 300), remedy=remedy)
+            return InstallError(known["what"], cause=shorten(line, 300), remedy=known["remedy"])
     full = [line for line in printed if line]
     reason = next((line for line in full if _ERROR.match(line)), full[-1] if full else "it printed nothing")
     return InstallError(f"the installer failed with status {status}: {show(command)}", cause=shorten(reason, 300))
@@ -248,7 +235,8 @@ def make_plan(
     release = next((release_of(entry) for entry in about_jax if entry.provider != UPSTREAM), "")
     for_jax = {name for entry in about_jax for name in belongings(normalize(entry.package))}
     after = other_backends(for_jax, environment, plugins, families, release) if for_jax else ()
-    return (*commands, *([installer.uninstall(after)] if after else []))
+    # A project of uv's keeps nothing that it does not ask for.
+    return (*commands, *([installer.uninstall(after)] if after and installer.project is None else []))
 
 
 def accelerator_families(*releases: Facts) -> frozenset[str]:

@@ -22,10 +22,7 @@ from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import InstallError, LockError
 from jaxlib_select.names import normalize
 from jaxlib_select.sentences import printable, shorten
-from jaxlib_select.versions import read_version
 
-# The first version of pip whose dry run downloads no wheel that the index has metadata of (PEP 658).
-_PIP_WITH_METADATA = (25, 3)
 _WIDTH = 80  # of a line about a wheel
 
 
@@ -71,14 +68,6 @@ def _check_jaxlib(packages: Iterable[Table]) -> None:
                 cause=place,
                 remedy="name the index or folder that has ours: --index-url URL, or --find-links DIR",
             )
-
-
-def pip_remark(version: str) -> str:
-    """Return why a version of pip resolves slowly; empty for one that does not."""
-    if (read_version(version) or _PIP_WITH_METADATA) >= _PIP_WITH_METADATA:
-        return ""
-    newest = ".".join(map(str, _PIP_WITH_METADATA))
-    return f"pip {version} downloads every wheel to resolve; uv and pip {newest} read the index's metadata instead"
 
 
 def read_report(report: Mapping[str, Any]) -> list[Table]:

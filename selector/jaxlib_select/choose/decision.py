@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from jaxlib_select import tables
@@ -72,26 +72,3 @@ class Decision:
         del found["candidates"]  # they are many: at the end
         documented = ("backend", "chosen", "reason")
         return found | {"candidates": [{key: getattr(entry, key) for key in documented} for entry in self.candidates]}
-
-
-def fault_of(answer: object) -> str:
-    """Return what is wrong with a decision that anybody may have made; empty if nothing is."""
-    if not isinstance(answer, Decision):
-        return f"returned {type(answer).__name__}, not a Decision"
-    if not _are(answer.candidates, Candidate) or [entry.chosen for entry in answer.candidates].count(True) != 1:
-        return "returned a Decision without exactly one Candidate that is chosen"
-    if not isinstance(answer.environment, Mapping):
-        return "returned a Decision whose environment is no mapping"
-    lists = [answer.requirements, answer.constraints, answer.warnings, answer.hidden]
-    lists += zip(*answer.environment.items(), strict=True)
-    lists += [(entry.backend, entry.reason) for entry in answer.candidates]
-    if not all(_are(texts, str) for texts in [*lists, (answer.package, answer.backend, answer.index_url or "")]):
-        return "returned a Decision with something else where strings belong"
-    return ""
-
-
-def _are(values: object, kind: type) -> bool:
-    """Return whether something is a list, and no string, of values of one kind."""
-    if not isinstance(values, Sequence) or isinstance(values, str):
-        return False
-    return all(isinstance(value, kind) for value in values)

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from jaxlib_select.choose.decision import Decision, fault_of
+from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import AUTO, CPU, GENERAL, REQUIRE_GPU, Choice, Policy, find_name
 from jaxlib_select.errors import FactsError, PolicyError, ResolverError, SelectError, UsageError
 from jaxlib_select.facts import UPSTREAM
@@ -259,9 +259,8 @@ def _decide(
 ) -> Decision:
     with _blame(f"the resolver of {package} failed"):
         decision = decide(package, machine, choice.backend)
-    fault = fault_of(decision)
-    if fault:
-        raise ResolverError(f"the resolver of {package} {fault}", remedy="report it to its author")
+        decision.to_json()  # or it is none
+        (_,) = (entry for entry in decision.candidates if entry.chosen)
     if choice.backend == REQUIRE_GPU and decision.backend == CPU:  # nobody's resolver may pass over that
         reasons = "; ".join(f"{entry.backend}: {entry.reason}" for entry in decision.candidates if not entry.chosen)
         raise PolicyError(f"an accelerator is required for {package}, but none can be used", cause=reasons)
@@ -280,12 +279,6 @@ def find_resolver(name: str) -> Resolver:
     if not isinstance(resolver, Resolver):
         raise ResolverError(f"the resolver of {name} is a {type(resolver).__name__}, not a jaxlib_select.Resolver")
     return resolver
-
-
-def is_package(word: str) -> bool:
-    """Return whether a word, such as `jax` or `jax<0.12`, names a package that some resolver knows."""
-    found = _PACKAGE.fullmatch(word) if word not in GENERAL else None
-    return found is not None and _has_resolver(normalize(found.group(1)))
 
 
 def _has_resolver(name: str) -> bool:

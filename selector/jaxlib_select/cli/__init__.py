@@ -76,7 +76,7 @@ def _settle_output() -> None:
 def _run(arguments: list[str]) -> int:
     """Import the subcommand's module, parse the arguments and run it."""
     command, rest = (arguments[0], arguments[1:]) if arguments[:1] and arguments[0] in COMMANDS else _parse(arguments)
-    namespace = parse_command(command, rest)
+    namespace = make_parser(command).parse_intermixed_args(rest)
     status: int = importlib.import_module(f"jaxlib_select.cli.{command}").execute(namespace)
     return status
 
@@ -86,15 +86,6 @@ def make_parser(command: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=f"{PROGRAM} {command}", description=COMMANDS[command])
     importlib.import_module(f"jaxlib_select.cli.{command}").configure_parser(parser)
     return parser
-
-
-def parse_command(command: str, arguments: list[str]) -> argparse.Namespace:
-    """Return what the arguments of one subcommand say."""
-    if "--backend" in arguments:
-        from jaxlib_select.cli.arguments import set_packages_apart  # detection has no such option, and must start fast
-
-        arguments = set_packages_apart(arguments)
-    return make_parser(command).parse_intermixed_args(arguments)
 
 
 def _parse(arguments: list[str]) -> tuple[str, list[str]]:

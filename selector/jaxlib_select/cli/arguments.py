@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import argparse
-import itertools
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,11 +12,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from jaxlib_select import variables
-from jaxlib_select.apply.configuration import find_added_indexes
-from jaxlib_select.apply.installer import KINDS, SOURCE_OPTIONS, Installer, by_option, find_installer, release_of
+from jaxlib_select.apply.installer import KINDS, SOURCE_OPTIONS, Installer, find_installer, release_of
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Policy, read_index, read_policy
-from jaxlib_select.choose.resolve import is_package, pick_versions, split_package
+from jaxlib_select.choose.resolve import pick_versions, split_package
 from jaxlib_select.errors import MachineError, UsageError
 from jaxlib_select.facts import OURS, PROVIDERS, UPSTREAM, Facts, load_facts
 from jaxlib_select.installed.environment import PLACES, Environment, other_environment, this_environment
@@ -27,6 +25,11 @@ from jaxlib_select.machine.model import Machine
 from jaxlib_select.versions import in_range
 
 _JAX = {"jax", "jaxlib"}
+# Variables of uv and pip that add to the sources which are given; uv asks the last one's index instead.
+_ADDING = {
+    "uv": ("UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_DEFAULT_INDEX"),
+    "pip": ("PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS"),
+}
 
 
 def add_machine(parser: argparse.ArgumentParser) -> None:
@@ -42,12 +45,11 @@ def add_backend(parser: argparse.ArgumentParser) -> None:
     """Declare `--backend`."""
     parser.add_argument(
         "--backend",
-        nargs="+",
         action="append",
         default=[],
         metavar="BACKEND",
         help="auto, cpu, prefer-gpu, require-gpu, or a name such as cuda12 or cuda12-local; "
-        "PACKAGE=BACKEND for one package (default: the environment, then pyproject.toml, then auto)",
+        "PACKAGE=BACKEND for one package; may be repeated (default: the environment, then pyproject.toml, then auto)",
     )
 
 
@@ -74,24 +76,6 @@ def packages_from(args: argparse.Namespace) -> list[str]:
     return [pinned.get(package, package) for package in args.packages]
 
 
-def set_packages_apart(words: Sequence[str]) -> list[str]:
-    """Return a command line in which no package is among the values of `--backend`, which takes several.
-
-    >>> set_packages_apart(["--backend", "cuda12", "torch=cpu", "jax", "--json"])
-    ['--backend=cuda12', '--backend=torch=cpu', 'jax', '--json']
-    """
-    arranged: list[str] = []
-    rest = list(words)
-    while "--backend" in rest:
-        place = rest.index("--backend")
-        values = list(itertools.takewhile(lambda word: not word.startswith("-"), rest[place + 1 :]))
-        packages = [word for word in values[1:] if is_package(word)]
-        arranged += rest[:place]
-        arranged += [word if word in packages else f"--backend={word}" for word in values] or ["--backend"]
-        rest = rest[place + 1 + len(values) :]
-    return arranged + rest
-
-
 def machine_from(args: argparse.Namespace) -> Machine:
     """Return the machine of `--machine`, else this one; a `MachineError` if the file cannot be read."""
     if not args.machine:
@@ -116,8 +100,7 @@ def machine_from(args: argparse.Namespace) -> Machine:
 
 def policy_from(args: argparse.Namespace) -> Policy:
     """Return what the user asks for, on the command line, in the environment and in pyproject.toml."""
-    given = [value for values in args.backend for value in values]
-    return replace(read_policy(given, os.environ, _folder()), provider=provider_from(args))
+    return replace(read_policy(args.backend, os.environ, _folder()), provider=provider_from(args))
 
 
 def provider_from(args: argparse.Namespace) -> str:
@@ -159,7 +142,11 @@ def add_sources(parser: argparse.ArgumentParser) -> None:
         "default: ours if an index or a folder is named, else upstream)",
     )
     parser.add_argument(
-        "--index", "--index-url", dest="index_url", metavar="URL", help="one package index, for JAX and all that it needs"
+        "--index",
+        "--index-url",
+        dest="index_url",
+        metavar="URL",
+        help="one package index, for JAX and all that it needs",
     )
     parser.add_argument("--find-links", metavar="DIR", action="append", help="folder or page of wheels to use as well")
     parser.add_argument("--no-index", action="store_true", help="use no index, only --find-links")
@@ -202,19 +189,10 @@ def installer_from(args: argparse.Namespace, environment: Environment) -> Instal
         remedy = f"name it: --index URL or {variables.INDEX}=URL, or a folder: --find-links DIR"
         raise UsageError("nothing says which index has these wheels", remedy=remedy)
     installer = replace(find_installer(environment, os.environ, kind=args.installer), sources=sources)
-    for name in find_added_indexes(installer, _folder() or Path(), os.environ):
-        print(f"warning: {name} adds a package index", file=sys.stderr)
+    for name in _ADDING[installer.kind] if sources else ():
+        if os.environ.get(name):
+            print(f"warning: {name} adds a package index", file=sys.stderr)
     return installer
-
-
-def index_warnings(decisions: Sequence[Decision], options: Sequence[str]) -> list[str]:
-    """Return for which decisions the user's package indexes are not asked, as these are made for one of their own."""
-    ignored = [] if "--no-index" in options else [url for name, *urls in by_option(options) if name == "--index-url" for url in urls]
-    return [
-        f"{decision.package} for {decision.backend} comes from {decision.index_url}, not from {', '.join(ignored)}"
-        for decision in decisions
-        if decision.index_url is not None and ignored
-    ]
 
 
 def facts_of(decisions: Sequence[Decision]) -> Iterator[Facts]:

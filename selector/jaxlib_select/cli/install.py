@@ -90,5 +90,5 @@ def _print(args: argparse.Namespace, decisions: Sequence[Decision], steps: Seque
         lines += [f"set {name}={value}" for name, value in variables.items()]
         print("\n".join(lines), flush=True)
     warnings = [warning for decision in decisions for warning in decision.warnings]
-    for warning in (*warnings, *arguments.index_warnings(decisions, arguments.options_from(args))):
+    for warning in warnings:
         print(f"warning: {warning}", file=sys.stderr)

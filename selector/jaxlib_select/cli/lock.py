@@ -29,7 +29,7 @@ from jaxlib_select.apply.installer import Installer
 from jaxlib_select.apply.locations import make_relative, pack_arguments, with_sources
 from jaxlib_select.apply.lock_file import find_differences, read_lock, write_text
 from jaxlib_select.apply.pylock import Group, LockEnvironment, build_document, check_machine, lock_environment_of
-from jaxlib_select.apply.resolution import find_wheels, pip_remark, resolve_group
+from jaxlib_select.apply.resolution import find_wheels, resolve_group
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Policy, from_arguments
 from jaxlib_select.choose.resolve import resolve, split_package
@@ -74,8 +74,7 @@ def execute(args: argparse.Namespace) -> int:
     choices = make_choices(
         _the_package(arguments.packages_from(args)), arguments.machine_from(args), arguments.policy_from(args), wanted
     )
-    ignored = arguments.index_warnings(choices.decisions, arguments.options_from(args))
-    for warning in (*choices.decision.warnings, *ignored):
+    for warning in choices.decision.warnings:
         print(f"warning: {warning}", file=sys.stderr)
     text, path = _write(args, form, choices)
     if path is None:
@@ -113,13 +112,11 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
         "write the lock on a machine of that platform, or one that every tool resolves: --format uv",
     )
     installer = arguments.installer_from(args, environment)
-    if installer.kind == "pip" and (remark := pip_remark(environment.version_of("pip") or "")):
-        print(f"note: {remark}", file=sys.stderr)
     find_wheels([choices.decision], installer)
     path = args.output or Path("requirements.txt" if form == REQUIREMENTS else "pylock.toml")
     folder = path.absolute().parent
-    backends = [value for values in args.backend for value in values]
-    asked = [*(["--backend", *backends] if backends else []), *(["--groups", args.groups] if args.groups else [])]
+    asked = [f"--backend={value}" for value in args.backend]
+    asked += [f"--groups={args.groups}"] if args.groups else []
     # What to say again when the lock is to be written again: not for which machine, nor for which Python.
     evidence = choices.evidence(wanted, pack_arguments((*asked, *installer.sources), folder))
     if form == REQUIREMENTS:
@@ -131,7 +128,7 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
 
 def _resolve(choices: Choices, installer: Installer, *, strict: bool) -> list[Group]:
     """Resolve every group; one that nobody asked for by name may be missing from the index."""
-    groups = [_resolve_aloud(choices.decision, installer)]
+    groups, absent = [_resolve_aloud(choices.decision, installer)], {}
     for other in choices.others:
         named = strict and other.group == other.backend
         try:
@@ -139,7 +136,10 @@ def _resolve(choices: Choices, installer: Installer, *, strict: bool) -> list[Gr
         except InstallError as error:
             if named:
                 raise
-            print(f"warning: no group {other.group}: {error.what} ({error.cause})", file=sys.stderr)
+            absent[other.group] = error
+    if absent:
+        causes = "; ".join(dict.fromkeys(error.what for error in absent.values()))
+        print(f"warning: no groups {', '.join(absent)}: {causes}", file=sys.stderr)
     return groups
 
 
@@ -167,7 +167,11 @@ def _check(args: argparse.Namespace) -> int:
     if arguments.options_from(args):
         written = with_sources(lock.evidence.arguments, arguments.options_from(args))
         lock = replace(lock, evidence=replace(lock.evidence, arguments=written))
-    policy = arguments.policy_from(args) if args.backend else Policy((from_arguments([lock.evidence.asked]),), lock.evidence.provider)
+    policy = (
+        arguments.policy_from(args)
+        if args.backend
+        else Policy((from_arguments([lock.evidence.asked]),), lock.evidence.provider)
+    )
     machine = arguments.machine_from(args)
     decision = resolve(lock.evidence.package, machine, policy)
     here = LockEnvironment(machine.platform, ".".join(map(str, arguments.environment_from(args).version[:2])))

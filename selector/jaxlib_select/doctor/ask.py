@@ -71,7 +71,7 @@ def _ask(
     plugin: Plugin, environment: Environment, variables: Mapping[str, str], *, opening: bool, here: Collection[str]
 ) -> Answer:
     if not plugin.ours:
-        module = plugin.module if opening and plugin.platform in here else ""
+        module = plugin.module if opening and plugin.platform in {None, *here} else ""
         return _open_foreign(plugin, environment, variables, module)
     argument = [[str(path) for path in environment.paths], plugin.module, "--json"]
     opened = _run(plugin, environment, variables, _RUN_PACKAGE, argument) if opening else None
@@ -89,7 +89,7 @@ def _ask(
 
 
 def _open_foreign(plugin: Plugin, environment: Environment, variables: Mapping[str, str], module: str = "") -> Answer:
-    """Let the dynamic linker judge a plugin of others, and what its vendor's wheels bring; then JAX, if it may start."""
+    """Let the dynamic linker judge a plugin of others, and what its vendor's wheels bring; then JAX, if it may."""
     program = Path(__file__).with_name("open_plugin.py").read_text("utf-8")
     folders = [folder for path in environment.paths for folder in sorted(path.glob("nvidia/*/lib"))]
     question = {

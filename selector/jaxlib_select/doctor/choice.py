@@ -18,7 +18,7 @@ from jaxlib_select.choose.policy import CPU, Policy, PolicySource, from_argument
 from jaxlib_select.choose.resolve import reason_for, resolve
 from jaxlib_select.choose.rules import Fit, matching
 from jaxlib_select.choose.vendors import find_judge, judge
-from jaxlib_select.doctor.predict import BUILT_IN, SERVES, Prediction
+from jaxlib_select.doctor.predict import ASKING, BUILT_IN, SERVES, Prediction
 from jaxlib_select.doctor.remedies import Examination, set_variable
 from jaxlib_select.doctor.report import ERROR, NO_REMEDY, WARNING, Finding
 from jaxlib_select.errors import SelectError
@@ -80,7 +80,7 @@ def is_silent_cpu(prediction: Prediction, around: Surroundings) -> bool:
     served = around.decision is not None and around.decision.backend != "cpu"
     there = served or bool(nvidia.gpus) or nvidia.cuinit not in _HARMLESS_CUINIT
     there = there or bool(other_devices(around.machine, around.facts.backends))
-    return prediction.default == "cpu" and there and not around.variables.get("JAX_PLATFORMS")
+    return prediction.default == "cpu" and there and not any(map(around.variables.get, ASKING))
 
 
 def _cpu_finding(exam: Examination, around: Surroundings) -> Iterator[Finding]:
@@ -88,7 +88,11 @@ def _cpu_finding(exam: Examination, around: Surroundings) -> Iterator[Finding]:
     seen = ", ".join(describe_hardware(around.machine, around.facts.backends)) or "an accelerator"
     decision = around.decision
     if decision is None or decision.backend == "cpu":
-        reasons = [entry.reason for entry in decision.candidates if not (entry.chosen or entry.absent)] if decision is not None else []
+        reasons = (
+            [entry.reason for entry in decision.candidates if not (entry.chosen or entry.absent)]
+            if decision is not None
+            else []
+        )
         because = f" ({'; '.join(reasons[:2])})" if reasons else ""
         what = f"JAX will run on the CPU: no package serves {seen}{because}"
         yield Finding(ERROR, "silent-cpu", what, set_variable("JAX_PLATFORMS", "cpu"), "if that is meant")
@@ -99,7 +103,8 @@ def _cpu_finding(exam: Examination, around: Surroundings) -> Iterator[Finding]:
     state = "is installed, but JAX leaves it out" if installed else "is not installed"
     what = f"JAX will run on the CPU, though there is {seen}: {because or f'{decision.package} {state}'}"
     # If JAX leaves an installed package out, another finding says why, and how to fix it.
-    yield Finding(ERROR, "silent-cpu", what, *(NO_REMEDY if installed and not because else exam.advise()))
+    remedy = NO_REMEDY if installed and not because else exam.reinstall_libraries() if installed else exam.advise()
+    yield Finding(ERROR, "silent-cpu", what, *remedy)
 
 
 def _other_backend(exam: Examination) -> Iterator[Finding]:
@@ -116,13 +121,18 @@ def _other_backend(exam: Examination) -> Iterator[Finding]:
 def _absent_backend(exam: Examination, around: Surroundings) -> Iterator[Finding]:
     """Say that the installed release has no package for an accelerator of this machine, and which one has."""
     decided = exam.decision is not None and exam.decision.backend != "cpu"
-    if decided or exam.prediction.default != "cpu" or around.variables.get("JAX_PLATFORMS"):
+    if decided or exam.prediction.default != "cpu" or any(map(around.variables.get, ASKING)):
         return
     other = decide(around.machine, "auto", exam.provider)
-    if exam.decision is not None and other is not None and CPU != other.backend and release_of(other) != exam.facts.release:
+    if (
+        exam.decision is not None
+        and other is not None
+        and other.backend != CPU
+        and release_of(other) != exam.facts.release
+    ):
         reason = reason_for(exam.decision, other)
         what = f"JAX will run on the CPU: {reason}; the newest that has it is jax=={release_of(other)}"
-        yield Finding(WARNING, "absent-backend", what, *replace(exam, decision=other).advise())
+        yield Finding(ERROR, "absent-backend", what, *replace(exam, decision=other).advise())
 
 
 # The device nodes by which JAX decides whether to try `cuda` (`jax._src.hardware_utils`).

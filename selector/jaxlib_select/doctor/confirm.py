@@ -19,6 +19,8 @@ from jaxlib_select.tables import read
 
 _TIME_LIMIT = 180.0  # seconds; a TPU alone may take one minute to answer
 
+_ENDED = "JAX ended with status"  # instead of an answer
+
 _PROGRAM = """
 import json, logging, sys, traceback
 out = {"complaints": []}
@@ -82,8 +84,16 @@ def read_answer(output: str, errors: str, status: int) -> JaxAnswer:
     try:
         return read(JaxAnswer, json.loads(flatten(output.splitlines()[-1])))
     except (ValueError, IndexError):
-        last = (errors.strip().splitlines() or ["no message"])[-1]
-        return JaxAnswer(error=f"JAX ended with status {status}: {last}")
+        lines = errors.strip().splitlines() or ["no message"]
+        said = next((line for line in lines if "XLA_FLAGS" in line), lines[-1])
+        return JaxAnswer(error=f"{_ENDED} {status}: {said}")
+
+
+def find_bad_flags(python: Path, variables: Mapping[str, str]) -> str:
+    """Return why XLA ends every process of these variables; empty if it does not, or they have no flags for it."""
+    flags = variables.get("XLA_FLAGS", "")
+    error = ask_jax(python, {**variables, "JAX_PLATFORMS": "cpu"}).error if flags else ""
+    return f"XLA_FLAGS={flags}: {error}" if error.startswith(_ENDED) else ""
 
 
 def compare(

@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from jaxlib_select.apply.installer import Installer, belongings, find_installer, pip_installer
+from jaxlib_select.apply.installer import Installer, belongings, find_installer, uv_installer
 from jaxlib_select.doctor.ask import ask_plugins
 from jaxlib_select.doctor.choice import (
     Surroundings,
@@ -25,15 +25,26 @@ from jaxlib_select.doctor.choice import (
     missing_hardware,
     unfit_packages,
 )
+from jaxlib_select.doctor.confirm import find_bad_flags
 from jaxlib_select.doctor.installation import find_break, find_missing
 from jaxlib_select.doctor.predict import Conditions, predict
 from jaxlib_select.doctor.problems import find_problems
-from jaxlib_select.doctor.remedies import Examination
+from jaxlib_select.doctor.remedies import LOCK_ERRORS, Examination
 from jaxlib_select.doctor.report import Report, sort_findings
 from jaxlib_select.errors import InstallError
 from jaxlib_select.facts import OURS, UPSTREAM, Facts, facts_about
 from jaxlib_select.installed.environment import Environment, this_environment
-from jaxlib_select.installed.plugins import KERNELS, REFUSED, UNUSED, Lock, Plugin, Problem, find_plugins, locate, read_lock
+from jaxlib_select.installed.plugins import (
+    KERNELS,
+    REFUSED,
+    UNUSED,
+    Lock,
+    Plugin,
+    Problem,
+    find_plugins,
+    locate,
+    read_lock,
+)
 from jaxlib_select.machine import detect
 from jaxlib_select.machine.model import Machine
 
@@ -117,6 +128,12 @@ def _judge_from_outside(plugin: Plugin, jaxlib: Lock | None, environment: Enviro
     if not plugin.module and not plugin.refused and plugin.answer.library.path is None:
         refused = f"{str(plugin.location)!r} is no PJRT plugin that can be opened, which makes every use of JAX fail"
         return replace(plugin, refused=refused)
+    if plugin.lock is not None and jaxlib is None and (version := environment.version_of("jaxlib")):
+        what = f"upstream's jaxlib {version} was installed over the one that {plugin.label} {plugin.version} needs"
+        problems = tuple(
+            replace(entry, what=what) if entry.code in LOCK_ERRORS else entry for entry in plugin.answer.problems
+        )
+        plugin = replace(plugin, answer=replace(plugin.answer, problems=problems))
     kernels = belongings(plugin.distribution)[-1]
     if plugin.names and kernels not in environment.distributions:
         missing = Problem(KERNELS, UNUSED, f"JAX leaves it out, as {kernels} is not installed")
@@ -144,6 +161,7 @@ def _conditions(environment: Environment, around: Surroundings) -> Conditions:
         nvidia_nodes=has_nvidia_node(around.root),
         nvidia_driver=has_nvidia_driver(around.machine),
         tpu_library=find_libtpu(environment, around.variables),
+        flags=find_bad_flags(environment.python, around.variables),
     )
 
 
@@ -162,7 +180,10 @@ def installer_of(environment: Environment, *, options: Sequence[str] = (), kind:
     try:
         installer = find_installer(environment, os.environ, kind=kind)
     except InstallError:
-        installer = pip_installer(environment.python)
+        installer = uv_installer(environment.python)
+    project = environment.prefix.parent
+    if installer.kind == "uv" and (project / "uv.lock").is_file():  # uv undoes what its project does not say
+        installer = replace(installer, project=project)
     return replace(installer, sources=tuple(options) or find_sources(environment))
 
 

@@ -32,10 +32,12 @@ def _open_all(question: dict[str, Any], library_path: list[str]) -> dict[str, ob
     needed = [_describe_needed(file, question["folders"]) for file in others if os.path.dirname(file) in library_path]
     missing = [str(entry["name"]) for entry in opened if not entry["path"]]
     what = f"JAX leaves it out, as these cannot be loaded: {', '.join(missing)}" if missing else ""
-    what = what or (initialize(question["module"]) if question["module"] and not problems else "")
+    said, registered = initialize(question["module"]) if question["module"] and not what and not problems else ("", {})
+    what = what or said
     if what:
         problems.append({"code": "VendorLibraryError", "effect": "unused", "what": what})
-    return {"schema": 1, "library": {"path": path}, "vendor": {"libraries": opened + needed}, "problems": problems}
+    vendor = {"libraries": opened + needed}
+    return {"schema": 1, "library": {"path": path}, "vendor": vendor, "problems": problems, **registered}
 
 
 def _open_named(name: str, folders: list[str], library_path: list[str]) -> dict[str, object]:
@@ -67,22 +69,24 @@ def open_plugin(files: list[str]) -> tuple[str | None, list[dict[str, str]]]:
     return None, problems
 
 
-def initialize(module: str) -> str:
-    """Return why JAX goes on without a plugin: what it raises as JAX initializes it; empty if it does not."""
+def initialize(module: str) -> tuple[str, dict[str, object]]:
+    """Return why JAX goes on without a plugin, if it does, and which platform it registers, with its priority."""
+    registered: dict[str, object] = {}
+
+    def register(name: str, *_: object, priority: int = 400, **__: object) -> None:
+        registered.update(platform=name, priority=priority)
+
     try:
         from jax._src import xla_bridge
 
-        register = xla_bridge.register_plugin
+        xla_bridge.register_plugin = register  # which would start the library
     except Exception:  # noqa: BLE001  # without JAX nothing is initialized
-        return ""
-    xla_bridge.register_plugin = lambda *_, **__: None  # which would start the library
+        return "", registered
     try:
         importlib.import_module(module).initialize()
     except BaseException as error:  # noqa: BLE001  # as JAX does
-        return f"JAX leaves it out, as it raises {type(error).__name__}: {error}"
-    finally:
-        xla_bridge.register_plugin = register
-    return ""
+        return f"JAX leaves it out, as it raises {type(error).__name__}: {error}", registered
+    return "", registered
 
 
 def _describe_needed(file: str, folders: list[str]) -> dict[str, object]:

@@ -11,16 +11,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jaxlib_select.installed.plugins import ABSENT, DEGRADED, KERNELS, NOT_IMPORTED, REFUSED, UNUSED, VENDOR_LIBRARY, Plugin
+from jaxlib_select.installed.plugins import (
+    ABSENT,
+    DEGRADED,
+    KERNELS,
+    NOT_IMPORTED,
+    REFUSED,
+    UNUSED,
+    VENDOR_LIBRARY,
+    Plugin,
+)
 
 SERVES, FAILS = "serves", "fails"  # or ABSENT: what becomes of a platform
 
 # JAX's aliases, in the order in which it tries their platforms.
 ALIASES = {"gpu": ("cuda", "rocm", "oneapi")}
 
-# The platforms that JAX registers without any plugin, with their priorities; and those of our plugins.
+# Variables by which the user asks JAX for platforms.
+ASKING = ("JAX_PLATFORMS", "JAX_PLATFORM_NAME")
+
+# The platforms that JAX registers without any plugin, with their priorities; and that of known plugins.
 BUILT_IN = {"cpu": 0, "tpu": 300}
-_PRIORITY = {"foreign": 400, "ours": 500}
+_PRIORITY = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +48,7 @@ class Conditions:
         nvidia_nodes: Whether a device node of NVIDIA's driver exists, which is all that JAX looks at.
         nvidia_driver: Whether the driver is there and shows a GPU; without one, plugins let JAX continue on the CPU.
         tpu_library: The libtpu that JAX would open; nothing if there is none.
+        flags: Why XLA ends the process over `XLA_FLAGS`; empty if it does not.
     """
 
     variables: Mapping[str, str] = field(default_factory=dict)
@@ -46,6 +59,7 @@ class Conditions:
     nvidia_nodes: bool = False
     nvidia_driver: bool = True
     tpu_library: Path | None = None
+    flags: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +119,20 @@ def predict(plugins: Sequence[Plugin], conditions: Conditions) -> Prediction:
     for plugin in plugins:  # what JAX goes on without, and says so in its log alone
         unused = plugin.answer.find(VENDOR_LIBRARY, KERNELS)
         if plugin.platform is not None and unused is not None and unused.effect == UNUSED:
-            entry = Platform(plugin.platform, plugin.label, plugin.priority or 0, ABSENT, unused.what)
+            entry = Platform(plugin.platform, plugin.label, plugin.priority or _PRIORITY, ABSENT, unused.what)
             found.setdefault(plugin.platform, entry)
     order = [plugin.platform for plugin in plugins if plugin.platform in found]
     platforms.update({name: found[name] for name in order if name})
     broken = next((plugin.refused for plugin in plugins if plugin.refused and plugin.platform is not None), "")
-    if broken:
-        return Prediction(None, tuple(platforms.values()), broken)
+    if broken or conditions.flags:
+        return Prediction(None, tuple(platforms.values()), broken or conditions.flags)
     asked = _requested_platforms(conditions)
     default, error = _choose(asked, platforms, conditions) if asked else _choose_by_priority(platforms)
+    named = conditions.variables.get("JAX_PLATFORM_NAME", "").lower()
+    if named and default is not None:  # of the platforms that are there, and only then
+        there = {name for name, entry in platforms.items() if entry.outcome == SERVES and name in (asked or platforms)}
+        default = next((name for name in ALIASES.get(named, (named,)) if name in there), None)
+        error = "" if default else f"JAX_PLATFORM_NAME={named} asks for {named!r}, and there is {', '.join(there)}"
     return Prediction(default, tuple(platforms.values()), error)
 
 
@@ -165,7 +184,7 @@ def _platform(plugin: Plugin, conditions: Conditions) -> Platform:
     reason = degraded.what if outcome == SERVES and degraded is not None else reason
     priority = plugin.priority
     if priority is None:
-        priority = BUILT_IN.get(name, _PRIORITY["ours" if plugin.ours else "foreign"])
+        priority = BUILT_IN.get(name, _PRIORITY)
     return Platform(name, plugin.label, priority, outcome, reason)
 
 
@@ -180,6 +199,8 @@ def _choose_by_priority(platforms: Mapping[str, Platform]) -> tuple[str | None, 
 def _choose(asked: Sequence[str], platforms: Mapping[str, Platform], conditions: Conditions) -> tuple[str | None, str]:
     """Choose the first platform that was asked for; each of them must serve."""
     request = f"JAX_PLATFORMS={conditions.variables.get('JAX_PLATFORMS', 'tpu,cpu')}"
+    if aliases := [name for name in request.partition("=")[2].split(",") if name in ALIASES]:
+        request += f" stands for {', '.join(ALIASES[aliases[0]])}, and"
     serving: list[str] = []
     for name in asked:
         if name == "cuda" and not conditions.nvidia_nodes:

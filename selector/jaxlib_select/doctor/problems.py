@@ -18,7 +18,7 @@ from jaxlib_select.doctor.installation import (
     stale_kernels,
     unmet_requirements,
 )
-from jaxlib_select.doctor.predict import FAILS, SERVES
+from jaxlib_select.doctor.predict import ASKING, FAILS, SERVES
 from jaxlib_select.doctor.remedies import LOCK_ERRORS, Examination, set_variable, unset
 from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding, Remedy
 from jaxlib_select.installed.plugins import ABSENT, CRASH, NOT_IMPORTED, SILENT, UNUSED, VARIABLE, Plugin, Problem
@@ -215,14 +215,20 @@ def _variables(exam: Examination) -> Iterator[Finding]:
         if plugin.refused:
             level = ERROR if plugin.platform is not None else WARNING
             yield Finding(level, "variable", f"{VARIABLE}: {plugin.refused}", unset(VARIABLE))
-    asked, default = exam.conditions.variables.get("JAX_PLATFORMS", ""), exam.prediction.default
-    serving = [entry.platform for entry in exam.prediction.platforms if entry.outcome == SERVES]
-    if asked and default is None and exam.prediction.platforms:
-        remedy = set_variable("JAX_PLATFORMS", ",".join(reversed(serving)))
-        yield Finding(ERROR, "platforms", exam.prediction.error, remedy)
-    elif asked and default == "cpu" and len(serving) > 1:
-        what = f"JAX_PLATFORMS is {asked!r}, so JAX leaves {', '.join(name for name in serving if name != 'cpu')} out"
-        yield Finding(WARNING, "platforms", what, unset("JAX_PLATFORMS"))
+    if exam.conditions.flags:
+        yield Finding(ERROR, "variable", exam.conditions.flags, unset("XLA_FLAGS"))
+    default, platforms = exam.prediction.default, exam.prediction.platforms
+    serving = [entry.platform for entry in platforms if entry.outcome == SERVES]
+    given = [name for name in ASKING if exam.conditions.variables.get(name)]
+    for name in given if default is None and platforms else ():
+        if name in exam.prediction.error:
+            value = ",".join(reversed(serving)) if name == "JAX_PLATFORMS" else serving[-1]
+            yield Finding(ERROR, "platforms", exam.prediction.error, set_variable(name, value))
+    asked = next(iter(given), "")
+    if asked and default == "cpu" and len(serving) > 1:
+        left_out = ", ".join(name for name in serving if name != "cpu")
+        what = f"{asked} is {exam.conditions.variables[asked]!r}, so JAX does not use {left_out}"
+        yield Finding(WARNING, "platforms", what, unset(asked))
 
 
 def _library_path(exam: Examination) -> Iterator[Finding]:

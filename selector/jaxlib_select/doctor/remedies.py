@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,8 +22,6 @@ from jaxlib_select.versions import read_version
 # Errors of our plugins that say that wheels are not of one set.
 LOCK_ERRORS = ("LockMissingError", "VersionMismatchError", "LockMismatchError")
 
-# Variables that say where pip and uv find wheels; not `INDEX_URL`, which mostly names a mirror of the public index.
-_SOURCES = re.compile(r"(PIP|UV)_(FIND_LINKS|INDEX|EXTRA_INDEX_URL)")
 _SOURCE_NOTE = "add --index-url URL or --find-links DIR for our wheels"
 _NAME = r"[A-Za-z0-9](?:[\w.-]*[A-Za-z0-9])?"  # of a distribution (PEP 508)
 _REMOVAL = re.compile(f"(?:uv )?pip uninstall ({_NAME}(?: {_NAME})*)")  # remedies of our plugins that remove others
@@ -98,14 +96,14 @@ class Examination:
             return NO_REMEDY
         families = accelerator_families(self.facts)
         steps = make_plan([self.decision], self.environment, self.plugins, self.installer, families=families)
-        note = _source_note(self.installer, self.conditions.variables) if self.provider == OURS else ""
+        note = _source_note(self.installer) if self.provider == OURS else ""
         return Remedy(" && ".join(map(show, steps)), note)
 
     def install(self, requirements: Sequence[str], *, again: Sequence[str] = ()) -> Remedy:
         """Return what installs requirements, before that those that only seem to be there."""
         first = [self.installer.reinstall(again)] if again else []
         then = [self.installer.install(requirements)] if requirements else []
-        note = _source_note(self.installer, self.conditions.variables) if self.provider == OURS else ""
+        note = _source_note(self.installer) if self.provider == OURS else ""
         return Remedy(" && ".join(map(show, [*first, *then])), note)
 
     def reinstall(self, name: str, version: str | None) -> Remedy:
@@ -117,6 +115,15 @@ class Examination:
         if not plugin.distribution:
             return Remedy(f"remove {plugin.location or plugin.module}")
         return self.reinstall(plugin.distribution, plugin.version)
+
+    def reinstall_libraries(self) -> Remedy:
+        """Return what brings back the vendor's libraries that cannot be loaded."""
+        vendors = [plugin.answer.vendor for plugin in self.plugins]
+        lost = {entry.name for vendor in vendors for entry in vendor.libraries if entry.path is None}
+        installed = self.environment.distributions.values()
+        owners = [found for found in installed if any(file.rpartition("/")[2] in lost for file in found.record)]
+        again = [f"{found.name}=={found.version}" for found in owners]
+        return self.install([], again=again) if again else self.advise()
 
     def uninstall(self, names: Sequence[str]) -> str:
         """Return the command that removes distributions."""
@@ -206,18 +213,16 @@ class Examination:
         return [*(decided.get(name, f"{name}=={self.version_for(name, release)}") for name in names), *bounds]
 
 
-def show_decision(installer: Installer, decision: Decision, variables: Mapping[str, str]) -> Remedy:
+def show_decision(installer: Installer, decision: Decision) -> Remedy:
     """Return the command that carries out a decision; constraints are requirements of what comes along anyway."""
     requirements = (*decision.requirements, *decision.constraints)
     command = show(installer.only_from(decision.index_url).install(requirements))
-    return Remedy(command, _source_note(installer, variables) if decision.provider == OURS else "")
+    return Remedy(command, _source_note(installer) if decision.provider == OURS else "")
 
 
-def _source_note(installer: Installer, variables: Mapping[str, str]) -> str:
+def _source_note(installer: Installer) -> str:
     """Return what to add to a command about our wheels, if nothing says where they are; empty otherwise."""
-    prefix = f"{installer.kind.upper()}_"
-    known = any(value and name.startswith(prefix) and _SOURCES.fullmatch(name) for name, value in variables.items())
-    return "" if known or installer.sources else _SOURCE_NOTE
+    return "" if installer.sources else _SOURCE_NOTE
 
 
 def unset(variable: str) -> str:

@@ -3,19 +3,17 @@
 """Find the plugins that JAX will find, by JAX's own rules (`jax._src.xla_bridge.discover_pjrt_plugins`).
 
 JAX imports every module below the namespace package `jax_plugins` and every module that the entry point group
-`jax_plugins` names, and takes what `PJRT_NAMES_AND_LIBRARY_PATHS` says. Here their files are read instead. Of our own
-plugins that is no more than where they are, and what `python -m <package> --json` answers; the platforms of others are
-read from their source.
+`jax_plugins` names, and takes what `PJRT_NAMES_AND_LIBRARY_PATHS` says. Here their files are found instead, and they
+are asked: ours by `python -m <package> --json`, others by what they register when JAX initializes them.
 """
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import pkgutil
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -174,11 +172,6 @@ def flatten(text: str) -> str:
 VARIABLE = "PJRT_NAMES_AND_LIBRARY_PATHS"
 LOCK_FILENAME = "release_lock.json"
 
-# JAX's functions that register a platform, with the priority that holds if none is passed.
-_REGISTER = {"register_plugin": 400, "register_backend_factory": 0}
-_LARGEST = 1024 * 1024  # bytes of a module
-_MOST = 200  # modules of a plugin
-
 
 @dataclass(frozen=True, slots=True)
 class Lock:
@@ -199,8 +192,8 @@ class Plugin:
         distribution: The distribution it belongs to; empty if none.
         version: Version of that; empty if unknown.
         location: Folder of its package, or its file; nothing if it does not exist.
-        platform: JAX's name of the platform; nothing if its source does not say.
-        priority: Its priority; nothing if its source does not say.
+        platform: JAX's name of the platform; nothing if that is not known.
+        priority: Its priority; nothing if that is not known.
         libraries: The shared libraries in its folder, or the one that the environment variable names.
         lock: Its release lock, if it is one of ours.
         ours: Whether it is one of ours, which answers questions about itself.
@@ -231,7 +224,8 @@ class Plugin:
 
 def find_plugins(environment: Environment, variables: Mapping[str, str], facts: Facts) -> tuple[Plugin, ...]:
     """Return every plugin that JAX would load in an environment, in order of their modules; none is asked yet."""
-    families = {backend.distribution: backend.family for backend in facts.backends}
+    families = {name: backend.family for backend in facts.backends for name in backend.distributions}
+    own = {backend.distribution for backend in facts.backends}
     needs = {entry.select.upstream: entry.select.libraries for entry in facts.backends if entry.select is not None}
     owners = _owners(environment)
     sources: dict[str, list[str]] = {}
@@ -241,9 +235,10 @@ def find_plugins(environment: Environment, variables: Mapping[str, str], facts: 
         for name in distribution.plugins.values():
             sources.setdefault(name, []).append("entry point")
     found = [
-        _describe(locate(environment, module), owners.get(module), families, needs, module=module, sources=tuple(how))
+        _describe(locate(environment, module), owners.get(module), own, module=module, sources=tuple(how))
         for module, how in sorted(sources.items())
     ]
+    found = [replace(entry, platform=families.get(entry.label), names=needs.get(entry.label, ())) for entry in found]
     entries = [entry for entry in variables.get(VARIABLE, "").split(",") if variables.get(VARIABLE)]
     return (*found, *map(_from_variable, entries))
 
@@ -292,76 +287,19 @@ def _owners(environment: Environment) -> dict[str, Distribution]:
     return owners
 
 
-def _describe(
-    location: Path | None,
-    owner: Distribution | None,
-    families: Mapping[str, str],
-    needs: Mapping[str, tuple[str, ...]],
-    **found: Any,
-) -> Plugin:
+def _describe(location: Path | None, owner: Distribution | None, own: Collection[str], **found: Any) -> Plugin:
     """Return what is known of a plugin before it is asked; `found` says how JAX finds it."""
     name = owner.name if owner is not None else ""
     lock = read_lock(location)
-    ours = lock is not None or name in families
-    trees = [] if ours or location is None else [tree for path in _modules(location) for tree in _parse(path)]
-    platform, priority = _registration(trees)
     return Plugin(
         **found,
         distribution=name,
         version=owner.version if owner is not None else "",
         location=location,
-        platform=families.get(name, platform),
-        priority=priority,
         libraries=tuple(sorted(location.glob("*.so"))) if location is not None and location.is_dir() else (),
         lock=lock,
-        ours=ours,
-        names=needs.get(name, ()) if name else (),
+        ours=lock is not None or name in own,
     )
-
-
-def _modules(location: Path) -> list[Path]:
-    """Return the modules of a package, the outermost first: what they say counts more."""
-    if location.is_file():
-        return [location]
-    files = sorted(location.rglob("*.py"), key=lambda path: (len(path.parts), path.name != "__init__.py", path))
-    return files[:_MOST]
-
-
-def _parse(path: Path) -> Iterator[ast.Module]:
-    """Yield the syntax tree of a module, if it can be read."""
-    try:
-        if path.stat().st_size <= _LARGEST:
-            yield ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError, RecursionError):
-        return
-
-
-def _registration(trees: Sequence[ast.Module]) -> tuple[str | None, int | None]:
-    """Return the platform that modules register with JAX, and its priority; nothing for what is computed."""
-    constants = {
-        target.id: node.value.value
-        for tree in reversed(trees)
-        for node in tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
-    for call in (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call)):
-        function = getattr(call.func, "attr", getattr(call.func, "id", ""))
-        if function not in _REGISTER:
-            continue
-        passed = {entry.arg: _value(entry.value, constants) for entry in call.keywords}
-        name = _value(call.args[0], constants) if call.args else passed.get("plugin_name", passed.get("name"))
-        priority = passed.get("priority", _REGISTER[function])
-        if isinstance(name, str):
-            return name, priority if isinstance(priority, int) else None
-    return None, None
-
-
-def _value(node: ast.expr, constants: Mapping[str, object]) -> object:
-    if isinstance(node, ast.Constant):
-        return node.value
-    return constants.get(node.id) if isinstance(node, ast.Name) else None
 
 
 def _from_variable(entry: str) -> Plugin:

@@ -60,14 +60,14 @@ def test_decisions_are_printed_for_programs(pascal: str, select: Select) -> None
     "arguments",
     [
         "--backend cuda13 jax",
-        "--backend cuda13 torch=cpu JAX==1.2.3",
-        "--backend torch=cpu auto --backend jax=cuda13 jax",
+        "--backend cuda13 --backend torch=cpu JAX==1.2.3",
+        "--backend torch=cpu --backend auto --backend jax=cuda13 jax",
         "--backend=cuda13 jax",
         "jax --backend cuda13",
     ],
 )
 def test_a_package_may_follow_the_backend(arguments: str, pascal: str, select: Select) -> None:
-    """In the most natural order of words, though `--backend` takes several values."""
+    """Or stand before it."""
     said = select("resolve", "--provider=ours", "--machine", pascal, *arguments.split())
     assert "install     jaxlib-cuda-13[with-cuda]==1.2.3+split.1" in said.out.splitlines()
 

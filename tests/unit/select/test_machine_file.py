@@ -80,17 +80,6 @@ def test_a_value_too_deep_to_be_shown_is_refused() -> None:
         from_json({"os": value})
 
 
-def test_a_key_that_is_nearly_known_is_reported() -> None:
-    """It is ignored like any other unknown one, and the decision says so; ten thousand times are one."""
-    gpus = [{"compute_cap": "9.0", "color": "red"}] * 10_000
-    document = {"os": "linux", "arch": "x86_64", "tgera": 1, "nvidia": {"gpus": gpus}, "visible": {"wsl": "1"}}
-    machine = from_json({**document, "notes": ["odd"]})
-    assert machine.nvidia.gpus[0] == NvidiaGpu(None)
-    odd, *slips = machine.notes
-    assert (odd, [text.rpartition(" ")[2] for text in slips]) == ("odd", ["tegra", "nvidia.gpus.compute_capability"])
-    assert set(machine.notes) <= set(resolve("jax", machine).warnings)
-
-
 def test_ten_thousand_gpus_are_decided_about() -> None:
     """The sentences stay short although every second GPU must be hidden."""
     gpus = [

@@ -117,7 +117,9 @@ def test_a_new_vendor_is_found_described_and_chosen(selector: Path, tmp_path: Pa
     shown = {"abacus  abac:0005; /dev/abacus0; driver 1.2", "set     ABACUS_VISIBLE_DEVICES=0"}
     assert shown <= set(lines)
     file.write_text(described, "utf-8")
-    decision = json.loads(run(selector, "-m", "jaxlib_select", "resolve", "jax", "--machine", file, "--provider=ours", "--json"))
+    decision = json.loads(
+        run(selector, "-m", "jaxlib_select", "resolve", "jax", "--machine", file, "--provider=ours", "--json")
+    )
     assert decision["requirements"][-1] == f"jaxlib-abacus=={shipped_release}"
     (chosen,) = (candidate["reason"] for candidate in decision["candidates"] if candidate["chosen"])
     assert chosen == "serves 1 abacus with driver 1.2"

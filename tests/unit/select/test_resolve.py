@@ -95,9 +95,6 @@ BEAD = Decision("abacus", "beads", ("abacus",), (BEADS,))
     ("name", "value"),
     [
         *[("candidates", value) for value in ((), None, (BEADS, BEADS))],
-        *[("environment", value) for value in (None, {"X": 1})],
-        *[("requirements", value) for value in ("abacus", (None,))],
-        ("index_url", 5),
     ],
 )
 def test_a_decision_that_nobody_can_use_is_refused(name: str, value: Any, monkeypatch: pytest.MonkeyPatch) -> None:

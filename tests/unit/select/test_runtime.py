@@ -78,4 +78,6 @@ def test_a_package_that_the_installed_release_lacks_is_found_in_another(
     monkeypatch.setattr(detect, "detect", lambda: MAX)
     with pytest.raises(BackendError) as caught:
         runtime.require(backend, initialize=False)
-    assert lacking(str(caught.value), repr(backend), "jaxlib-oneapi 1.2.3", "no file", "jax==2.0", "jaxlib-oneapi") == []
+    assert (
+        lacking(str(caught.value), repr(backend), "jaxlib-oneapi 1.2.3", "no file", "jax==2.0", "jaxlib-oneapi") == []
+    )

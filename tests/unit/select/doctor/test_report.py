@@ -18,7 +18,7 @@ from jaxlib_select.doctor.examine import examine, examine_here, find_sources
 from jaxlib_select.installed.environment import read_environment
 from machines import H100, MAX, PLAIN
 from select_commands import lacking
-from site_packages import UPSTREAM12, CUDA13, INSTALL_CUDA13, PYTHON, Site, codes
+from site_packages import CUDA13, INSTALL_CUDA13, PYTHON, UPSTREAM12, Site, codes
 from small_libraries import loadable_elf
 
 
@@ -65,7 +65,7 @@ def test_an_accelerator_that_the_installed_release_lacks_is_reported(
     add_release("1.4", oneapi="no file")
     report = examine_here(site.jax("1.4", "1.4").environment(), MAX, described=True, kind="pip")
     (finding,) = [finding for finding in report.findings if finding.code == "absent-backend"]
-    assert (finding.level, report.exit_code, report.prediction.default) == ("warning", 0, "cpu")
+    assert (finding.level, report.exit_code, report.prediction.default) == ("error", 1, "cpu")
     assert lacking(finding.what, "jaxlib-oneapi 1.4", "jax==1.3") == []
     assert shlex.split(finding.remedy)[-2:] == ["jax==1.3", "jaxlib-oneapi[with-oneapi]==1.3"]
     site.remove("jax-1.4.dist-info")
@@ -125,19 +125,17 @@ def test_a_plugin_that_the_release_lacks_is_not_brought_to_it(site: Site, add_re
 
 def test_libraries_of_another_plugin_and_where_they_come_from(site: Site) -> None:
     """The dynamic linker is asked; a file of a wheel that LD_LIBRARY_PATH shadows is named."""
-    source = 'LIBRARIES = ("libbar.so.3", "libgone.so.2")'
-    site.jax(lock="").upstream("cuda12", "cuda", source=source, needed=["libfoo.so.1"]).node()
-    bar = site.write("nvidia/cu12/lib/libbar.so.3", loadable_elf("bar"))
+    site.jax(lock="").upstream("cuda12", "cuda", needed=["libfoo.so.1"]).node()
+    site.remove("nvidia/some/lib/libcudnn.so.9")
     wheel = site.write("nvidia/cu12/lib/libfoo.so.1", loadable_elf("foo"))
     elsewhere = site.write("elsewhere/libfoo.so.1", loadable_elf("foo"))
     report = site.examine(H100, {"LD_LIBRARY_PATH": str(elsewhere.parent)}, UPSTREAM12)
-    assert [(entry.name, entry.path, entry.origin) for entry in report.libraries["jax-cuda12-pjrt"]] == [
-        ("libbar.so.3", str(bar), "vendor"),
-        ("libgone.so.2", None, ""),
-        ("libfoo.so.1", str(elsewhere), "LD_LIBRARY_PATH"),
-    ]
-    assert codes(report) == ["library-shadowed"]
-    assert lacking(report.findings[0].what, "LD_LIBRARY_PATH", str(elsewhere), str(wheel)) == []
+    found = {entry.name: (entry.path, entry.origin) for entry in report.libraries["jax-cuda12-pjrt"]}
+    assert found["libcudart.so.12"] == (str(site.folder / "nvidia/some/lib/libcudart.so.12"), "vendor")
+    assert (found["libcudnn.so.9"], found["libfoo.so.1"]) == ((None, ""), (str(elsewhere), "LD_LIBRARY_PATH"))
+    assert codes(report) == ["silent-cpu", "library-shadowed"]
+    assert lacking(report.findings[0].what, "libcudnn.so.9") == []
+    assert lacking(report.findings[1].what, "LD_LIBRARY_PATH", str(elsewhere), str(wheel)) == []
 
 
 def test_the_folder_that_the_wheels_came_from(site: Site, tmp_path: Path) -> None:

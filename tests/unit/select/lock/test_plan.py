@@ -15,7 +15,7 @@ from jaxlib_select.apply.groups import make_choices
 from jaxlib_select.apply.locations import local_file, make_relative, pack_arguments, unpack_arguments
 from jaxlib_select.apply.lock_file import read_lock, write_again
 from jaxlib_select.apply.pylock import build_document
-from jaxlib_select.apply.resolution import pip_remark, read_report, show_wheels
+from jaxlib_select.apply.resolution import read_report, show_wheels
 from jaxlib_select.choose.policy import Policy
 from jaxlib_select.errors import LockError, UsageError
 from jaxlib_select.machine.model import Machine
@@ -36,12 +36,6 @@ def test_with_which_arguments_a_lock_was_written(tmp_path: Path) -> None:
     path.write_text(write_toml(build_document(GROUPS, "cuda13", evidence(arguments=tuple(packed)), HERE)), "utf-8")
     again = shlex.split(write_again(read_lock(path)))
     assert again == ["jaxlib-select", "lock", "jax", *given[:3], f"{tmp_path}/my dist", *kept[4:], "-o", str(path)]
-
-
-@pytest.mark.parametrize(("version", "slow"), [("23.2.1", True), ("25.2", True), ("25.3", False), ("26.3", False)])
-def test_a_pip_that_downloads_every_wheel_to_resolve(version: str, slow: bool) -> None:
-    """Whoever waits for it sees why."""
-    assert (f"pip {version}" in pip_remark(version)) == slow == bool(pip_remark(version))
 
 
 def test_a_lock_is_about_every_backend_with_wheels_for_the_platform() -> None:
