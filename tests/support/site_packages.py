@@ -129,7 +129,7 @@ class Site:
         """Install one of upstream's plugins, in the namespace package, with its vendor's libraries."""
         selects = [entry.select for entry in self.facts.backends if entry.name == backend and entry.select]
         for library in (name for select in selects for name in select.libraries):
-            self.write(f"nvidia/some/lib/{library}", loadable_elf("function"))
+            self.write(f"nvidia/a/lib/{library}", loadable_elf("function"))
         package = f"jax_plugins/xla_{backend}"
         self.distribution(f"jax-{backend}-pjrt", record=f"{package}/__init__.py")
         self.distribution(f"jax-{backend}-plugin", kernels)

@@ -149,7 +149,7 @@ def test_in_a_project_of_uv_s_the_project_is_changed(tmp_path: Path) -> None:
     again = ("uv", "sync", "--project", str(tmp_path), "--reinstall-package", "jax")
     assert project.reinstall(["jax==1.2.3"]) == again
     (tmp_path / "uv.lock").touch()
-    here = replace(environment(), prefix=tmp_path / ".venv")
+    here = replace(environment(pip="25.0"), prefix=tmp_path / ".venv")
     assert [installer_of(here, kind=kind).project for kind in ("uv", "pip")] == [tmp_path, None]
 
 

@@ -126,12 +126,12 @@ def test_a_plugin_that_the_release_lacks_is_not_brought_to_it(site: Site, add_re
 def test_libraries_of_another_plugin_and_where_they_come_from(site: Site) -> None:
     """The dynamic linker is asked; a file of a wheel that LD_LIBRARY_PATH shadows is named."""
     site.jax(lock="").upstream("cuda12", "cuda", needed=["libfoo.so.1"]).node()
-    site.remove("nvidia/some/lib/libcudnn.so.9")
+    site.remove("nvidia/a/lib/libcudnn.so.9")
     wheel = site.write("nvidia/cu12/lib/libfoo.so.1", loadable_elf("foo"))
     elsewhere = site.write("elsewhere/libfoo.so.1", loadable_elf("foo"))
     report = site.examine(H100, {"LD_LIBRARY_PATH": str(elsewhere.parent)}, UPSTREAM12)
     found = {entry.name: (entry.path, entry.origin) for entry in report.libraries["jax-cuda12-pjrt"]}
-    assert found["libcudart.so.12"] == (str(site.folder / "nvidia/some/lib/libcudart.so.12"), "vendor")
+    assert found["libcudart.so.12"] == (str(site.folder / "nvidia/a/lib/libcudart.so.12"), "vendor")
     assert (found["libcudnn.so.9"], found["libfoo.so.1"]) == ((None, ""), (str(elsewhere), "LD_LIBRARY_PATH"))
     assert codes(report) == ["silent-cpu", "library-shadowed"]
     assert lacking(report.findings[0].what, "libcudnn.so.9") == []
