@@ -20,7 +20,6 @@ from typing import Any
 
 from jaxlib_select.apply.installer import show
 from jaxlib_select.choose.decision import Decision
-from jaxlib_select.choose.resolve import reason_for
 from jaxlib_select.doctor import examine
 from jaxlib_select.doctor.choice import decide, missing_hardware
 from jaxlib_select.doctor.examine import facts_for, has_ours, installer_of
@@ -258,12 +257,6 @@ def explain_absence(backend: str, said: str = "") -> BackendError:
     elif installed:
         reasons += [entry.reason for entry in report.prediction.platforms if entry.platform in wanted and entry.reason]
     remedy, note = "find out more: jaxlib-select doctor", ""
-    asked = "prefer-gpu" if backend in ALIASES else backend
-    own, other = (decide(machine, asked, provider, release) for release in (facts.release, ""))
-    if own is None or own.backend == "cpu":  # another release may have it
-        here = decide(machine, "auto", provider, facts.release)
-        if other is not None and other.backend != "cpu" and here is not None:
-            reasons, decision, installed = [reason_for(here, other)], other, False
     if decision is not None and not installed:
         command, note = show_decision(installer_of(environment), decision)
         remedy = f"install it: {command}"

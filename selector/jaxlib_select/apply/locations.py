@@ -24,16 +24,6 @@ def unpack_arguments(words: Sequence[str], folder: Path) -> tuple[str, ...]:
     return tuple(_map_values(words, lambda value: value if "://" in value else str(folder / value)))
 
 
-def with_sources(arguments: Sequence[str], sources: Sequence[str]) -> tuple[str, ...]:
-    """Return arguments with other options that say where wheels are.
-
-    >>> with_sources(["--groups", "cpu", "--find-links", "a", "--no-index"], ["--find-links", "b"])
-    ('--groups', 'cpu', '--find-links', 'b')
-    """
-    others = [word for words in by_option(arguments) if words[0] not in SOURCE_OPTIONS for word in words]
-    return (*others, *sources)
-
-
 def sources_in(arguments: Sequence[str]) -> tuple[str, ...]:
     """Return of arguments those that say where wheels are.
 

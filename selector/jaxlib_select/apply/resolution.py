@@ -23,8 +23,6 @@ from jaxlib_select.errors import InstallError, LockError
 from jaxlib_select.names import normalize
 from jaxlib_select.sentences import printable, shorten
 
-_WIDTH = 80  # of a line about a wheel
-
 
 def resolve_group(decision: Decision, installer: Installer, *, quiet: bool = False) -> Group:
     """Resolve what one decision needs, for the platform and the Python of the installer's environment.
@@ -113,19 +111,16 @@ def only_wheels(requirements: Iterable[str]) -> tuple[str, ...]:
 
 
 def show_wheels(packages: Iterable[Table]) -> list[str]:
-    """Return a line for each file: its name up to the tags, and the host and path of the index that it comes from.
+    """Return a line for each file: its name up to the tags, and where it comes from, without passwords.
 
     >>> url = "https://me:secret@example.org/simple/a-b/a_b-1%2Bc-py3-none-any.whl"
     >>> show_wheels([{"name": "a-b", "wheels": [{"url": url}]}])
-    ['a_b-1+c-*.whl  from example.org/simple']
+    ['a_b-1+c-*.whl  from example.org/simple/a-b']
     """
     rows = []
-    for package in packages:
-        for file in package.get("wheels", []):
-            name, place = f"{filename(file).rsplit('-', 3)[0]}-*.whl", urlsplit(str(file.get("url", "")))
-            folder, _, last = posixpath.dirname(unquote(place.path)).rpartition("/")
-            path = folder if normalize(last) == package["name"] else f"{folder}/{last}"  # an index has one by project
-            rows.append((name, place.netloc.rpartition("@")[2], path))
-    width = max((len(name) for name, *_ in rows), default=0)
-    shown = [(name, host, shorten(path, _WIDTH - width - len("  from ") - len(host))) for name, host, path in rows]
-    return [printable(f"{name:<{width}}  from {host}{path}") for name, host, path in shown]  # the host is never cut
+    for file in (file for package in packages for file in package.get("wheels", [])):
+        place = urlsplit(str(file.get("url", "")))
+        host, folder = place.netloc.rpartition("@")[2], posixpath.dirname(unquote(place.path))
+        rows.append((f"{filename(file).rsplit('-', 3)[0]}-*.whl", f"{host}{shorten(folder, 60 - len(host))}"))
+    width = max((len(name) for name, _ in rows), default=0)
+    return [printable(f"{name:<{width}}  from {origin}") for name, origin in rows]

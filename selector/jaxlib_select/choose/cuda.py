@@ -23,15 +23,6 @@ TEGRA = frozenset({(5, 3), (6, 2), (7, 2), (8, 7), (10, 1), (11, 0)})
 
 _CODE = re.compile(r"(sm|compute)_(\d{1,2})(\d)([af]?)")
 
-# CUresult of cuInit (cuda.h) when a GPU is here: what it means, and what to do, as plugins/cuda says it, too.
-_LIBRARY = {
-    "hung": (
-        "libcuda did not answer in time",
-        "look at 'nvidia-smi', reboot if it hangs, or raise JAXLIB_SELECT_TIMEOUT",
-    ),
-    "crashed": ("libcuda crashed when it was asked", "install the NVIDIA driver again"),
-    "odd": ("libcuda gave answers that make no sense", "install the NVIDIA driver again"),
-}
 # CUDA major version → first driver branch on Linux (CUDA release notes, table 3; JAX's installation guide).
 _BRANCHES = {12: "525", 13: "580"}
 _CONTAINER = "start the container with its GPUs (docker run --gpus all, and NVIDIA_DRIVER_CAPABILITIES=compute,utility)"
@@ -111,14 +102,14 @@ def driver_problem(machine: Machine) -> DriverProblem | None:
     """Return why no CUDA program works on a machine, or nothing if nothing speaks against it."""
     nvidia = machine.nvidia
     seen = bool(nvidia.gpus or nvidia.pci)
-    if nvidia.libcuda in _LIBRARY:
-        reason, advice = _LIBRARY[nvidia.libcuda]
-        return DriverProblem(reason, advice, hardware=True, doubtful=nvidia.libcuda == "hung")
+    if nvidia.libcuda in {"hung", "crashed", "odd"}:
+        said = _read("libcuda_failures.json")[nvidia.libcuda]
+        return DriverProblem(said["cause"], said["remedy"], hardware=True, doubtful=nvidia.libcuda == "hung")
     if nvidia.libcuda == "absent" or nvidia.cuinit == STUB:
         return _no_library(machine) if seen else DriverProblem("no NVIDIA GPU was found")
     if nvidia.cuinit not in {None, 0, NO_DEVICE}:
         # CUresult of cuInit → what it means, and what to do; the loaders of the wheels have the same file.
-        known = json.loads(Path(__file__).with_name("cuda_failures.json").read_text("utf-8"))
+        known = _read("cuda_failures.json")
         unknown = {"cause": "it refuses to start", "remedy": "run 'nvidia-smi' and look at its message"}
         said = known.get(str(nvidia.cuinit), unknown)
         reason = f"an NVIDIA driver is here, but {said['cause']} (cuInit {nvidia.cuinit})"
@@ -128,6 +119,12 @@ def driver_problem(machine: Machine) -> DriverProblem | None:
     if nvidia.cuda is None:
         return DriverProblem("the driver does not say which CUDA version it serves", "update the NVIDIA driver")
     return None
+
+
+def _read(name: str) -> dict[str, dict[str, str]]:
+    """Return what a state of the driver means, and what to do about it, by its name or number."""
+    known: dict[str, dict[str, str]] = json.loads(Path(__file__).with_name(name).read_text("utf-8"))
+    return known
 
 
 def driver_advice(oldest: Version) -> str:

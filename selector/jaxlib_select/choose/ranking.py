@@ -14,7 +14,7 @@ from jaxlib_select.choose.vendors import judge
 from jaxlib_select.errors import PolicyError
 from jaxlib_select.facts import Backend
 from jaxlib_select.machine.model import Machine
-from jaxlib_select.sentences import enumerate_some
+from jaxlib_select.sentences import enumerate_some, shorten
 
 
 @dataclass(frozen=True)
@@ -182,7 +182,7 @@ def _warnings_about(
     elif verdict.fit is Fit.DOUBT:
         found.append(f"{chosen.name} may not run: {verdict.reason}")
     if verdict.hidden:
-        settings = " ".join(f"{name}={_cut(value)}" for name, value in verdict.environment.items())
+        settings = " ".join(f"{name}={shorten(value, 60)}" for name, value in verdict.environment.items())
         hidden = enumerate_some(verdict.hidden)
         found.append(f"set {settings} to hide the devices that {chosen.name} cannot serve: {hidden}")
     if machine.wsl and machine.amd.gpus == () and not machine.nvidia.gpus and chosen.is_cpu and asked == AUTO:
@@ -199,8 +199,3 @@ def _unused(order: Sequence[Backend], verdicts: Mapping[str, Verdict]) -> list[s
     verdict = verdicts[best.name]
     advice = f": {verdict.advice}" if verdict.advice else ""
     return [f"the CPU is used although an accelerator is here ({best.name}: {verdict.reason}){advice}"]
-
-
-def _cut(value: str) -> str:
-    """Return the start of a long list: the decision has all of it."""
-    return value if len(value) <= 60 else f"{value[:57].rpartition(',')[0]},..."

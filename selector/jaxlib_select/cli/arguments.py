@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -25,11 +26,8 @@ from jaxlib_select.machine.model import Machine
 from jaxlib_select.versions import in_range
 
 _JAX = {"jax", "jaxlib"}
-# Variables of uv and pip that add to the sources which are given; uv asks the last one's index instead.
-_ADDING = {
-    "uv": ("UV_INDEX", "UV_EXTRA_INDEX_URL", "UV_FIND_LINKS", "UV_DEFAULT_INDEX"),
-    "pip": ("PIP_EXTRA_INDEX_URL", "PIP_FIND_LINKS"),
-}
+# Variables of uv and pip that add to the sources which are given; uv asks the default one's index instead.
+_ADDING = re.compile(r"UV_(INDEX|EXTRA_INDEX_URL|FIND_LINKS|DEFAULT_INDEX)|PIP_(EXTRA_INDEX_URL|FIND_LINKS)")
 
 
 def add_machine(parser: argparse.ArgumentParser) -> None:
@@ -189,8 +187,8 @@ def installer_from(args: argparse.Namespace, environment: Environment) -> Instal
         remedy = f"name it: --index URL or {variables.INDEX}=URL, or a folder: --find-links DIR"
         raise UsageError("nothing says which index has these wheels", remedy=remedy)
     installer = replace(find_installer(environment, os.environ, kind=args.installer), sources=sources)
-    for name in _ADDING[installer.kind] if sources else ():
-        if os.environ.get(name):
+    for name, value in os.environ.items() if sources else ():
+        if value and _ADDING.fullmatch(name) and name.startswith(installer.kind.upper()):
             print(f"warning: {name} adds a package index", file=sys.stderr)
     return installer
 

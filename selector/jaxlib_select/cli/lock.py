@@ -26,7 +26,7 @@ from jaxlib_select.apply.formats import (
 )
 from jaxlib_select.apply.groups import Choices, make_choices
 from jaxlib_select.apply.installer import Installer
-from jaxlib_select.apply.locations import make_relative, pack_arguments, with_sources
+from jaxlib_select.apply.locations import make_relative, pack_arguments
 from jaxlib_select.apply.lock_file import find_differences, read_lock, write_text
 from jaxlib_select.apply.pylock import Group, LockEnvironment, build_document, check_machine, lock_environment_of
 from jaxlib_select.apply.resolution import find_wheels, resolve_group
@@ -117,6 +117,7 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
     folder = path.absolute().parent
     asked = [f"--backend={value}" for value in args.backend]
     asked += [f"--groups={args.groups}"] if args.groups else []
+    asked += [f"--provider={args.provider}"] if args.provider else []
     # What to say again when the lock is to be written again: not for which machine, nor for which Python.
     evidence = choices.evidence(wanted, pack_arguments((*asked, *installer.sources), folder))
     if form == REQUIREMENTS:
@@ -164,9 +165,6 @@ def _relative(groups: Sequence[Group], folder: Path) -> list[Group]:
 
 def _check(args: argparse.Namespace) -> int:
     lock = read_lock(args.check)
-    if arguments.options_from(args):
-        written = with_sources(lock.evidence.arguments, arguments.options_from(args))
-        lock = replace(lock, evidence=replace(lock.evidence, arguments=written))
     policy = (
         arguments.policy_from(args)
         if args.backend

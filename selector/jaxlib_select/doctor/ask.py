@@ -78,11 +78,7 @@ def _ask(
     if opened is not None and not opened.silent:
         return opened
     answer = _run(plugin, environment, variables, _RUN_PACKAGE, [*argument, "--no-open"])
-    if answer.silent:
-        foreign = _open_foreign(plugin, environment, variables)
-        problems = [replace(problem, effect=REFUSED) for problem in foreign.problems]
-        return replace(foreign, problems=(*answer.problems, *problems))
-    if opened is None:
+    if opened is None or answer.silent:
         return answer
     what = f"{plugin.label} crashes or hangs when it opens its libraries"
     return replace(answer, problems=(*answer.problems, Problem(CRASH, REFUSED, what)))
@@ -115,5 +111,5 @@ def _run(
         return read_answer(result.output.strip().rpartition("\n")[2] if plugin.ours is False else result.output)
     except ValueError:
         ended = f"within {_TIME_LIMIT:.0f} seconds" if result.timed_out else f"(status {result.status})"
-        what = f"{plugin.label} does not say what it finds {ended}, so only its files were looked at"
-        return Answer(problems=(Problem(SILENT, "", what),))
+        what = f"{plugin.label} does not say what it finds {ended}, so it is damaged"
+        return Answer(problems=(Problem(SILENT, REFUSED, what),))

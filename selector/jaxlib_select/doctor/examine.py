@@ -36,7 +36,6 @@ from jaxlib_select.facts import OURS, UPSTREAM, Facts, facts_about
 from jaxlib_select.installed.environment import Environment, this_environment
 from jaxlib_select.installed.plugins import (
     KERNELS,
-    REFUSED,
     UNUSED,
     Lock,
     Plugin,
@@ -138,16 +137,7 @@ def _judge_from_outside(plugin: Plugin, jaxlib: Lock | None, environment: Enviro
     if plugin.names and kernels not in environment.distributions:
         missing = Problem(KERNELS, UNUSED, f"JAX leaves it out, as {kernels} is not installed")
         return replace(plugin, answer=replace(plugin.answer, problems=(*plugin.answer.problems, missing)))
-    if not plugin.answer.silent:
-        return plugin
-    found = {
-        "LibraryMissingError": f"{plugin.label} has no PJRT library in {plugin.location}"
-        if not plugin.libraries
-        else "",
-        "LockMismatchError": f"{plugin.label} and jaxlib are not of one build" if plugin.lock != jaxlib else "",
-    }
-    problems = [Problem(code, REFUSED, what) for code, what in found.items() if what]
-    return replace(plugin, answer=replace(plugin.answer, problems=(*plugin.answer.problems, *problems)))
+    return plugin
 
 
 def _conditions(environment: Environment, around: Surroundings) -> Conditions:

@@ -172,7 +172,7 @@ def _platform(plugin: Plugin, conditions: Conditions) -> Platform:
     missing = answer.absence or answer.find(effect=ABSENT)
     absent, unfit = missing.what if missing is not None else "", ""
     quiet = bool(absent)
-    if conditions.described or not plugin.ours or answer.silent:
+    if conditions.described or not plugin.ours:
         absent, unfit = conditions.no_hardware.get(name, ""), conditions.unfit.get(plugin.label, "")
         # JAX itself leaves `cuda` out where NVIDIA's driver has no node.
         quiet = bool(absent) or (name == "cuda" and not (conditions.nvidia_nodes and conditions.nvidia_driver))

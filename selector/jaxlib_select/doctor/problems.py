@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from jaxlib_select.apply.installer import belongings
@@ -20,7 +21,7 @@ from jaxlib_select.doctor.installation import (
 )
 from jaxlib_select.doctor.predict import ASKING, FAILS, SERVES
 from jaxlib_select.doctor.remedies import LOCK_ERRORS, Examination, set_variable, unset
-from jaxlib_select.doctor.report import ERROR, NOTE, WARNING, Finding, Remedy
+from jaxlib_select.doctor.report import ERROR, NO_REMEDY, NOTE, WARNING, Finding, Remedy
 from jaxlib_select.installed.plugins import ABSENT, CRASH, NOT_IMPORTED, SILENT, UNUSED, VARIABLE, Plugin, Problem
 
 _EXTENSION = "pjrt/_pjrt.abi3.so"  # in each of our plugins: opens its library
@@ -112,13 +113,9 @@ def _gap(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
     return Finding(WARNING, "library-not-found", what, *exam.advise()) if _is_used(exam, plugin) else None
 
 
-def _other_set(_: Examination, __: Plugin, problem: Problem) -> Finding:
-    """The plugin is for another jaxlib, whose set is none of the installed ones: JAX goes on without it."""
-    return Finding(WARNING, "other-set", problem.what, *_own_remedy(problem))
-
-
-def _hidden(_: Examination, __: Plugin, problem: Problem) -> Finding:
-    return Finding(WARNING, "device-hidden", problem.what, *_own_remedy(problem))
+def _as_it_says(code: str, _: Examination, __: Plugin, problem: Problem) -> Finding:
+    """A plugin for another jaxlib, whose set is none of the installed ones, or devices that are hidden."""
+    return Finding(WARNING, code, problem.what, *_own_remedy(problem))
 
 
 def _own_remedy(problem: Problem) -> Remedy:
@@ -133,12 +130,12 @@ def _no_answer(exam: Examination, plugin: Plugin, problem: Problem) -> Finding |
     if problem.code == NOT_IMPORTED:
         what = f"{plugin.label} cannot be imported, so JAX goes on without it: {problem.what}"
         return Finding(WARNING, "plugin-fails", what, *exam.renew())
-    level = exam.level(plugin.platform, FAILS) if problem.code == CRASH else NOTE
-    return Finding(level, "plugin-fails" if level != NOTE else "plugin-silent", problem.what)
+    remedy = exam.reinstall_plugin(plugin) if problem.code == SILENT else NO_REMEDY
+    return Finding(exam.level(plugin.platform, FAILS), "plugin-fails", problem.what, *remedy)
 
 
 _JUDGES: Mapping[str, Callable[[Examination, Plugin, Problem], Finding | None]] = {
-    "OtherSetError": _other_set,
+    "OtherSetError": functools.partial(_as_it_says, "other-set"),
     "UnusedError": _disabled,
     "LibraryMissingError": _bad_library,
     "LibraryDamagedError": _bad_library,
@@ -150,7 +147,7 @@ _JUDGES: Mapping[str, Callable[[Examination, Plugin, Problem], Finding | None]] 
     "DriverError": _unfit,
     "GpuCodeError": _unfit,
     "VendorLibraryGapError": _gap,
-    "NoDeviceError": _hidden,
+    "NoDeviceError": functools.partial(_as_it_says, "device-hidden"),
     NOT_IMPORTED: _no_answer,
     CRASH: _no_answer,
     SILENT: _no_answer,
@@ -184,7 +181,7 @@ def _unfit_platforms(exam: Examination) -> Iterator[Finding]:
 
 
 def _doubled_backends(exam: Examination) -> Iterator[Finding]:
-    """Several plugins for one platform, or plugins for several accelerators."""
+    """Several plugins for one platform."""
     for platform, labels in exam.rivals().items():
         others = [
             name
@@ -195,18 +192,6 @@ def _doubled_backends(exam: Examination) -> Iterator[Finding]:
         ]
         what = f"{' and '.join(labels)} are both for JAX's platform {platform!r}, and JAX can take only one"
         yield Finding(exam.level(platform, FAILS), "doubled-backend", what, exam.uninstall(others))
-    accelerators = [plugin for plugin in exam.plugins if plugin.platform not in (None, "cpu")]
-    if len({plugin.platform for plugin in accelerators}) > 1:
-        names = ", ".join(sorted({plugin.label for plugin in accelerators if plugin.location is not None}))
-        yield Finding(NOTE, "several-backends", f"plugins for several accelerators are installed: {names}")
-
-
-def _unnamed_platforms(exam: Examination) -> Iterator[Finding]:
-    """Plugins of vendors that nobody here knows, whose source computes the platform's name: only JAX can tell."""
-    for plugin in exam.plugins:
-        if plugin.platform is None and plugin.location is not None and not plugin.refused:
-            what = f"{plugin.label} registers a platform that its source does not name: doctor --import asks JAX"
-            yield Finding(NOTE, "platform-unknown", what)
 
 
 def _variables(exam: Examination) -> Iterator[Finding]:
@@ -262,7 +247,6 @@ _RULES: Sequence[Callable[[Examination], Iterator[Finding]]] = (
     _unusable_plugins,
     _doubled_backends,
     stale_kernels,
-    _unnamed_platforms,
     _variables,
     _unfit_platforms,
     _library_path,

@@ -13,12 +13,12 @@ import json
 import os
 import pkgutil
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from jaxlib_select.facts import Facts
+from jaxlib_select.facts import Backend, Facts
 from jaxlib_select.installed.environment import GROUP, Distribution, Environment
 from jaxlib_select.tables import TableError, read
 
@@ -224,9 +224,7 @@ class Plugin:
 
 def find_plugins(environment: Environment, variables: Mapping[str, str], facts: Facts) -> tuple[Plugin, ...]:
     """Return every plugin that JAX would load in an environment, in order of their modules; none is asked yet."""
-    families = {name: backend.family for backend in facts.backends for name in backend.distributions}
-    own = {backend.distribution for backend in facts.backends}
-    needs = {entry.select.upstream: entry.select.libraries for entry in facts.backends if entry.select is not None}
+    known = {name: backend for backend in facts.backends for name in backend.distributions}
     owners = _owners(environment)
     sources: dict[str, list[str]] = {}
     for module in pkgutil.iter_modules([str(folder) for folder in namespace_folders(environment.paths)], f"{GROUP}."):
@@ -235,10 +233,9 @@ def find_plugins(environment: Environment, variables: Mapping[str, str], facts: 
         for name in distribution.plugins.values():
             sources.setdefault(name, []).append("entry point")
     found = [
-        _describe(locate(environment, module), owners.get(module), own, module=module, sources=tuple(how))
+        _describe(locate(environment, module), owners.get(module), known, module=module, sources=tuple(how))
         for module, how in sorted(sources.items())
     ]
-    found = [replace(entry, platform=families.get(entry.label), names=needs.get(entry.label, ())) for entry in found]
     entries = [entry for entry in variables.get(VARIABLE, "").split(",") if variables.get(VARIABLE)]
     return (*found, *map(_from_variable, entries))
 
@@ -287,10 +284,12 @@ def _owners(environment: Environment) -> dict[str, Distribution]:
     return owners
 
 
-def _describe(location: Path | None, owner: Distribution | None, own: Collection[str], **found: Any) -> Plugin:
+def _describe(location: Path | None, owner: Distribution | None, known: Mapping[str, Backend], **found: Any) -> Plugin:
     """Return what is known of a plugin before it is asked; `found` says how JAX finds it."""
     name = owner.name if owner is not None else ""
-    lock = read_lock(location)
+    lock, backend = read_lock(location), known.get(name)
+    ours = lock is not None or (backend is not None and name == backend.distribution)
+    select = backend.select if backend is not None and not ours else None
     return Plugin(
         **found,
         distribution=name,
@@ -298,7 +297,9 @@ def _describe(location: Path | None, owner: Distribution | None, own: Collection
         location=location,
         libraries=tuple(sorted(location.glob("*.so"))) if location is not None and location.is_dir() else (),
         lock=lock,
-        ours=lock is not None or name in own,
+        ours=ours,
+        platform=backend.family if backend is not None else None,
+        names=select.libraries if select is not None else (),
     )
 
 

@@ -10,8 +10,7 @@ import pytest
 from jaxlib_select import runtime
 from jaxlib_select.errors import BackendError
 from jaxlib_select.machine import detect
-from machines import H100, MAX
-from select_commands import lacking
+from machines import H100
 from site_packages import BACKENDS, Site
 
 # In place of NVIDIA's driver.
@@ -65,19 +64,3 @@ def test_a_package_that_is_not_installed_is_named(install: Install) -> None:
     install("cuda13")
     with pytest.raises(BackendError, match="jaxlib-cuda-12 is not installed"):
         runtime.require("cuda_12", initialize=False)
-
-
-@pytest.mark.parametrize("backend", ["oneapi", "gpu"])
-def test_a_package_that_the_installed_release_lacks_is_found_in_another(
-    backend: str, install: Install, add_release: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The error says why it is not there, and names the release."""
-    add_release("1.2.3", oneapi="no file")
-    add_release("2.0")
-    install()
-    monkeypatch.setattr(detect, "detect", lambda: MAX)
-    with pytest.raises(BackendError) as caught:
-        runtime.require(backend, initialize=False)
-    assert (
-        lacking(str(caught.value), repr(backend), "jaxlib-oneapi 1.2.3", "no file", "jax==2.0", "jaxlib-oneapi") == []
-    )

@@ -21,7 +21,6 @@ from jaxlib_select.machine.model import Machine, Nvidia
 from machines import H100, PLAIN
 from select_commands import lacking
 from site_packages import AGAIN, CUDA13, PYTHON, SOURCE, Site, codes
-from small_libraries import loadable_elf
 
 # In place of NVIDIA's driver.
 MOCK_DRIVER = {
@@ -36,21 +35,14 @@ def examine_really(site: Site, machine: Machine, decision: Decision | None = Non
     return examine(site.environment(), around, pip_installer(PYTHON))
 
 
-@pytest.mark.parametrize(
-    ("lock", "expected"), [("1" * 32, ["plugin-silent"]), ("2" * 32, ["lock-mismatch", "plugin-silent"])]
-)
-def test_a_plugin_that_is_too_old_to_be_asked(site: Site, lock: str, expected: list[str]) -> None:
-    """It refuses the argument, or answers in another form; its files are looked at all the same."""
-    site.jax().ours("cpu", lock=lock)
-    library = site.write("jaxlib_cpu/pjrt_c_api_cpu_plugin.so", loadable_elf("GetPjrtApi"))
+def test_a_plugin_that_does_not_answer_is_damaged(site: Site) -> None:
+    """It refuses the argument, or answers in another form; what brings its files back is the remedy."""
+    site.jax().ours("cpu")
     for program in ("raise SystemExit(2)\n", "print('{\"schema\": 2}')\n"):
         site.write("jaxlib_cpu/__main__.py", program)
-        report = site.examine()
-        assert (codes(report), report.prediction.default) == (expected, None if len(expected) > 1 else "cpu")
-    library.write_bytes(b"no library\n" * 100)
-    assert any(str(library) in finding.what for finding in site.examine().findings)
-    library.unlink()
-    assert "library-missing" in codes(site.examine())
+        (finding,) = (report := site.examine()).findings
+        assert (finding.level, finding.code, report.prediction.default) == ("error", "plugin-fails", None)
+        assert finding.remedy.endswith("--force-reinstall --no-deps jaxlib-cpu==1.2.3")
 
 
 def test_a_plugin_that_crashes_when_it_opens_its_libraries(site: Site) -> None:
