@@ -83,12 +83,9 @@ def read_index(environ: Mapping[str, str], folder: Path | None) -> str:
     """Return the package index with wheels of ours that the environment or pyproject.toml names; empty for none.
 
     Raises:
-        UsageError: pyproject.toml cannot be read, or does not name one.
+        UsageError: pyproject.toml cannot be read, or has something else in its place.
     """
-    named = environ.get(variables.INDEX) or (find_table(folder) if folder else {}).get("index", "")
-    if not isinstance(named, str):
-        raise UsageError(f"pyproject.toml: [tool.jaxlib-select] index is {named!r}", remedy="expected a URL")
-    return named
+    return str(environ.get(variables.INDEX) or (find_table(folder) if folder else {}).get("index", ""))
 
 
 def from_arguments(arguments: Sequence[str]) -> PolicySource:
@@ -152,6 +149,8 @@ def _table_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
     table = tool.get("jaxlib-select", {}) if isinstance(tool, dict) else None
     if not isinstance(table, dict) or not isinstance(table.get("backends", {}), dict):
         raise ValueError("tool.jaxlib-select or its backends is no table")  # noqa: TRY004  # the file's fault
+    if not isinstance(table.get("index", ""), str):
+        raise ValueError(f"tool.jaxlib-select.index is {table['index']!r}, expected a URL")  # noqa: TRY004  # as above
     if not table.keys() <= {*_KEYS}:
         raise ValueError(f"unknown keys in [tool.jaxlib-select]: {', '.join(table)}; known: {', '.join(_KEYS)}")
     return table

@@ -103,8 +103,7 @@ def policy_from(args: argparse.Namespace) -> Policy:
 
 def provider_from(args: argparse.Namespace) -> str:
     """Return whose wheels to install: ours where something says where they are, unless upstream's are asked for."""
-    provider: str = args.provider or (OURS if options_from(args) else UPSTREAM)
-    return provider
+    return str(args.provider or (OURS if options_from(args) else UPSTREAM))
 
 
 def _folder() -> Path | None:

@@ -9,7 +9,7 @@ same form. Each runs in a process of its own, since it may crash or hang.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -44,7 +44,7 @@ def ask_plugins(
     variables: Mapping[str, str],
     *,
     opening: bool = True,
-    here: Collection[str] = (),
+    here: bool = True,
 ) -> tuple[Plugin, ...]:
     """Return plugins with what they say about themselves; all are asked at once.
 
@@ -53,7 +53,7 @@ def ask_plugins(
         environment: The environment in which they lie.
         variables: Its environment variables.
         opening: Whether to let ours open libraries, which asks the driver, too.
-        here: The platforms with hardware: plugins of others for them are initialized as JAX does it.
+        here: Whether this very machine is meant: then what plugins of others raise about hardware counts.
     """
 
     def ask(plugin: Plugin) -> Plugin:
@@ -68,23 +68,25 @@ def ask_plugins(
 
 
 def _ask(
-    plugin: Plugin, environment: Environment, variables: Mapping[str, str], *, opening: bool, here: Collection[str]
+    plugin: Plugin, environment: Environment, variables: Mapping[str, str], *, opening: bool, here: bool
 ) -> Answer:
     if not plugin.ours:
-        module = plugin.module if opening and plugin.platform in {None, *here} else ""
-        return _open_foreign(plugin, environment, variables, module)
+        module = plugin.module if opening else ""
+        return _open_foreign(plugin, environment, variables, module, here=here)
     argument = [[str(path) for path in environment.paths], plugin.module, "--json"]
     opened = _run(plugin, environment, variables, _RUN_PACKAGE, argument) if opening else None
-    if opened is not None and not opened.silent:
+    if opened is not None and opened.find(SILENT) is None:
         return opened
     answer = _run(plugin, environment, variables, _RUN_PACKAGE, [*argument, "--no-open"])
-    if opened is None or answer.silent:
+    if opened is None or answer.find(SILENT) is not None:
         return answer
     what = f"{plugin.label} crashes or hangs when it opens its libraries"
     return replace(answer, problems=(*answer.problems, Problem(CRASH, REFUSED, what)))
 
 
-def _open_foreign(plugin: Plugin, environment: Environment, variables: Mapping[str, str], module: str = "") -> Answer:
+def _open_foreign(
+    plugin: Plugin, environment: Environment, variables: Mapping[str, str], module: str, *, here: bool
+) -> Answer:
     """Let the dynamic linker judge a plugin of others, and what its vendor's wheels bring; then JAX, if it may."""
     program = Path(__file__).with_name("open_plugin.py").read_text("utf-8")
     folders = [folder for path in environment.paths for folder in sorted(path.glob("nvidia/*/lib"))]
@@ -94,9 +96,10 @@ def _open_foreign(plugin: Plugin, environment: Environment, variables: Mapping[s
         "folders": [str(folder) for folder in [*folders, environment.prefix / "lib"]],
         "paths": [str(path) for path in environment.paths],
         "module": module,
+        "here": here,
     }
     answer = _run(plugin, environment, variables, program, question)
-    if not answer.silent or not plugin.libraries:
+    if answer.find(SILENT) is None or not plugin.libraries:
         return answer
     what = f"{plugin.libraries[0]} cannot be used: Python does not survive opening it"
     return replace(answer, problems=(Problem("LibraryDamagedError", UNUSED, what),))

@@ -12,13 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from jaxlib_select.apply.installer import release_of
+from jaxlib_select.apply.installer import belongings, release_of
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import CPU, Policy, PolicySource, from_arguments
 from jaxlib_select.choose.resolve import reason_for, resolve
 from jaxlib_select.choose.rules import Fit, matching
 from jaxlib_select.choose.vendors import find_judge, judge
-from jaxlib_select.doctor.predict import ASKING, BUILT_IN, SERVES, Prediction
+from jaxlib_select.doctor.confirm import find_bad_flags
+from jaxlib_select.doctor.installation import find_break, find_missing
+from jaxlib_select.doctor.predict import ASKING, BUILT_IN, SERVES, Conditions, Prediction
 from jaxlib_select.doctor.remedies import Examination, set_variable
 from jaxlib_select.doctor.report import ERROR, NO_REMEDY, WARNING, Finding
 from jaxlib_select.errors import SelectError
@@ -103,7 +105,13 @@ def _cpu_finding(exam: Examination, around: Surroundings) -> Iterator[Finding]:
     state = "is installed, but JAX leaves it out" if installed else "is not installed"
     what = f"JAX will run on the CPU, though there is {seen}: {because or f'{decision.package} {state}'}"
     # If JAX leaves an installed package out, another finding says why, and how to fix it.
-    remedy = NO_REMEDY if installed and not because else exam.reinstall_libraries() if installed else exam.advise()
+    remedy = (
+        NO_REMEDY
+        if installed and not because
+        else exam.reinstall_parts(decision, belongings(decision.package))
+        if installed
+        else exam.advise()
+    )
     yield Finding(ERROR, "silent-cpu", what, *remedy)
 
 
@@ -188,22 +196,28 @@ def _served_devices(backends: Sequence[Backend]) -> list[str]:
     return [entry for backend in backends if backend.select is not None for entry in backend.select.devices]
 
 
-def has_nvidia_node(root: Path) -> bool:
-    """Return whether JAX takes this for a machine with an NVIDIA GPU."""
-    return any((root / node).exists() for node in _NVIDIA_NODES)
-
-
-def has_nvidia_driver(machine: Machine) -> bool:
-    """Return whether NVIDIA's driver is there and shows a GPU; without one, plugins let JAX continue on the CPU."""
-    return machine.nvidia.libcuda != "absent" and machine.nvidia.cuinit not in {NO_DEVICE, STUB}
-
-
 def find_libtpu(environment: Environment, variables: Mapping[str, str]) -> Path | None:
     """Return the libtpu that JAX would open: the one of `TPU_LIBRARY_PATH`, else that of the package `libtpu`."""
     named = variables.get("TPU_LIBRARY_PATH")
     if named is not None and Path(named).is_file():
         return Path(named)
     return environment.find("libtpu/libtpu.so")
+
+
+def conditions_of(environment: Environment, around: Surroundings) -> Conditions:
+    """Return what JAX's behaviour depends on, aside from the plugins."""
+    backends, nvidia = around.facts.backends, around.machine.nvidia
+    return Conditions(
+        variables=around.variables,
+        broken=find_break(environment)[1] or find_missing(environment),
+        described=around.described,
+        no_hardware=missing_hardware(around.machine, backends),
+        unfit=unfit_packages(around.machine, backends),
+        nvidia_nodes=any((around.root / node).exists() for node in _NVIDIA_NODES),
+        nvidia_driver=nvidia.libcuda != "absent" and nvidia.cuinit not in {NO_DEVICE, STUB},
+        tpu_library=find_libtpu(environment, around.variables),
+        flags=find_bad_flags(environment.python, around.variables),
+    )
 
 
 def _describe_nvidia(name: str | None, capability: tuple[int, int] | None) -> str:

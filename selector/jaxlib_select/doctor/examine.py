@@ -11,39 +11,24 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from jaxlib_select.apply.installer import Installer, belongings, find_installer, uv_installer
+from jaxlib_select.apply.installer import Installer, find_installer, uv_installer
 from jaxlib_select.doctor.ask import ask_plugins
 from jaxlib_select.doctor.choice import (
     Surroundings,
+    conditions_of,
     decide,
     describe_hardware,
-    find_libtpu,
-    has_nvidia_driver,
-    has_nvidia_node,
     is_silent_cpu,
     judge_choice,
-    missing_hardware,
-    unfit_packages,
 )
-from jaxlib_select.doctor.confirm import find_bad_flags
-from jaxlib_select.doctor.installation import find_break, find_missing
-from jaxlib_select.doctor.predict import Conditions, predict
+from jaxlib_select.doctor.predict import predict
 from jaxlib_select.doctor.problems import find_problems
 from jaxlib_select.doctor.remedies import LOCK_ERRORS, Examination
 from jaxlib_select.doctor.report import Report, sort_findings
 from jaxlib_select.errors import InstallError
 from jaxlib_select.facts import OURS, UPSTREAM, Facts, facts_about
 from jaxlib_select.installed.environment import Environment, this_environment
-from jaxlib_select.installed.plugins import (
-    KERNELS,
-    UNUSED,
-    Lock,
-    Plugin,
-    Problem,
-    find_plugins,
-    locate,
-    read_lock,
-)
+from jaxlib_select.installed.plugins import Lock, Plugin, find_plugins, locate, read_lock
 from jaxlib_select.machine import detect
 from jaxlib_select.machine.model import Machine
 
@@ -89,10 +74,8 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
     works = around.machine.nvidia.libcuda not in ("hung", "crashed")
     if not works:  # nobody asks such a driver again, so what is known of the machine counts
         around = replace(around, described=True)
-    conditions = _conditions(environment, around)
-    families = {backend.family for backend in around.facts.backends}
-    here = set() if around.described else families - conditions.no_hardware.keys()
-    asked = ask_plugins(found, environment, around.variables, opening=works, here=here)
+    conditions = conditions_of(environment, around)
+    asked = ask_plugins(found, environment, around.variables, opening=works, here=not around.described)
     jaxlib = read_lock(locate(environment, "jaxlib"))
     plugins = tuple(_judge_from_outside(plugin, jaxlib, environment) for plugin in asked)
     if around.described:
@@ -133,26 +116,7 @@ def _judge_from_outside(plugin: Plugin, jaxlib: Lock | None, environment: Enviro
             replace(entry, what=what) if entry.code in LOCK_ERRORS else entry for entry in plugin.answer.problems
         )
         plugin = replace(plugin, answer=replace(plugin.answer, problems=problems))
-    kernels = belongings(plugin.distribution)[-1]
-    if plugin.names and kernels not in environment.distributions:
-        missing = Problem(KERNELS, UNUSED, f"JAX leaves it out, as {kernels} is not installed")
-        return replace(plugin, answer=replace(plugin.answer, problems=(*plugin.answer.problems, missing)))
     return plugin
-
-
-def _conditions(environment: Environment, around: Surroundings) -> Conditions:
-    backends = around.facts.backends
-    return Conditions(
-        variables=around.variables,
-        broken=find_break(environment)[1] or find_missing(environment),
-        described=around.described,
-        no_hardware=missing_hardware(around.machine, backends),
-        unfit=unfit_packages(around.machine, backends),
-        nvidia_nodes=has_nvidia_node(around.root),
-        nvidia_driver=has_nvidia_driver(around.machine),
-        tpu_library=find_libtpu(environment, around.variables),
-        flags=find_bad_flags(environment.python, around.variables),
-    )
 
 
 def _versions(environment: Environment, plugins: Sequence[Plugin]) -> dict[str, str]:

@@ -21,7 +21,7 @@ def _open_all(question: dict[str, Any], library_path: list[str]) -> dict[str, ob
 
     Args:
         question: The plugin's `libraries`, the `names` of its vendor's, the `folders` of wheels with these, and the
-            `module` that JAX would initialize; empty if that is not to be tried.
+            `module` that JAX would initialize, empty if that is not to be tried, and whether its hardware is `here`.
         library_path: The folders on `LD_LIBRARY_PATH`.
     """
     before = _loaded_files()
@@ -30,12 +30,11 @@ def _open_all(question: dict[str, Any], library_path: list[str]) -> dict[str, ob
     found = {entry["path"] for entry in opened}
     others = [file for file in _loaded_files() if file not in {*before, *found, path}]
     needed = [_describe_needed(file, question["folders"]) for file in others if os.path.dirname(file) in library_path]
-    missing = [str(entry["name"]) for entry in opened if not entry["path"]]
-    what = f"JAX leaves it out, as these cannot be loaded: {', '.join(missing)}" if missing else ""
-    said, registered = initialize(question["module"]) if question["module"] and not what and not problems else ("", {})
-    what = what or said
-    if what:
-        problems.append({"code": "VendorLibraryError", "effect": "unused", "what": what})
+    if missing := [str(entry["name"]) for entry in opened if not entry["path"]]:
+        problems.append(_describe_error(f"these cannot be loaded: {', '.join(missing)}", goes_on=True))
+    registered: dict[str, object] = {}
+    if question["module"] and not problems:
+        problems += initialize(question["module"], registered, here=question["here"])
     vendor = {"libraries": opened + needed}
     return {"schema": 1, "library": {"path": path}, "vendor": vendor, "problems": problems, **registered}
 
@@ -69,9 +68,14 @@ def open_plugin(files: list[str]) -> tuple[str | None, list[dict[str, str]]]:
     return None, problems
 
 
-def initialize(module: str) -> tuple[str, dict[str, object]]:
-    """Return why JAX goes on without a plugin, if it does, and which platform it registers, with its priority."""
-    registered: dict[str, object] = {}
+def initialize(module: str, registered: dict[str, object], *, here: bool) -> list[dict[str, str]]:
+    """Note which platform a plugin registers, with its priority, when JAX initializes it; return what it raises.
+
+    Args:
+        module: The plugin.
+        registered: Takes the platform.
+        here: Whether its hardware is here: elsewhere what it says about that does not count.
+    """
 
     def register(name: str, *_: object, priority: int = 400, **__: object) -> None:
         registered.update(platform=name, priority=priority)
@@ -81,12 +85,23 @@ def initialize(module: str) -> tuple[str, dict[str, object]]:
 
         xla_bridge.register_plugin = register  # which would start the library
     except Exception:  # noqa: BLE001  # without JAX nothing is initialized
-        return "", registered
+        return []
+    plugin = None
     try:
-        importlib.import_module(module).initialize()
+        plugin = importlib.import_module(module)
+        plugin.initialize()
     except BaseException as error:  # noqa: BLE001  # as JAX does
-        return f"JAX leaves it out, as it raises {type(error).__name__}: {error}", registered
-    return "", registered
+        goes_on = plugin is not None or isinstance(error, ImportError)
+        about_hardware = plugin is not None and isinstance(error, (RuntimeError, ValueError))
+        what = f"it raises {type(error).__name__}: {error}"
+        return [] if about_hardware and not here else [_describe_error(what, goes_on=goes_on)]
+    return []
+
+
+def _describe_error(what: str, *, goes_on: bool) -> dict[str, str]:
+    """Return a problem because of which a plugin does not register its platform."""
+    effect, does = ("unused", "leaves it out") if goes_on else ("refused", "fails")
+    return {"code": "RegistrationError", "effect": effect, "what": f"JAX {does}, as {what}"}
 
 
 def _describe_needed(file: str, folders: list[str]) -> dict[str, object]:

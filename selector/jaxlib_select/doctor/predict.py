@@ -14,9 +14,9 @@ from pathlib import Path
 from jaxlib_select.installed.plugins import (
     ABSENT,
     DEGRADED,
-    KERNELS,
     NOT_IMPORTED,
     REFUSED,
+    UNREGISTERED,
     UNUSED,
     VENDOR_LIBRARY,
     Plugin,
@@ -117,7 +117,7 @@ def predict(plugins: Sequence[Plugin], conditions: Conditions) -> Prediction:
             entry = _platform(plugin, conditions)
             found.setdefault(entry.platform, entry)
     for plugin in plugins:  # what JAX goes on without, and says so in its log alone
-        unused = plugin.answer.find(VENDOR_LIBRARY, KERNELS)
+        unused = plugin.answer.find(UNREGISTERED)
         if plugin.platform is not None and unused is not None and unused.effect == UNUSED:
             entry = Platform(plugin.platform, plugin.label, plugin.priority or _PRIORITY, ABSENT, unused.what)
             found.setdefault(plugin.platform, entry)
@@ -176,6 +176,7 @@ def _platform(plugin: Plugin, conditions: Conditions) -> Platform:
         absent, unfit = conditions.no_hardware.get(name, ""), conditions.unfit.get(plugin.label, "")
         # JAX itself leaves `cuda` out where NVIDIA's driver has no node.
         quiet = bool(absent) or (name == "cuda" and not (conditions.nvidia_nodes and conditions.nvidia_driver))
+    quiet = quiet and (refused is None or refused.code != UNREGISTERED)  # that fails as it is imported
     reason = absent or (refused.what if refused is not None else unfit)
     outcome = SERVES if not reason else ABSENT if quiet else FAILS
     if absent and refused is not None and refused.code == VENDOR_LIBRARY:  # as the plugin itself says

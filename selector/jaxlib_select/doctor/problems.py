@@ -22,7 +22,17 @@ from jaxlib_select.doctor.installation import (
 from jaxlib_select.doctor.predict import ASKING, FAILS, SERVES
 from jaxlib_select.doctor.remedies import LOCK_ERRORS, Examination, set_variable, unset
 from jaxlib_select.doctor.report import ERROR, NO_REMEDY, NOTE, WARNING, Finding, Remedy
-from jaxlib_select.installed.plugins import ABSENT, CRASH, NOT_IMPORTED, SILENT, UNUSED, VARIABLE, Plugin, Problem
+from jaxlib_select.installed.plugins import (
+    ABSENT,
+    CRASH,
+    NOT_IMPORTED,
+    SILENT,
+    UNREGISTERED,
+    UNUSED,
+    VARIABLE,
+    Plugin,
+    Problem,
+)
 
 _EXTENSION = "pjrt/_pjrt.abi3.so"  # in each of our plugins: opens its library
 
@@ -82,10 +92,8 @@ def _refusal(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | N
     return Finding(exam.level(plugin.platform, FAILS), code, problem.what, *remedy)
 
 
-def _missing_kernels(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
+def _missing_kernels(exam: Examination, plugin: Plugin, problem: Problem) -> Finding:
     """There are no GPU kernels for this Python: they are lost, or were never in the wheel."""
-    if problem.effect == UNUSED:
-        return None
     lost = [file for file in find_lost(exam, plugin.distribution) if KERNEL.search(file)]
     if lost or not plugin.answer.kernels.pythons:
         level = exam.level(plugin.platform, SERVES)
@@ -95,8 +103,6 @@ def _missing_kernels(exam: Examination, plugin: Plugin, problem: Problem) -> Fin
 
 def _unfit(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
     """The plugin does not run here: another one does, or it lacks its vendor's libraries."""
-    if problem.effect == UNUSED:
-        return None  # that the CPU is used says the rule about that
     vendor = problem.code == "VendorLibraryError"
     if not _is_used(exam, plugin):
         needed = any(entry.needed and entry.problem for entry in plugin.answer.vendor.libraries)
@@ -106,6 +112,13 @@ def _unfit(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | Non
     remedy = exam.advise() if vendor or other else _own_remedy(problem)
     remedy = Remedy(unset("LD_LIBRARY_PATH")) if vendor and _is_misled(plugin) else remedy
     return Finding(ERROR, "unfit-backend", f"{plugin.label} does not run here: {problem.what}", *remedy)
+
+
+def _raises(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
+    """JAX fails because of a plugin; that it runs on the CPU without one is said by the rule about the CPU."""
+    if problem.effect == UNUSED:
+        return None
+    return Finding(ERROR, "plugin-fails", f"{plugin.label}: {problem.what}", *exam.reinstall_plugin(plugin))
 
 
 def _gap(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
@@ -143,6 +156,7 @@ _JUDGES: Mapping[str, Callable[[Examination, Plugin, Problem], Finding | None]] 
     "TakeOverError": _refusal,
     "InterpreterError": _refusal,
     "KernelsMissingError": _missing_kernels,
+    UNREGISTERED: _raises,
     "VendorLibraryError": _unfit,
     "DriverError": _unfit,
     "GpuCodeError": _unfit,

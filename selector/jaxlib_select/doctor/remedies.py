@@ -116,14 +116,15 @@ class Examination:
             return Remedy(f"remove {plugin.location or plugin.module}")
         return self.reinstall(plugin.distribution, plugin.version)
 
-    def reinstall_libraries(self) -> Remedy:
-        """Return what brings back the vendor's libraries that cannot be loaded."""
+    def reinstall_parts(self, decision: Decision, parts: Sequence[str]) -> Remedy:
+        """Return what brings back the vendor's libraries that cannot be loaded, else these parts of a plugin."""
         vendors = [plugin.answer.vendor for plugin in self.plugins]
         lost = {entry.name for vendor in vendors for entry in vendor.libraries if entry.path is None}
-        installed = self.environment.distributions.values()
-        owners = [found for found in installed if any(file.rpartition("/")[2] in lost for file in found.record)]
-        again = [f"{found.name}=={found.version}" for found in owners]
-        return self.install([], again=again) if again else self.advise()
+        installed = self.environment.distributions
+        names = [name for name in parts if name in installed and not lost]
+        names += [name for name, it in installed.items() if any(file.rpartition("/")[2] in lost for file in it.record)]
+        again = [f"{name}=={installed[name].version}" for name in names]
+        return Remedy(" && ".join(map(show, self.installer.exchange([*decision.requirements, *again], names))))
 
     def uninstall(self, names: Sequence[str]) -> str:
         """Return the command that removes distributions."""

@@ -33,8 +33,8 @@ _HARDWARE = ("NoDeviceError", "DriverError", "GpuCodeError", "Crash")
 # A library of the vendor is missing, too old or known to be broken; hardware or not.
 VENDOR_LIBRARY = "VendorLibraryError"
 
-# The GPU kernels are missing.
-KERNELS = "KernelsMissingError"
+# A plugin of others does not register its platform.
+UNREGISTERED = "RegistrationError"
 
 # Codes of our own, for plugins that do not answer.
 NOT_IMPORTED, SILENT, CRASH = "NotImported", "Silent", "Crash"
@@ -140,11 +140,6 @@ class Answer:
         return next(
             (entry for entry in self.problems if entry.code in codes or (effect and entry.effect == effect)), None
         )
-
-    @property
-    def silent(self) -> bool:
-        """Whether it says nothing at all."""
-        return self.find(SILENT) is not None
 
     def without_hardware(self) -> Answer:
         """Return the answer without what it says about this machine, where another one is meant."""
