@@ -26,6 +26,7 @@ from jaxlib_select.machine.model import Machine
 from jaxlib_select.versions import in_range
 
 _JAX = {"jax", "jaxlib"}
+_TOOLS = re.compile(r"[/\\](uv|pipx)[/\\]")  # in the environments that uvx and pipx make for a program
 # Variables of uv and pip that add to the sources which are given; uv asks the default one's index instead.
 _ADDING = re.compile(r"UV_(INDEX|EXTRA_INDEX_URL|FIND_LINKS|DEFAULT_INDEX)|PIP_(EXTRA_INDEX_URL|FIND_LINKS)")
 
@@ -120,7 +121,7 @@ def add_python(parser: argparse.ArgumentParser) -> None:
         "--python",
         type=Path,
         metavar="PYTHON",
-        help="interpreter of the environment (default: of the active virtual environment, else the one this runs in)",
+        help="interpreter or folder of the environment (default: the active one, or .venv, else the one this runs in)",
     )
 
 
@@ -150,8 +151,20 @@ def add_sources(parser: argparse.ArgumentParser) -> None:
 
 
 def environment_from(args: argparse.Namespace) -> Environment:
-    """Return the environment of `--python`, else the active one, else the one this runs in."""
+    """Return the environment of `--python`, else the active one, else the one this runs in.
+
+    uvx and pipx make one for this program alone: then it is `.venv` of the working directory or above, as uv takes it.
+
+    Raises:
+        UsageError: There is none.
+    """
     python = args.python or active_python(os.environ, Path(sys.prefix))
+    if python is None and _TOOLS.search(sys.prefix):
+        here = _folder() or Path()
+        places = (folder / ".venv" / place for folder in (here, *here.parents) for place in PLACES)
+        if (python := next((place for place in places if place.exists()), None)) is None:
+            remedy = "make one with 'uv venv' or 'python3 -m venv .venv', or name one: --python PYTHON"
+            raise UsageError("no Python environment is active, and there is no folder .venv", remedy=remedy)
     return other_environment(python.absolute()) if python else this_environment()
 
 

@@ -32,7 +32,7 @@ from jaxlib_select.apply.pylock import Group, LockEnvironment, build_document, c
 from jaxlib_select.apply.resolution import find_wheels, resolve_group
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Policy, from_arguments
-from jaxlib_select.choose.resolve import resolve, split_package
+from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.cli import arguments
 from jaxlib_select.errors import InstallError, LockError, UsageError
 
@@ -88,14 +88,9 @@ def execute(args: argparse.Namespace) -> int:
 
 def _the_package(packages: Sequence[str]) -> str:
     """Return what the lock is about: its groups are the backends of one package."""
-    if not packages:
-        raise UsageError("PACKAGE is missing", remedy="as in: jaxlib-select lock jax")
-    if len(packages) > 1:
-        name, _ = split_package(packages[1])
-        raise UsageError(
-            f"a lock is about one package, not {len(packages)}: {' '.join(packages)}",
-            remedy=f"write one for each, as in: jaxlib-select lock {packages[1]} -o pylock.{name}.toml",
-        )
+    if len(packages) != 1:
+        said = f"not {len(packages)}: {' '.join(packages)}" if packages else "and none is named"
+        raise UsageError(f"a lock is about one package, {said}", remedy="as in: jaxlib-select lock jax")
     return packages[0]
 
 

@@ -91,7 +91,6 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
         decision=around.decision,
         provider=around.provider,
     )
-    silent = is_silent_cpu(exam.prediction, around)
     return Report(
         environment=environment,
         versions=_versions(environment, plugins),
@@ -99,7 +98,7 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
         prediction=exam.prediction,
         hardware=describe_hardware(around.machine, around.facts.backends),
         findings=sort_findings([*find_problems(exam), *judge_choice(exam, around)]),
-        silent_cpu=silent,
+        silent_cpu=is_silent_cpu(exam.prediction, around),
         renewal=exam.renew(),
         jaxlib_origin=("ours" if jaxlib is not None else "upstream") if environment.version_of("jaxlib") else None,
     )

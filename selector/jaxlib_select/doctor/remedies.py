@@ -118,8 +118,7 @@ class Examination:
 
     def reinstall_parts(self, decision: Decision, parts: Sequence[str]) -> Remedy:
         """Return what brings back the vendor's libraries that cannot be loaded, else these parts of a plugin."""
-        vendors = [plugin.answer.vendor for plugin in self.plugins]
-        lost = {entry.name for vendor in vendors for entry in vendor.libraries if entry.path is None}
+        lost = {entry.name for plugin in self.plugins for entry in plugin.answer.vendor.libraries if entry.path is None}
         installed = self.environment.distributions
         names = [name for name in parts if name in installed and not lost]
         names += [name for name, it in installed.items() if any(file.rpartition("/")[2] in lost for file in it.record)]

@@ -24,7 +24,7 @@ def decide(package: str, machine: Machine, backend: str, provider: str = OURS) -
     chosen, verdict = ranked.backend, ranked.verdict
     extras = ",".join(chosen.variants.get(ranked.variant, ()))
     bare = f"{name}=={facts.release}"
-    wanted = (bare, f"{chosen.distribution}{f'[{extras}]' if extras else ''}=={chosen.version}")
+    wanted: tuple[str, ...] = (bare, f"{chosen.distribution}{f'[{extras}]' if extras else ''}=={chosen.version}")
     plain = provider == UPSTREAM and chosen.is_cpu
     if provider == UPSTREAM:  # an extra of `jax` brings the right package
         wanted = (*([bare] if name != "jax" else []), f"jax[{ranked.variant}]=={facts.release}")
