@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from .errors import UnusedError
 
-JAX_PLATFORMS = "JAX_PLATFORMS"
+# The platforms that JAX starts, and the one of these that it takes by default.
+JAX_PLATFORMS, JAX_PLATFORM_NAME = "JAX_PLATFORMS", "JAX_PLATFORM_NAME"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,24 +21,31 @@ class Settings:
         disable_variable: The variable that disables it.
         disabled: Whether it does.
         jax_platforms: Value of `JAX_PLATFORMS`; None if it is not set.
-        left_out: Whether that leaves the plugin's platform out.
+        left_out: Whether JAX's variables leave the plugin's platform out.
+        left_out_by: The variable that does, with its value; empty if none does.
     """
 
     disable_variable: str
     disabled: bool
     jax_platforms: str | None
     left_out: bool
+    left_out_by: str
 
 
 def read_settings(variable: str, names: Sequence[str], environ: Mapping[str, str]) -> Settings:
     """Return what the environment variables say about a plugin."""
-    platforms = environ.get(JAX_PLATFORMS)
-    asked = {entry.strip() for entry in (platforms or "").split(",") if entry.strip()}
+    asked = {
+        f"{JAX_PLATFORMS}={environ.get(JAX_PLATFORMS)}": environ.get(JAX_PLATFORMS, ""),
+        f"{JAX_PLATFORM_NAME}={environ.get(JAX_PLATFORM_NAME)}": environ.get(JAX_PLATFORM_NAME, "").lower(),
+    }
+    # JAX takes a name with a blank for another one, which it does not know.
+    away = [said for said, value in asked.items() if value and not set(value.split(",")) & set(names)]
     return Settings(
         disable_variable=variable,
         disabled=is_set(environ, variable),
-        jax_platforms=platforms,
-        left_out=bool(asked) and not asked & set(names),
+        jax_platforms=environ.get(JAX_PLATFORMS),
+        left_out=bool(away),
+        left_out_by=next(iter(away), ""),
     )
 
 
@@ -53,15 +61,15 @@ def check_not_disabled(distribution: str, settings: Settings) -> None:
 
 
 def check_not_left_out(platform: str, settings: Settings) -> None:
-    """Check that JAX's environment variable does not leave the platform out.
+    """Check that JAX's environment variables do not leave the platform out.
 
     Raises:
         UnusedError: It does.
     """
     if settings.left_out:
         raise UnusedError(
-            f"{JAX_PLATFORMS}={settings.jax_platforms} leaves JAX's platform {platform!r} out",
-            remedy=f"unset {JAX_PLATFORMS}",
+            f"{settings.left_out_by} leaves JAX's platform {platform!r} out",
+            remedy=f"unset {settings.left_out_by.partition('=')[0]}",
         )
 
 

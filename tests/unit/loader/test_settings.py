@@ -206,3 +206,21 @@ def test_kernels_that_were_left_behind(cpu_loader: Loader, plugin: str, version:
     installed = {"jax-cuda13-plugin": version}.get
     with pytest.raises(error, match="pip uninstall jax-cuda13-plugin") if refused else contextlib.nullcontext():
         kernels.check_precedence(ours, f"jaxlib-cuda-{plugin}", "1.2.3", packages, installed)
+
+
+@pytest.mark.parametrize(
+    ("environ", "left_out_by"),
+    [
+        ({}, ""),
+        ({"JAX_PLATFORMS": "cuda,cpu", "JAX_PLATFORM_NAME": "GPU"}, ""),
+        ({"JAX_PLATFORMS": "cpu, cuda"}, "JAX_PLATFORMS=cpu, cuda"),  # which JAX takes for ` cuda`, and refuses
+        ({"JAX_PLATFORMS": "CUDA"}, "JAX_PLATFORMS=CUDA"),
+        ({"JAX_PLATFORM_NAME": "cpu"}, "JAX_PLATFORM_NAME=cpu"),
+    ],
+)
+def test_jax_s_variables_are_read_as_jax_reads_them(
+    cpu_loader: Loader, environ: dict[str, str], left_out_by: str
+) -> None:
+    """Without a look at blanks and letters, but for the name of the default platform."""
+    settings = cpu_loader("pjrt.settings").read_settings("OFF", ["cuda", "gpu"], environ)
+    assert (settings.left_out_by, settings.left_out) == (left_out_by, bool(left_out_by))
