@@ -110,9 +110,9 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
     find_wheels([choices.decision], installer)
     path = args.output or Path("requirements.txt" if form == REQUIREMENTS else "pylock.toml")
     folder = path.absolute().parent
-    asked = [f"--backend={value}" for value in args.backend]
-    asked += [f"--groups={args.groups}"] if args.groups else []
-    asked += [f"--provider={args.provider}"] if args.provider else []
+    asked = [word for value in args.backend for word in ("--backend", value)]
+    asked += ["--groups", args.groups] if args.groups else []
+    asked += ["--provider", args.provider] if args.provider else []
     # What to say again when the lock is to be written again: not for which machine, nor for which Python.
     evidence = choices.evidence(wanted, pack_arguments((*asked, *installer.sources), folder))
     if form == REQUIREMENTS:

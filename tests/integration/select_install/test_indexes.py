@@ -80,7 +80,7 @@ def test_ours_is_taken_from_an_index_or_a_folder(
 def test_jax_s_own_wheels_are_taken_from_the_index_there_is(
     bench: Bench, serve: Callable[..., AbstractContextManager[str]], installer: str
 ) -> None:
-    """No name of ours is asked for there, as anybody may have it; wheels of ours that are installed make place."""
+    """No name of ours is asked for there, as anybody may have it; a jaxlib of ours makes place."""
     python, index = bench.python("new", pip=True), write_indexes(bench)
     bench.select("install", "jax", *bench.target(python, "cpu", installer))
     with serve(index) as address:
@@ -89,7 +89,6 @@ def test_jax_s_own_wheels_are_taken_from_the_index_there_is(
         target = ("--python", python, "--installer", installer, "--machine", bench.machine("cpu"))
         said = online.select("install", "jax", *target)
         assert installed(python)["jaxlib"] == f"{RELEASE}-none"
-        assert backends(python).keys() == {"jax", "jaxlib"}
         online.select("lock", "jax", *target)
         packages = tomllib.loads((bench.folder / "pylock.toml").read_text())["packages"]
         online.check(bench.folder / "pylock.toml", "cpu")
