@@ -36,7 +36,7 @@ ROWS: list[dict[str, Any]] = tomllib.loads((DATA / "doctor_upstream.toml").read_
 def python(interpreter: Interpreter, release: Release, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the Python of an environment with JAX's own wheels for CUDA 13."""
     found = create_venv(interpreter, tmp_path_factory.mktemp("upstream") / "venv")
-    command = [find_uv(), "pip", "install", "--quiet", "--python", found, f"jax[cuda13]=={release.version}"]
+    command = [str(find_uv()), "pip", "install", "--quiet", "--python", str(found), f"jax[cuda13]=={release.version}"]
     subprocess.run(command, check=True, env=clean_environ())
     return found
 
