@@ -19,7 +19,7 @@ from .plugin import Plugin
 from .report import Report, to_json, to_text
 from .terminal import dress
 
-_HELP = """usage: python -m {module} [--help] [--json] [--no-open]
+_HELP = """usage: python -m {module} [--help] [--json] [--no-open] [--verbose]
 
 Say what {distribution} is, what it finds on this machine, and what keeps JAX from using it.
 The first line says whether it fits here, the last one has the command that fixes it.
@@ -27,13 +27,14 @@ The first line says whether it fits here, the last one has the command that fixe
 options:
   --json     the same as one JSON object
   --no-open  look at files only: open no library, and do not ask the driver
+  --verbose  say by whose decision the library is of another release, too
 
 exit status:
   0  it fits, also where there is no such hardware
   1  something keeps JAX from using it, or the answer could not be written
   2  it was called with an unknown argument"""
 
-_OPTIONS = ("--json", "--no-open")
+_OPTIONS = ("--json", "--no-open", "--verbose")
 
 
 def run(plugin: Plugin, loader: ModuleType, arguments: Sequence[str]) -> int:
@@ -49,7 +50,7 @@ def run(plugin: Plugin, loader: ModuleType, arguments: Sequence[str]) -> int:
         print(f"python -m {module}: unknown argument {unknown!r} (see python -m {module} --help)", file=sys.stderr)
         return 2
     report = _examine(plugin, loader, opening="--no-open" not in arguments)
-    text = to_json(report) if "--json" in arguments else _dress(report)
+    text = to_json(report) if "--json" in arguments else _dress(report, verbose="--verbose" in arguments)
     return max(_answer(text), 0 if report.fits else 1)
 
 
@@ -62,9 +63,9 @@ def _examine(plugin: Plugin, loader: ModuleType, *, opening: bool) -> Report:
     return examine_plugin(plugin, loader.PRIORITY, opening=opening)
 
 
-def _dress(report: Report) -> str:
+def _dress(report: Report, *, verbose: bool) -> str:
     """Return the text for people as the output shows it best."""
-    return "\n".join(dress(to_text(report), sys.stdout, os.environ, fits=report.fits))
+    return "\n".join(dress(to_text(report, verbose=verbose), sys.stdout, os.environ, fits=report.fits))
 
 
 def _answer(text: str) -> int:

@@ -187,13 +187,13 @@ def _error(error: PluginError | None) -> dict[str, str] | None:
     }
 
 
-def to_text(report: Report) -> list[str]:
+def to_text(report: Report, *, verbose: bool = False) -> list[str]:
     """Return the report line by line; the first one is the verdict, and the last one the fix if there is any."""
     full, fixed = report.verdict(), report.to_fix()
     lines = [full.removesuffix(report.fix()), _title(report), _row("runs with", _surroundings(report))]
     lines += _rival_rows(report)
     lines += _library_rows(report.library)
-    lines += [_row("override", report.override)] if report.override else []
+    lines += [_row("override", report.override)] if report.override and verbose else []
     if report.kernels is not None and report.vendor is not None:
         lines.append(_row("GPU code", " ".join(report.gpu_code) or "not recorded"))
         lines += _kernel_rows(report.kernels, report.python)

@@ -79,7 +79,7 @@ def test_help_is_given(install: Install, backend: Backend) -> None:
     site = install(backend)
     result = call(site, backend, "--help")
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.startswith(f"usage: python -m {backend.package} [--help] [--json] [--no-open]\n")
+    assert result.stdout.startswith(f"usage: python -m {backend.package} [--help] [--json] [--no-open] [--verbose]\n")
     refused = call(site, backend, "--json", "--xml")
     assert (refused.returncode, refused.stdout, "'--xml'" in refused.stderr) == (2, "", True)
 
@@ -247,6 +247,9 @@ def test_a_library_of_another_release_is_named(install: Install, make_elf: Calla
     for text, override in {late: "library of 1.2.2: its own is late", "{}": "", "[": "", '{"override": 1}': ""}.items():
         path.write_text(text)
         assert ask_json(site, backend)["override"] == override
+    path.write_text(late)
+    shown = [call(site, backend, *options).stdout for options in ((), ("--verbose",))]
+    assert ["its own is late" in text for text in shown] == [False, True]
 
 
 def test_json_has_each_problem_with_its_effect(install: Install, make_elf: Callable[..., bytes]) -> None:
