@@ -99,7 +99,8 @@ def test_a_proof_of_a_published_wheel_enters_the_record(tmp_path: Path) -> None:
     built = [make_wheel(tmp_path, name) for name in ("jaxlib_a", "jaxlib_b")]
     add_wheels([wheel for wheel, _ in built], [{wheel.report.filename: proof for wheel, proof in built}], ORIGIN, dist)
     names = [wheel.report.filename for wheel, _ in built]
-    proofs = dict.fromkeys((*names, "jaxlib_c.whl"), make_proof(Level.DEVICE, RAN))
+    shown = make_proof(Level.DEVICE, RAN, date=ORIGIN.date)
+    proofs = dict.fromkeys((*names, "jaxlib_c.whl"), shown)
     digests = {names[0]: built[0][0].report.sha256, names[1]: "00", "jaxlib_c.whl": "00"}
     assert add_proofs(proofs, digests, dist) == (names[1], "jaxlib_c.whl")
     record = read_entries(dist)

@@ -119,7 +119,7 @@ REFUSED: dict[str, tuple[Damage, str]] = {
     ),
     "a run in the future": (set_in("wheels.0.proof.origin.date", "2026-11-22T12:06:00Z"), "2026-11-22T12:06:00Z"),
     "a file of the future": (set_in("date", "2999-01-01T00:00:00Z"), "2999-01-01T00:00:00Z"),
-    "a date that is none": (set_in("wheels.0.proof.origin.date", "today"), "'today' is no date"),
+    "a date that is none": (set_in("wheels.0.proof.origin.date", "today"), "wheels[0].proof.origin.date: 'today'"),
     "a path": (set_in("wheels.0.wheel", f"../{BINDINGS}"), "wheels[0].wheel: "),
     "letters of a terminal": (set_in("wheels.0.wheel", f"\x1b[2J{BINDINGS}"), "wheels[0].wheel: "),
     "a signature over lines": (set_in("signed_off_by", "A\nB"), "signed_off_by: "),

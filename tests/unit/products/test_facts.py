@@ -232,7 +232,7 @@ def test_the_command_writes_the_file(root: Path, tmp_path: Path) -> None:
     (tmp_path / "dist").mkdir()
     version = load_release(root, DEFAULT_RELEASE).set_version
     wheels = {
-        arch: dataclasses.replace(entry(f"manylinux_2_27_{arch}", version), filename=arch)
+        arch: dataclasses.replace(entry(f"manylinux_2_27_{arch}", version), filename=f"{arch}.whl", sha256="0" * 64)
         for arch in ("x86_64", "aarch64")
     }
     (tmp_path / "dist/release.json").write_text(format_entries(wheels), "utf-8")
