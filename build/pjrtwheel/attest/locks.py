@@ -43,40 +43,42 @@ def make_locks(folder: Path, entries: Collection[Entry]) -> dict[str, bytes]:
     pythons = {parse_name(entry.filename).tag.split("-")[1] for entry in bindings}
     version, release = bindings[0].version, parse_name(bindings[0].filename).release
     locks = {}
-    for extra in _find_extras(folder, entries):
-        needed = [f"jax=={release}", f"{BINDINGS}[{extra}]=={version}"]
-        text = compile_requirements(needed, pythons, settings, "--format=pylock.toml")
-        locks[f"pylock.{extra}.toml"] = _name_ours(text, entries).encode()
+    for extra, plugins in sorted(_find_extras(folder, bindings).items()):
+        if plugins <= {entry.distribution for entry in entries}:
+            needed = [f"jax=={release}", f"{BINDINGS}[{extra}]=={version}"]
+            text = compile_requirements(needed, pythons, settings, "--format=pylock.toml")
+            ours = [entry for entry in entries if entry.distribution in {BINDINGS, *plugins}]
+            locks[f"pylock.{extra}.toml"] = _name_ours(text, ours).encode()
     return locks
 
 
-def _find_extras(folder: Path, entries: Collection[Entry]) -> list[str]:
-    """Return the extras of `jaxlib` that need wheels of the release, and nothing of ours that it lacks."""
-    ours = {entry.distribution for entry in entries}
+def _find_extras(folder: Path, bindings: Collection[Entry]) -> dict[str, set[str]]:
+    """Return the extras of `jaxlib`, and the plugins that each needs."""
     extras: dict[str, set[str]] = {}
-    for entry in entries:
-        metadata = read_metadata(folder / entry.filename).decode() if entry.distribution == BINDINGS else ""
+    for entry in bindings:
+        metadata = read_metadata(folder / entry.filename).decode()
         for need in map(Requirement, read_field(metadata, "Requires-Dist")):
             for extra in read_field(metadata, "Provides-Extra"):
                 if f'extra == "{extra}"' in str(need.marker):
                     extras.setdefault(extra, set()).add(need.name)
-    return sorted(extra for extra, needs in extras.items() if needs <= ours)
+    return extras
 
 
-def _name_ours(text: str, entries: Collection[Entry]) -> str:
-    """Return a lock that has the wheels of a release by their names in its folder, next to it."""
+def _name_ours(text: str, ours: Collection[Entry]) -> str:
+    """Return a lock that has our wheels by their names, as they lie next to it."""
     document: dict[str, Any] = tomllib.loads(text)
-    for package in document["packages"]:
-        ours = [entry for entry in entries if entry.distribution == package["name"]]
-        if not ours:
-            continue
-        found = {wheel["hashes"]["sha256"] for wheel in package["wheels"]}
-        if found != {entry.sha256 for entry in ours}:
+    expected: dict[str, list[Entry]] = {}
+    for entry in ours:
+        expected.setdefault(entry.distribution, []).append(entry)
+    found = {package["name"]: package for package in document["packages"]}
+    for name, entries in expected.items():
+        locked = {wheel["hashes"]["sha256"] for wheel in found.get(name, {}).get("wheels", ())}
+        if not {entry.sha256 for entry in entries} <= locked:
             raise AttestError(
-                f"the package index has other wheels of {package['name']} {package['version']} than the release",
-                remedy="give the release another label, or an index without them",
+                f"the package index has other wheels of {name} that go before those of the release",
+                remedy="give the release a label, or leave the lock files out with --no-locks",
             )
-        package["wheels"] = [
-            {"path": entry.filename, "size": entry.size, "hashes": {"sha256": entry.sha256}} for entry in ours
+        found[name]["wheels"] = [
+            {"path": entry.filename, "size": entry.size, "hashes": {"sha256": entry.sha256}} for entry in entries
         ]
     return tomli_w.dumps(document)
