@@ -21,7 +21,7 @@ def entry_of(filename: str, /, **changes: Any) -> Entry:
     """Return the entry of a wheel, as its name says and what is given; nothing was proven."""
     name = parse_name(filename)
     named: dict[str, Any] = {"distribution": name.distribution, "version": name.version, "tags": (name.tag,)}
-    return replace(Entry(filename, "00", 1, "", **named, proof=NO_PROOF, other_proofs=()), **changes)
+    return replace(Entry(filename, "0" * 64, 1, "", **named, proof=NO_PROOF, other_proofs=()), **changes)
 
 
 def entry_at(path: Path, **changes: Any) -> Entry:

@@ -3,6 +3,7 @@
 """Proofs of the same bytes: which of them `release.json` keeps, in whatever order they come."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,10 @@ from pjrtwheel.record.entries import Entry, format_entries, make_entry, merge_en
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof, TargetProof
 from pjrtwheel.wheel.report import Report
-from proven_wheels import COMPILED, MISSED, ORIGIN, RAN, UNTRIED, make_proof, make_small_entry, make_wheel
+from proven_wheels import COMPILED, MISSED, ORIGIN, RAN, UNTRIED, make_small_entry, make_wheel
+from proven_wheels import make_proof as make_proof_of_a_day
+
+make_proof = partial(make_proof_of_a_day, date="one")  # the days are in order of the alphabet
 
 
 def test_entries_of_removed_wheels_are_forgotten() -> None:
