@@ -103,7 +103,7 @@ def test_everything_known_about_a_backend_is_written() -> None:
             "variants": {"abacus": ["with-beads"]},
             "code": {"linux_x86_64": ["bead_5"], "linux_aarch64": ["bead_6"]},
             "sources": {
-                "linux_x86_64": {"file": "a.whl", "sha256": "00"},
+                "linux_x86_64": {"file": "a.whl", "sha256": "0" * 64},
                 "linux_aarch64": {"file": "b.whl", "sha256": "11"},
             },
             "select": {"vendor": "merchant", "rank": 0, "driver": "1.0"},
