@@ -23,8 +23,8 @@ from pjrtwheel.platforms import REFERENCE
 from pjrtwheel.products.facts import facts_path
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.workflows import list_jobs
+from release_under_test import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 WORKFLOWS: dict[str, dict[str, Any]] = {
     path.stem: YAML(typ="safe").load(path) for path in sorted((ROOT / ".github/workflows").glob("*.yml"))
 }
