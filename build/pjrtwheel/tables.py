@@ -31,8 +31,9 @@ from pjrtwheel.errors import PinError, explain
 T = TypeVar("T")
 
 _SCALARS = {str: "a string", int: "an integer", float: "a number", bool: "true or false"}
-# Of any string: text in lines, without what a terminal obeys (C0, C1, directions) or cannot show (surrogates).
-_TEXT = r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]*"
+LINES = r"(?s).*"  # pattern of a string that may have several lines; any other one is a part of a line
+# Of all of them: nothing that a terminal obeys (C0, C1, directions), ends a line elsewhere, or is no text (surrogates).
+_TEXT = r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]*"
 
 
 class TableError(ValueError):
@@ -235,9 +236,13 @@ def _read_scalar(kind: type, value: object, where: str, pattern: str) -> Any:
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     found = _expect(kind, value, where, _SCALARS.get(kind, f"a {kind.__name__}"))
-    if isinstance(found, str) and not re.fullmatch(pattern or _TEXT, found):
-        problem = f"does not match {pattern!r}" if pattern else "has characters that are not text"
-        raise TableError(f"{_before(where)}{found!a} {problem}")
+    if isinstance(found, str):
+        for form, problem in (
+            (_TEXT, "has characters that are not text"),
+            (pattern or ".*", f"does not match {pattern!r}"),
+        ):
+            if not re.fullmatch(form, found, re.ASCII):
+                raise TableError(f"{_before(where)}{found!a} {problem}")
     return found
 
 

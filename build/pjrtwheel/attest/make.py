@@ -6,12 +6,10 @@ The documents are the bill of materials, the statement (`statement.py`) and the 
 """
 
 import hashlib
-import json
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from cyclonedx.model.bom import Bom
 from cyclonedx.model.component import Component, ComponentType
 from packageurl import PackageURL
 from securesystemslib.signer import CryptoSigner
@@ -34,14 +32,14 @@ from pjrtwheel.attest.statement import (
     find_release_set,
     make_statement,
 )
-from pjrtwheel.errors import AttestError, UsageError, WheelError, explain
+from pjrtwheel.errors import AttestError, UsageError
 from pjrtwheel.files import hash_file, link_or_copy, locked, replacement, staging_folder
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.record.origin import ask_git
 from pjrtwheel.tables import write_json
 from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.names import parse_name
-from pjrtwheel.wheel.sbom import SBOM_FILENAME, describe_part, format_bom, start_bom
+from pjrtwheel.wheel.sbom import SBOM_FILENAME, describe_part, format_bom, parse_bom, start_bom
 
 
 def make_release(
@@ -157,13 +155,9 @@ def _read_parts(wheel: Path) -> list[Component]:
     Wheels of different Pythons are made from different files of one project, so the digest becomes part of a reference.
     """
     member = f"{parse_name(wheel.name).dist_info}/sboms/{SBOM_FILENAME}"
-    try:
-        with open_wheel(wheel) as archive:
-            document = json.loads(archive.read(member)) if member in archive.namelist() else {}
-        # What the library declares by a decorator, type checkers do not see.
-        bom: Bom = Bom.from_json(document)  # type: ignore[attr-defined]
-    except (ValueError, TypeError, KeyError) as error:
-        raise WheelError(f"{wheel.name} holds a damaged {SBOM_FILENAME}", cause=explain(error)) from error
+    with open_wheel(wheel) as archive:
+        data = archive.read(member) if member in archive.namelist() else b"{}"
+    bom = parse_bom(data, f"{SBOM_FILENAME} of {wheel.name}")
     for component in bom.components:
         content = repr((component.hashes, component.properties, component.version, component.purl))
         digest = hashlib.sha256(content.encode()).hexdigest()[:16]

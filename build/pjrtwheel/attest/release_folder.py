@@ -11,8 +11,8 @@ sha256sum(1).
 import hashlib
 import re
 import urllib.parse
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -145,10 +145,15 @@ def read_release_folder(path: Path, *, documents_only: bool = False) -> ReleaseF
     differing = listed ^ {(name, entry.sha256) for name, entry in entries.items()}
     differing |= {(name, "") for name in wheels & entries.keys() if (path / name).stat().st_size != entries[name].size}
     _refuse(path, {f"described otherwise by {RELEASE_FILENAME}": sorted({name for name, _ in differing})})
-    documents = {BOM_FILENAME, STATEMENT_FILENAME, RELEASE_FILENAME, *find_others(entries.values(), digests)}
-    unknown = digests.keys() - entries.keys() - documents
-    _refuse(path, {"no file of a release": sorted(name for name in unknown if not _LOCK.fullmatch(name))})
+    unknown = digests.keys() - entries.keys() - _known_documents(entries, digests)
+    _refuse(path, {"no file of a release": sorted(unknown)})
     return ReleaseFolder(path, tuple(entries.values()), digests, _read_statement(path, entries, digests))
+
+
+def _known_documents(entries: Mapping[str, Entry], names: Collection[str]) -> set[str]:
+    """Return those of some names that a document of a release has."""
+    made = {BOM_FILENAME, STATEMENT_FILENAME, RELEASE_FILENAME, *find_others(entries.values(), names)}
+    return {name for name in names if name in made or _LOCK.fullmatch(name)}
 
 
 def _refuse(path: Path, problems: Mapping[str, Iterable[str]]) -> None:
@@ -229,13 +234,19 @@ def _download(
     base: str, digests: Mapping[str, str], folder: Path, cache: Path, certificate: str, *, documents_only: bool
 ) -> None:
     """Put the files of a release into a folder, wheels out of the cache."""
-    for name in digests:
-        if not name.endswith(".whl"):
-            data = read_document(base + urllib.parse.quote(name), certificate)
-            if hashlib.sha256(data).hexdigest() != digests[name]:
-                what = f"{without_login(base)}{name} is not the file that {SUMS_FILENAME} lists"
-                raise AttestError(what, cause="its sha256 differs")
-            (folder / name).write_bytes(data)
+
+    def download(name: str) -> None:
+        data = read_document(base + urllib.parse.quote(name), certificate)
+        if hashlib.sha256(data).hexdigest() != digests.get(name, ""):
+            what = f"{without_login(base)}{name} is not the file that {SUMS_FILENAME} lists"
+            raise AttestError(what, cause="its sha256 differs")
+        (folder / name).write_bytes(data)
+
+    download(RELEASE_FILENAME)  # which says what else there can be: a server may list anything
+    for name in _known_documents(read_entries(folder), digests) - {RELEASE_FILENAME}:
+        download(name)
+    with suppress(FetchError):
+        (folder / SIGNATURE_FILENAME).write_bytes(read_document(base + SIGNATURE_FILENAME, certificate))
 
     def fetch(pin: Pin, place: Path) -> Path:
         return download_file(base + urllib.parse.quote(pin.filename), place / pin.filename, pin.size, certificate)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from packageurl import PackageURL
 
@@ -37,7 +37,7 @@ _WORD = r"[!-~]+"  # of what is printed: ASCII without spaces
 class Subject:
     """A file of the release."""
 
-    name: str = field(metadata=metadata(pattern=_WORD))
+    name: str = field(metadata=metadata(pattern=r"[\w.+!-]+"))
     digest: Mapping[str, str] = column(pattern=_SHA256)
 
 
@@ -55,7 +55,7 @@ class Dependency:
     name: str = field(metadata=metadata(pattern=_WORD))
     digest: Mapping[str, str] = column(pattern=f"{COMMIT}|{_SHA256}")
     uri: str = column(pattern=f"|{_WORD}", default="", omit_default=True)
-    annotations: Mapping[str, Any] = field(default_factory=dict, metadata={"omit_default": True})
+    annotations: Mapping[str, bool] = field(default_factory=dict, metadata={"omit_default": True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class Statement:
     @property
     def dirty(self) -> bool:
         """Whether files differed from the commit's."""
-        return bool(self.repository.annotations.get("dirty"))
+        return self.repository.annotations.get("dirty", False)
 
 
 def parse_statement(data: bytes) -> Statement:

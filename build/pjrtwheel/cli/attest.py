@@ -11,7 +11,7 @@ from securesystemslib.signer import SSlibKey
 
 from pjrtwheel.attest.make import make_release
 from pjrtwheel.attest.release_folder import ReleaseFolder, as_damaged_release, open_release
-from pjrtwheel.attest.release_list import check_list
+from pjrtwheel.attest.release_list import Listing, check_list
 from pjrtwheel.attest.reproduce import reproduce
 from pjrtwheel.attest.signature import load_public_key, load_signer
 from pjrtwheel.attest.verify import Verification, verify_release
@@ -29,7 +29,9 @@ def configure_parser_attest(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tag", type=require_text, required=True, help="such as v0.11.2+split.1 or select-v0.1.0")
     add_options(parser, "--root", "--dist")
     parser.add_argument("--output", type=Path, metavar="DIR", help="the folder to write (default: TAG in --dist)")
-    parser.add_argument("--key", type=Path, metavar="FILE", help="sign the statement with this ed25519 key (PEM)")
+    parser.add_argument(
+        "--key", type=Path, metavar="FILE", help="sign statement and checksums with this ed25519 key (PEM)"
+    )
     parser.add_argument("--commit", type=require_text, help="refuse wheels that were built from another one")
     parser.add_argument("--no-locks", action="store_true", help="write no lock files, which need the package index")
 
@@ -68,7 +70,7 @@ def execute_verify_release(args: argparse.Namespace) -> int:
     options = {"tag": args.tag or "", "documents_only": args.documents_only}
     with as_damaged_release(), open_release(args.release, cache_root(), **options) as release:
         verify_release(release, key=key, **options)
-        withdrawn = _check_list(args, release, key) if key else ""
+        listing = _check_list(args, release, key) if key else None
         wheels, documents = tuple(release.wheels), release.documents
     details = release.statement.provenance.details
     found = Verification(
@@ -80,7 +82,7 @@ def execute_verify_release(args: argparse.Namespace) -> int:
         documents=documents,
         opened=not args.documents_only,
         key=key.keyid if key else "",
-        withdrawn=withdrawn,
+        listing=listing,
     )
     print(write_json(found) if args.json else _describe(found, args.key), end="")
     if not key:
@@ -91,30 +93,32 @@ def execute_verify_release(args: argparse.Namespace) -> int:
     return 0
 
 
-def _check_list(args: argparse.Namespace, release: ReleaseFolder, key: SSlibKey) -> str:
-    """Return why a release is withdrawn, as far as there is a list."""
+def _check_list(args: argparse.Namespace, release: ReleaseFolder, key: SSlibKey) -> Listing | None:
+    """Return what the list says, where there is one; only who names the tag gets a release that was withdrawn."""
     where, required = args.site or args.release, bool(args.site)
-    withdrawn = check_list(release, where, key, cache_root() / "lists", required=required)
-    if withdrawn is None and not args.tag:
+    listing = check_list(release, where, key, cache_root() / "lists", required=required)
+    if listing is None and not args.tag:
         raise UsageError(
             f"{release.tag} may be old or withdrawn: there is no signed list of releases next to it",
             remedy="say which release it must be with --tag, or where the list is with --list",
         )
-    if withdrawn and not args.tag:
-        raise AttestError(f"{release.tag} was withdrawn", cause=withdrawn, remedy="take another release")
-    return withdrawn or ""
+    if listing and listing.withdrawn and not args.tag:
+        raise AttestError(f"{release.tag} was withdrawn", cause=fit(listing.withdrawn), remedy="take another release")
+    return listing
 
 
 def _describe(found: Verification, key: Path | None) -> str:
     whole, alone = "every wheel is as its RECORD and lock say", "the documents alone were verified, and no wheel"
     wheels, others = count(len(found.wheels), "wheel"), count(len(found.documents), "document")
+    listing = found.listing
     lines = [
         f"{found.tag}: {wheels} and {others}, as SHA256SUMS and the statement list them",
         whole if found.opened else alone,
         f"built from commit {found.commit}",
         f"built by {found.builder}",
         *([f"signed by {key}"] if key else []),
-        *([f"withdrawn: {found.withdrawn}"] if found.withdrawn else []),
+        *([f"in list {listing.version}, valid until {listing.expires}"] if listing else []),
+        *([f"withdrawn: {fit(listing.withdrawn)}"] if listing and listing.withdrawn else []),
     ]
     return "".join(f"{line}\n" for line in lines)
 

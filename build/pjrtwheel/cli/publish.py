@@ -25,6 +25,7 @@ from pjrtwheel.publish.yanked import YANKED_FILE, YANKED_FILENAME
 from pjrtwheel.record.entries import read_entries
 from pjrtwheel.release_check.check import check_release, describe_statuses, format_problems, status_of, warn_of_names
 
+_LONGEST_DAYS = 3650
 _EPILOG = """\
 Each VALUE can also be in the environment, under a name with the destination in it: PJRTWHEEL_STAGE_INDEX_URL is
 --index-url for the destination stage. That of a stage which a release is taken --from can only be there.
@@ -85,7 +86,10 @@ def configure_parser_pages(parser: argparse.ArgumentParser) -> None:
     )
     key = "of a folder: sign the list of its releases with this ed25519 key (PEM), which expires"
     parser.add_argument("--key", type=Path, metavar="FILE", help=key)
-    parser.add_argument("--valid-days", type=int, default=90, metavar="DAYS", help="until then (default: %(default)s)")
+    days = "for so many days, 3650 at most (default: %(default)s)"
+    parser.add_argument("--valid-days", type=int, default=90, metavar="DAYS", help=days)
+    lost = "sign it although the last list has releases or withdrawals that are gone"
+    parser.add_argument("--forget", action="store_true", help=lost)
     add_options(parser, "--root")
     add_place_options(parser, OF_STATIC)
 
@@ -93,6 +97,8 @@ def configure_parser_pages(parser: argparse.ArgumentParser) -> None:
 def execute_pages(args: argparse.Namespace) -> int:
     """Write the index, and the list of releases if it is signed; and say of what."""
     signer = load_signer(args.key) if args.key else None
+    if not 0 < args.valid_days <= _LONGEST_DAYS:
+        raise UsageError(f"a list is not valid for {args.valid_days} days", remedy=f"take 1 to {_LONGEST_DAYS}")
     destination = find_destination(args.root, args.destination)
     if destination.is_shared:
         raise UsageError(f"{args.destination} makes its own index", remedy="withdraw wheels on its own pages")
@@ -103,8 +109,8 @@ def execute_pages(args: argparse.Namespace) -> int:
     print(f"the index of all releases of {place.address} is written")
     if signer and isinstance(place, StaticFolder):
         until = datetime.now(UTC).replace(microsecond=0) + timedelta(days=args.valid_days)
-        releases = place.list_releases()
-        version = sign_list(place.folder / LIST_FOLDER, releases, signer, until)
+        releases = place.list_releases(signer.public_key)
+        version = sign_list(place.folder / LIST_FOLDER, releases, signer, until, forget=args.forget)
         print(f"list {version} has {count(len(releases), 'release')}, signed with {args.key}, until {until:%Y-%m-%d}")
     return 0
 

@@ -20,8 +20,11 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
-from pjrtwheel.attest.release_folder import SUMS_FILENAME
+from securesystemslib.signer import SSlibKey
+
+from pjrtwheel.attest.release_folder import SUMS_FILENAME, read_release_folder
 from pjrtwheel.attest.release_list import ListedRelease
+from pjrtwheel.attest.verify import verify_release
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import copy_atomically, hash_file, locked
@@ -132,10 +135,18 @@ class StaticFolder:
             projects = self._list_projects()
             write_pages(projects, self.closure(projects), self.folder / INDEX)
 
-    def list_releases(self) -> dict[str, ListedRelease]:
-        """Return what the signed list says: tag → release."""
-        published = sorted((self.folder / FILES).glob(f"*/{SUMS_FILENAME}"))
-        return {path.parent.name: ListedRelease(path.read_bytes(), self._reasons(path.parent)) for path in published}
+    def list_releases(self, key: SSlibKey) -> dict[str, ListedRelease]:
+        """Return what the signed list says, tag → release; the key must have signed each of them.
+
+        Raises:
+            AttestError: It has not, or a release is damaged.
+        """
+        releases = {}
+        for folder in sorted(path for path in (self.folder / FILES).iterdir() if path.is_dir()):
+            release = read_release_folder(folder)
+            verify_release(release, key=key, tag=folder.name, documents_only=True)
+            releases[folder.name] = ListedRelease((folder / SUMS_FILENAME).read_bytes(), self._reasons(folder))
+        return releases
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
+from package_index import NotingHandler, serve_folder
 from pjrtwheel.attest.make import make_release
 from pjrtwheel.attest.release_list import LIST_FOLDER, ListedRelease, sign_list
-from pjrtwheel.attest.signature import load_signer
+from pjrtwheel.attest.signature import load_public_key, load_signer
 from pjrtwheel.cli import main
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import AttestError, UsageError
 from pjrtwheel.publish.static_folder import StaticFolder
 from signing_keys import make_key
 from sound_wheels import TAG
@@ -38,19 +39,20 @@ def verify(site: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.M
     """Return a function: arguments of `verify_release` → exit status, and the lines that decide."""
     monkeypatch.setenv("PJRTWHEEL_CACHE", str(site.parent / "cache"))
 
-    def call(*arguments: str | Path) -> tuple[int, str]:
+    def call(*arguments: str | Path, where: str = "") -> tuple[int, str]:
         options = ["--documents-only", "--key", str(site.parent / "key.pub"), *map(str, arguments)]
-        status = main(["verify_release", str(site / "files" / TAG), *options])
+        status = main(["verify_release", where or str(site / "files" / TAG), *options])
         printed = capsys.readouterr()
-        return status, printed.err or printed.out.splitlines()[-1]
+        return status, printed.err or printed.out.partition("local\n")[2]
 
     return call
 
 
-def sign(site: Path, *, days: int = 1, key: str = "key") -> int:
+def sign(site: Path, *, days: int = 1, key: str = "key", forget: bool = False) -> int:
     """Sign the list as it is now, and return its version."""
-    releases = StaticFolder(site, "").list_releases()
-    return sign_list(site / LIST_FOLDER, releases, load_signer(site.parent / key), TODAY + timedelta(days=days))
+    releases = StaticFolder(site, "").list_releases(load_public_key(site.parent / "key.pub"))
+    signer, until = load_signer(site.parent / key), TODAY + timedelta(days=days)
+    return sign_list(site / LIST_FOLDER, releases, signer, until, forget=forget)
 
 
 def withdraw(site: Path) -> None:
@@ -61,9 +63,10 @@ def withdraw(site: Path) -> None:
 
 def test_a_release_that_is_listed_needs_no_tag(site: Path, verify: Verify) -> None:
     """The list is next to it, or where it is said to be, also at an address."""
-    signed = f"signed by {site.parent / 'key.pub'}"
-    assert verify() == (0, signed)
-    assert verify("--list", site) == verify("--list", site.as_uri()) == (0, signed)
+    signed = f"signed by {site.parent / 'key.pub'}\n"
+    listed = f"{signed}in list 1, valid until {TODAY + timedelta(days=1):%Y-%m-%dT%H:%M:%SZ}\n"
+    assert verify() == (0, listed)
+    assert verify("--list", site) == verify("--list", site.as_uri()) == (0, listed)
     shutil.move(site / LIST_FOLDER, site.parent / LIST_FOLDER)
     status, error = verify()
     assert (status, "no signed list of releases" in error) == (2, True)
@@ -78,7 +81,8 @@ def test_what_is_withdrawn_is_refused_but_by_its_tag(site: Path, verify: Verify)
     assert sign(site) == 2
     status, error = verify()
     assert (status, "was withdrawn" in error, "it miscompiles" in error) == (12, True, True)
-    assert verify("--tag", TAG) == (0, "withdrawn: it miscompiles")
+    status, printed = verify("--tag", TAG)
+    assert (status, printed.splitlines()[-1]) == (0, "withdrawn: it miscompiles")
 
 
 def test_an_older_list_is_refused_by_who_saw_a_newer_one(site: Path, verify: Verify) -> None:
@@ -87,10 +91,13 @@ def test_an_older_list_is_refused_by_who_saw_a_newer_one(site: Path, verify: Ver
     withdraw(site)
     sign(site)
     assert verify()[0] == 12
-    for name in ("timestamp.json", "1.snapshot.json", "1.targets.json"):
-        shutil.copy(site.parent / "old" / name, site / LIST_FOLDER / name)
-    assert verify()[0] == 12
-    assert verify("--tag", TAG)[0] == 12
+    for place in (site / LIST_FOLDER, site / "files" / TAG / LIST_FOLDER, site.parent / "copy" / LIST_FOLDER):
+        with serve_folder(site, NotingHandler) as address:
+            shutil.copytree(site.parent / "old", place, dirs_exist_ok=True)
+            (place / "2.targets.json").unlink(missing_ok=True)
+            assert verify(where=f"{address}files/{TAG}")[0] == 12
+            assert verify("--list", place.parent, "--tag", TAG)[0] == 12
+    shutil.rmtree(site / "files" / TAG / LIST_FOLDER)
     shutil.rmtree(site.parent / "cache")
     assert verify()[0] == 0
 
@@ -117,7 +124,7 @@ def test_other_bytes_or_another_release_are_not_in_the_list(site: Path, verify: 
     """Even with the same key: a release that was never listed, or made again later."""
     until = TODAY + timedelta(days=1)
     for releases in ({}, {TAG: ListedRelease(b"other", {})}, {f"{TAG}0": ListedRelease(b"", {})}):
-        sign_list(site / LIST_FOLDER, releases, load_signer(site.parent / "key"), until)
+        sign_list(site / LIST_FOLDER, releases, load_signer(site.parent / "key"), until, forget=True)
         assert verify()[0] == 12
         assert verify("--tag", TAG)[0] == 12
 
@@ -131,3 +138,25 @@ def test_the_list_of_somebody_else_is_refused(site: Path, verify: Verify) -> Non
     sign(site, key="other")
     status, error = verify()
     assert (status, "signed by another key" in error) == (12, True)
+
+
+def test_the_owner_signs_nothing_that_somebody_else_wrote(site: Path, verify: Verify) -> None:
+    """Whoever can write to the folder may remove a withdrawal, add a release, or put numbers into the last list."""
+    withdraw(site)
+    sign(site)
+    (site / "yanked.toml").unlink()
+    with pytest.raises(UsageError, match="--forget"):
+        sign(site)
+    assert verify()[0] == 12
+    assert sign(site, forget=True) == 3
+    assert verify()[0] == 0
+    shutil.copytree(site / "files" / TAG, site / "files" / "v9")
+    with pytest.raises(AttestError, match="not v9"):
+        sign(site)
+    shutil.rmtree(site / "files" / "v9")
+    timestamp = site / LIST_FOLDER / "timestamp.json"
+    text = timestamp.read_text("utf-8")
+    for damaged in (text.replace('"version":3', '"version":9'), "{}", ""):
+        timestamp.write_text(damaged, "utf-8")
+        with pytest.raises(UsageError, match="damaged"):
+            sign(site)

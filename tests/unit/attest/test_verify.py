@@ -9,8 +9,10 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import tomli_w
 
 from package_index import NotingHandler, serve_folder
 from pjrtwheel.attest.make import make_release
@@ -22,7 +24,7 @@ from pjrtwheel.attest.release_folder import (
     read_release_folder,
 )
 from pjrtwheel.attest.signature import format_envelope, load_public_key, load_signer, parse_envelope
-from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement, Subject, parse_statement
+from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME, Statement, Subject, parse_statement
 from pjrtwheel.attest.verify import _check_wheels, verify_release
 from pjrtwheel.cli import main
 from pjrtwheel.errors import AttestError
@@ -118,7 +120,7 @@ def test_a_sound_release_says_what_is_certain(release: Path, run: Run) -> None:
         "documents": list(read_release_folder(release).documents),
         "opened": True,
         "key": load_public_key(key).keyid,
-        "withdrawn": "",
+        "listing": None,
     }
     assert json.loads(run(release, "--json", "--documents-only")[1]) == {**found, "key": "", "opened": False}
 
@@ -150,6 +152,12 @@ def test_damage_is_refused(release: Path, run: Run, damage: Callable[[Path], obj
     assert words in err
 
 
+def lock_of(name: str, **wheel: Any) -> bytes:
+    """Return a lock with one package, which is a wheel or the folder of the lock."""
+    package = {"name": name, **({"wheels": [wheel]} if wheel else {"directory": {"path": "."}})}
+    return tomli_w.dumps({"lock-version": "1.0", "created-by": "me", "packages": [package]}).encode()
+
+
 @pytest.mark.parametrize("name", ["jaxlib-1.2.3+split.1.tar.gz", "setup.py", "pylock.toml", "pylock.a.b.toml"])
 def test_only_files_that_a_release_has_are_accepted(release: Path, run: Run, name: str) -> None:
     """Whoever publishes it could list any other, which installers may then find next to the wheels."""
@@ -157,6 +165,28 @@ def test_only_files_that_a_release_has_are_accepted(release: Path, run: Run, nam
     attest_again(release)
     status, out, err = run(release)
     assert (status, out, f"no file of a release: {name}" in err) == (12, "", True)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        (BOM_FILENAME, b"\x1b[2J not json \xff"),
+        (BOM_FILENAME, b'{"components": 1}'),
+        (BOM_FILENAME, b'{"bomFormat": "CycloneDX", "specVersion": "1.6", "version": 1}'),
+        ("pylock.cpu.toml", b"\xff\xfe"),
+        ("pylock.cpu.toml", lock_of("jax", url="file:///jax.whl", hashes={"sha256": "0"})),
+        ("pylock.cpu.toml", lock_of("jax", url="https://example.org/jax.whl", hashes={"md5": "0"})),
+        ("pylock.cpu.toml", lock_of("jax")),
+        ("pylock.cpu.toml", lock_of("jaxlib", url="https://example.org/jaxlib.whl", hashes={"sha256": "0"})),
+        ("pylock.cpu.toml", lock_of("jaxlib-cpu", path=PLUGIN, hashes={"sha256": "0"})),
+    ],
+)
+def test_lock_and_bill_of_materials_are_about_these_wheels(release: Path, run: Run, name: str, data: bytes) -> None:
+    """Whoever signs the release signs them as well, and an installer believes the lock."""
+    (release / name).write_bytes(data)
+    attest_again(release)
+    status, out, err = run(release)
+    assert (status, out, name in err) == (12, "", True)
 
 
 def test_sizes_are_those_of_the_files(release: Path, run: Run) -> None:
@@ -179,7 +209,8 @@ def test_sizes_are_those_of_the_files(release: Path, run: Run) -> None:
         ("gitCommit", "main"),
         ("finishedOn", "yesterday"),
         ("finishedOn", "\ud800"),
-        ("name", "../../jaxlib"),
+        ("finishedOn", "\u0662026-11-20T10:00:00Z"),
+        ("name", "repository\nsigned by key.pub"),
         ("name", " jaxlib.whl"),
     ],
 )
@@ -190,7 +221,7 @@ def test_every_printed_field_of_a_statement_has_a_form(release: Path, run: Run, 
     assert altered != statement
     attest_again(release, statement=altered.encode())
     status, out, err = run(release)
-    assert (status, out) == (12, "")
+    assert (status, out, f"{key}: " in err) == (12, "", True)
     assert all(line.isprintable() and not line.startswith("signed by") for line in err.splitlines())
 
 
@@ -351,7 +382,6 @@ def test_documents_alone_are_verified_without_a_wheel(release: Path, run: Run, a
     assert [path for path in NotingHandler.asked if path.endswith(".whl")] == []
     for wheel in release.glob("*.whl"):
         wheel.unlink()
-    (release / SIGNATURE_FILENAME).unlink()  # which is not downloaded
     assert run(release, "--documents-only") == (status, out, err)
 
 
