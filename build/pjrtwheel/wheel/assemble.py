@@ -96,7 +96,6 @@ def report_written(plan: WheelPlan, path: Path) -> Report:
         report_finished(path, plan.lock_id, plan.provider, read_field(plan.metadata, "Requires-Dist")),
         provenance=plan.provenance,
         changes={member.path: member.changes for member in plan.members if member.changes},
-        findings={member.path: member.findings for member in plan.members if member.findings},
         stripped_bytes=sum(member.dropped_bytes for member in plan.members),
         gpu_code=merge_codes(plan.gpu_files().values()).names(),
     )

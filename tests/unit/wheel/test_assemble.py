@@ -184,7 +184,7 @@ def test_libraries_of_other_systems_stay_as_they_are(
     report = run(bindings | {"platform": platform, "wheel": str(upstream)}, tmp_path / "out")
     members = contents(tmp_path / "out" / f"jaxlib-1.2.3-3-cp312-cp312-{tag}.whl")
     assert members[member] == library
-    assert (report["changes"], report["findings"], report["stripped_bytes"]) == ({}, {}, 0)
+    assert (report["changes"], report["stripped_bytes"]) == ({}, 0)
     linux = run(bindings, tmp_path / "linux")
     assert (report["requires"], report["lock_id"]) == (linux["requires"], linux["lock_id"])
 
