@@ -2,16 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Build `jaxlib-auto`: a plain wheel for the CPU, and variants (PEP 817, a draft) of which uv takes what fits.
 
-They hold nothing but metadata. The plain wheel is built by setuptools. The variants are copies of it with other
-requirements, written by our own writer: setuptools gives a wheel without extension modules no platform tag, and neither
-it nor `wheel pack` puts a variant's label into a file name. variantlib writes the documents of PEP 825: `variant.json`,
-and the list of a release.
+They hold nothing but metadata, and are written by our own writer: setuptools gives a wheel without extension modules no
+platform tag, and neither it nor `wheel pack` puts a variant's label into a file name. variantlib writes the documents
+of PEP 825: `variant.json`, and the list of a release.
 """
 
-import json
-import shutil
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from variantlib.api import make_variant_dist_info
@@ -23,7 +20,7 @@ from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.dist_folder.folder import add_pure_python, withdraw
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.products.pure_python import build_pure_wheel, requires_python
+from pjrtwheel.products.pure_python import requires_python
 from pjrtwheel.products.variants import Variant, make_variants
 from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.release.model import Release
@@ -33,29 +30,20 @@ from pjrtwheel.wheel.metadata import wheel_metadata
 from pjrtwheel.wheel.names import VARIANTS_SUFFIX, WheelName, make_name
 from pjrtwheel.wheel.plan import WheelPlan, text_source
 from pjrtwheel.wheel.report import BuiltWheel
-from pjrtwheel.wheel.unpack import read_metadata
 
 _STEM = AUTO.replace("-", "_")
 _MEMBER = "variant.json"
-# A JSON string or list is a TOML one as well.
-_PYPROJECT = """\
-[build-system]
-requires = ["setuptools"]
-build-backend = "setuptools.build_meta"
+_METADATA = """\
+Metadata-Version: 2.4
+Name: {name.distribution}
+Version: {name.version}
+Summary: The accelerator package of a JAX release that fits this machine
+License-Expression: Apache-2.0
+License-File: LICENSE
+Requires-Python: {requires_python}
+{requires}Description-Content-Type: text/markdown
 
-[project]
-name = "{name}"
-version = {version}
-description = "The accelerator package of a JAX release that fits this machine"
-readme = "README.md"
-license = "Apache-2.0"
-license-files = ["LICENSE"]
-requires-python = {requires_python}
-dependencies = {dependencies}
-
-[tool.setuptools]
-packages = []
-"""
+{readme}"""
 # In order of priority. Namespace → what provides it, and its entry point, which uv wants to be given. uv brings the
 # providers along under these names and never installs them; a version outside its own would switch one off.
 _PROVIDERS = {
@@ -78,11 +66,12 @@ def build_auto(root: Path, dist: Path, release: Release) -> list[Variant]:
     backends = list(load_backends(root).values())
     variants = make_variants(backends, entries, release)
     lock_id = _find_lock(backends, entries, version)
+    readme, licence = (root / path for path in ("selector/auto/README.md", "LICENSE"))
+    texts = {"readme": readme.read_text("utf-8"), "requires_python": requires_python(backends)}
     with tempfile.TemporaryDirectory(prefix="auto-") as scratch:
-        plain, *labelled = variants
-        built = [_build_plain(root, plain, version, requires_python(backends), lock_id, Path(scratch) / "plain")]
-        model, text = read_metadata(built[0].path).decode(), (root / "LICENSE").read_text("utf-8")
-        built += [_write_variant(item, version, lock_id, model, text, Path(scratch) / item.label) for item in labelled]
+        built = [
+            _write(variant, version, lock_id, texts, licence.read_text("utf-8"), Path(scratch)) for variant in variants
+        ]
         add_pure_python(built, backends, root, dist)
     write_atomically(dist / list_filename(version), release_document(variants))
     withdraw(_others(built, dist, version), dist)  # last: until now nothing is missing there
@@ -122,47 +111,19 @@ def release_document(variants: Iterable[Variant]) -> str:
     return f"{document.to_str()}\n"
 
 
-def _build_plain(
-    root: Path, plain: Variant, version: str, requires_python: str, lock_id: str, folder: Path
+def _write(
+    variant: Variant, version: str, lock_id: str, texts: Mapping[str, str], licence: str, folder: Path
 ) -> BuiltWheel:
-    """Build the wheel that every installer takes, from a project of a few lines."""
-    pyproject = _PYPROJECT.format(
-        name=AUTO,
-        version=json.dumps(version),
-        requires_python=json.dumps(requires_python),
-        dependencies=json.dumps(list(plain.requires)),
-    )
-    with tempfile.TemporaryDirectory(prefix="auto-") as name:
-        (Path(name) / "pyproject.toml").write_text(pyproject, "utf-8")
-        shutil.copy(root / "selector" / "auto" / "README.md", name)
-        shutil.copy(root / "LICENSE", name)
-        return build_pure_wheel(Path(name), folder, lock_id)
-
-
-def _write_variant(variant: Variant, version: str, lock_id: str, plain: str, text: str, folder: Path) -> BuiltWheel:
-    """Write one variant, after METADATA of the plain wheel, with the text of the licence."""
+    """Write one wheel."""
     name = variant_name(variant, version)
-    metadata = _with_requires(plain, variant.requires)
-    files = {
-        "METADATA": metadata,
-        "WHEEL": wheel_metadata(name, purelib=True),
-        "licenses/LICENSE": text,
-        _MEMBER: f"{make_variant_dist_info(_describe(variant), _info())}\n",
-    }
+    requires = "".join(f"Requires-Dist: {need}\n" for need in variant.requires)
+    metadata = _METADATA.format(name=name, requires=requires, **texts)
+    files = {"METADATA": metadata, "WHEEL": wheel_metadata(name, purelib=True), "licenses/LICENSE": licence}
+    if variant.label:
+        files[_MEMBER] = f"{make_variant_dist_info(_describe(variant), _info())}\n"
     members = tuple(text_source(f"{name.dist_info}/{path}", text) for path, text in files.items())
     report = write_wheel(WheelPlan(name, members, metadata, lock_id, "none"), folder)
     return BuiltWheel(folder / report.filename, report)
-
-
-def _with_requires(metadata: str, requires: Iterable[str]) -> str:
-    r"""Return METADATA with other requirements.
-
-    >>> _with_requires("Name: a\nRequires-Dist: b\n\nText", ["c"])
-    'Name: a\nRequires-Dist: c\n\nText'
-    """
-    head, blank, body = metadata.partition("\n\n")
-    kept = [line for line in head.split("\n") if not line.startswith("Requires-Dist:")]
-    return "\n".join([*kept, *(f"Requires-Dist: {need}" for need in requires)]) + blank + body
 
 
 def _info() -> VariantInfo:

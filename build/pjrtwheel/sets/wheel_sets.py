@@ -316,9 +316,8 @@ def find_set(
     if not versions:
         raise UsageError(
             f"no wheel of {what} in {dist}{f', of a set of {offer.where}' if where else ''}",
-            cause=f"it has those of {fit(sorted(plugins, key=Version)) or 'none'}",
+            cause=f"it has those of {fit(sorted(plugins, key=Version)) or 'none'}; another folder is named with --dist",
             remedy=f"build it with: ./noxw build_{backend.name}{f' --set {offer.where}' if where else ''}",
-            note="another folder is named with --dist",
         )
     if where is None and versions[1:]:
         remedy = f"choose one, as with --set {versions[-1]}"
