@@ -15,7 +15,7 @@ from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.bazel.remote import describe_processes, describe_warnings
 from pjrtwheel.bazel.workspace import lock_builds
-from pjrtwheel.dist_folder.folder import add_wheels, check_space
+from pjrtwheel.dist_folder.folder import add_wheels
 from pjrtwheel.elf.image import read_image
 from pjrtwheel.elf.repair import check_exports
 from pjrtwheel.errors import BazelError, UsageError, count
@@ -24,7 +24,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.on_every_python import prove
-from pjrtwheel.record.entries import Entry
+from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.record.origin import find_origin
 from pjrtwheel.record.proofs import explain_level
 from pjrtwheel.release.checks import check_inputs
@@ -133,7 +133,7 @@ def _build_and_check(
     if warnings := describe_warnings(result.log.text):
         progress.say(warnings)
     check_returned(request, [wheel.report.filename for wheel in result.wheels])
-    check_space(result.wheels, dist)
+    read_entries(dist)  # one that is damaged is said before it takes long
     _verify_once(result.wheels, backends, cache, progress)
     return result.wheels
 

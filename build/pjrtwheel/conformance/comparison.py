@@ -13,8 +13,40 @@ from enum import StrEnum
 from pathlib import Path
 
 from pjrtwheel import tables
-from pjrtwheel.conformance.run_file import IMPORT, Case, CaseOutcome
 from pjrtwheel.errors import UsageError
+
+# Ends the name of the case that stands for importing a file, which there is only when that fails.
+IMPORT = "::import"
+
+
+class CaseOutcome(StrEnum):
+    """What became of one case; one that exceeds its time limit crashes."""
+
+    PASSED = "passed"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+    CRASHED = "crashed"
+    NOT_RUN = "not run"
+
+    def is_bad(self) -> bool:
+        """Return whether the case ran and did not do what it should."""
+        return self in {CaseOutcome.FAILED, CaseOutcome.CRASHED}
+
+
+WORST = (CaseOutcome.PASSED, CaseOutcome.SKIPPED, CaseOutcome.FAILED, CaseOutcome.CRASHED)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One test case on one client; its name, as pytest gives it, is the key under which it is kept.
+
+    Attributes:
+        detail: The last line of the failure, or why it was skipped.
+    """
+
+    outcome: CaseOutcome
+    detail: str = ""
+
 
 _SHOWN = (CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.SKIPPED)
 

@@ -67,48 +67,32 @@ def add_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend], ro
     add_wheels(built, [{wheel.report.filename: unproven for wheel in built}], origin, dist)
 
 
-def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:
-    """Raise a `WheelError` unless built wheels can be added to `dist`: there is room, and its record is not damaged."""
-    read_entries(dist)
-    if not files.space_for([wheel.path for wheel in built], dist):
-        return  # without a look at what is there, which would be hashed
-    fresh = [wheel.path for wheel in built if not _is_published(wheel.report.filename, wheel.report.sha256, dist)]
-    files.require_space(dist, files.space_for(fresh, dist))
-
-
 def put_wheels(
     wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path, *, refuse_mixed: bool = False
 ) -> tuple[Entry, ...]:
     """Put wheels that have entries already into `dist`, as `add_wheels` does: as hard links where that is possible.
 
-    Several builds may write into one folder at once: wheels are put into one place and renamed into place under the
-    folder's lock, where what the others left is read again and kept. `release.json` is replaced last. Wheels that it
-    does not describe, which a killed run may have left, are named on stderr.
+    Several builds may write into one folder, one after the other: under the folder's lock all wheels are put into one
+    place, then renamed into theirs, and `release.json` is replaced last. Wheels that it does not describe, which a
+    killed run may have left, are named on stderr.
 
     Raises:
         WheelError: A wheel is not the one its entry describes, or the disk is full; or the folder would have wheels of
             one version and different sets, which is to be refused.
     """
-    if refuse_mixed:  # before much is copied; what counts is the second look
-        _refuse_mixed(entries, dist)
-    with files.staging_folder(dist) as folder:
-        fresh = {entry.filename: entry for entry in entries if not _is_published(entry.filename, entry.sha256, dist)}
-        files.require_space(dist, files.space_for((wheels[name] for name in fresh), dist))
+    with files.staging_folder(dist) as folder, files.locked(dist):
+        digests = {path.name: hash_file(path) for path in dist.glob("*.whl")}
+        if refuse_mixed:
+            present = {*digests, *(entry.filename for entry in entries)}
+            check_sets(merge_entries(read_entries(dist), entries, present).values(), str(dist))
+        fresh = {entry.filename: entry for entry in entries if digests.get(entry.filename) != entry.sha256}
         for name, entry in fresh.items():
             _add(wheels[name], entry, folder)
-        with files.locked(dist):
-            if refuse_mixed:
-                _refuse_mixed(entries, dist)
-            digests = {path.name: hash_file(path) for path in dist.glob("*.whl")}
-            for entry in entries:
-                name = entry.filename
-                if digests.get(name) != entry.sha256:
-                    if not (folder / name).is_file():  # it was there, and somebody took or replaced it meanwhile
-                        _add(wheels[name], entry, folder)
-                    (folder / name).replace(dist / name)
-                    digests[name] = entry.sha256
-            merged = merge_entries(read_entries(dist), entries, digests)
-            write_atomically(dist / RELEASE_FILENAME, format_entries(merged))
+        for name, entry in fresh.items():
+            (folder / name).replace(dist / name)
+            digests[name] = entry.sha256
+        merged = merge_entries(read_entries(dist), entries, digests)
+        write_atomically(dist / RELEASE_FILENAME, format_entries(merged))
     for warning in _describe_unlisted(merged, digests):
         print(f"warning: {warning}", file=sys.stderr, flush=True)
     return tuple(merged.values())
@@ -141,17 +125,6 @@ def withdraw(names: Collection[str], dist: Path) -> None:
         write_atomically(dist / RELEASE_FILENAME, format_entries(kept))
         for name in names:
             (dist / name).unlink(missing_ok=True)
-
-
-def _refuse_mixed(entries: Sequence[Entry], dist: Path) -> None:
-    """Raise a `WheelError` if wheels that come would be of another set than those of their version that are there."""
-    present = {wheel.name for wheel in dist.glob("*.whl")} | {entry.filename for entry in entries}
-    check_sets(merge_entries(read_entries(dist), entries, present).values(), str(dist))
-
-
-def _is_published(name: str, digest: str, dist: Path) -> bool:
-    target = dist / name
-    return target.is_file() and hash_file(target) == digest
 
 
 def _add(wheel: Path, entry: Entry, folder: Path) -> None:

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from folders import write_files
-from pjrtwheel.conformance.clients import find_test_files
+from pjrtwheel.conformance.clients import find_test_files, read_log, run_file
 from pjrtwheel.conformance.comparison import (
+    Case,
+    CaseOutcome,
     Change,
     ChangeKind,
     Difference,
@@ -21,7 +23,6 @@ from pjrtwheel.conformance.comparison import (
     format_report,
     load_expected,
 )
-from pjrtwheel.conformance.run_file import Case, CaseOutcome, read_log, run_file
 from pjrtwheel.errors import UsageError
 
 
