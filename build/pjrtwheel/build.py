@@ -19,7 +19,6 @@ from pjrtwheel.dist_folder.folder import add_wheels
 from pjrtwheel.elf.image import read_image
 from pjrtwheel.elf.repair import check_exports
 from pjrtwheel.errors import BazelError, UsageError, count
-from pjrtwheel.fetch.index import check_bundled
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.progress import LINES, Progress
@@ -101,8 +100,6 @@ def build(
         check_writable(folder)
     origin = find_origin(request.root, os.environ)  # at once: while it builds, the repository may move on
     progress.say(f"building {' '.join(request.targets)} for {request.platform.name}")
-    if request.provider != "source":
-        check_bundled(request.inputs, os.environ)
     with lock_builds(request.root, cache):
         built = _build_and_check(request, backends, dist, cache, progress)
         proofs = []

@@ -137,7 +137,7 @@ def test_a_second_clone_takes_its_wheel_from_the_cache(clones: tuple[Clone, Clon
     first, second = (clone.build(settings) for clone in clones)
     assert first.where["AssembleWheel"] <= HERE
     assert second.where["AssembleWheel"] == {"remote cache hit"}
-    assert describe_processes(second.result.log.text) == "1 from the remote cache"
+    assert describe_processes(second.result.log.text) == "1 remote cache hit"
     assert second.wheels == first.wheels
     credentials = base64.b64encode(f"reader:{PASSWORD}".encode()).decode()
     assert f"Basic {credentials}" in {value for headers in cache.headers for value in headers.values()}
@@ -174,7 +174,7 @@ def test_actions_run_on_another_machine(
         there = clones[1].build(executor_settings(tmp_path / "a", executor))
     assert set(here.runners.values()) <= HERE
     assert there.where == {"AssembleWheel": {"remote"}, "CompileExtension": {"remote"}}
-    assert describe_processes(there.result.log.text) == f"{len(there.runners)} on other machines"
+    assert describe_processes(there.result.log.text) == f"{len(there.runners)} remote"
     assert there.wheels == here.wheels
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from pjrtwheel.errors import ProofError, UsageError, fit, shorten
+from pjrtwheel.errors import ProofError, shorten
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.listing import IndexFile, IndexSettings, is_address, list_wheels, settings_for, without_login
@@ -18,6 +18,7 @@ from pjrtwheel.platforms import Platform
 from pjrtwheel.products.index import HTML_PAGE
 from pjrtwheel.release.model import Pin
 from pjrtwheel.sets import BINDINGS, PURE_PYTHON, SELECTOR
+from pjrtwheel.sets.wheel_sets import choose_version
 from pjrtwheel.wheel.names import WheelName, find_name, is_variant
 
 _INDEX = "simple"  # of a folder as `publish` writes it
@@ -95,25 +96,15 @@ def read_set(stage: Stage, distributions: Collection[str], release: str | None, 
         FetchError: The stage cannot be read.
     """
     settings = stage.settings
-    there = {
+    listed = {
         name: file
         for distribution in sorted({*distributions, BINDINGS, *PURE_PYTHON})
         for file in list_wheels(distribution, settings)
-        if not is_variant(file.filename) and (name := find_name(file.filename))
+        if file.yanked is None and not is_variant(file.filename) and (name := find_name(file.filename))
         if name.platform == platform or name.tag.endswith("-any")
     }
-    listed = {name: file for name, file in there.items() if file.yanked is None}
-    versions = {name.version for name in listed if name.distribution == BINDINGS}
-    fitting = [version for version in versions if release in {None, version, Version(version).public}]
-    if not fitting:
-        yanked = {name.version for name in there if name.distribution == BINDINGS} - versions
-        found = [*sorted(versions, key=Version), *(f"{version} (yanked)" for version in sorted(yanked, key=Version))]
-        raise UsageError(
-            f"{stage.where} has no {BINDINGS}{f' {release}' if release else ''} for {platform.name}",
-            cause=f"it has {fit(found) or 'no wheel of it at all'}",
-            remedy="give another --index or --release",
-        )
-    version = max(fitting, key=Version)
+    bindings = [name for name in listed if name.distribution == BINDINGS]
+    version = choose_version(stage.where, bindings, release, platform)
     of_set = {name: file for name, file in listed.items() if name.version == version or name.distribution == SELECTOR}
     return StagedSet(version, of_set)
 

@@ -77,7 +77,7 @@ def test_the_newest_set_for_the_platform_is_taken(folder: Path) -> None:
     selector = "jaxlib_select-0.1.0-py3-none-any.whl"  # of no set
     build_wheel(folder, describe_wheel(selector), name=selector)
     assert read_set(stage, [], None, PLATFORM).find("jaxlib-select", "cp312") == parse_name(selector)
-    with pytest.raises(UsageError, match=r"has no jaxlib 9 for .*\nit has 1\.2\.2\+split\.1, 1\.2\.3\+split\.1"):
+    with pytest.raises(UsageError, match=r"has no jaxlib 9 for .*\nit has 1\.2\.2\+split\.1 for linux_x86_64, 1\.2\.3"):
         read_set(stage, [], "9", PLATFORM)
 
 
@@ -104,7 +104,7 @@ def test_a_folder_with_an_index_is_an_index_to_installers(
     assert main(["pages", "folder", "--root", str(root), "--site", str(site)]) == 0
     with pytest.raises(UsageError) as caught:
         read_set(open_stage(str(site)), [], None, PLATFORM)
-    assert caught.value.cause == "it has 1.2.3+split.1 (yanked)"
+    assert caught.value.cause == "it has none"
 
 
 def test_the_credentials_of_a_stage_are_for_installers_alone(folder: Path) -> None:
