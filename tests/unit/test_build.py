@@ -92,7 +92,7 @@ def test_actions_are_counted_by_kind() -> None:
     """The user sees what Bazel did, and that it did nothing when nothing changed."""
 
     def result(*mnemonics: str, text: str = "") -> BuildResult:
-        actions = tuple(Action(name, "//:x", "x") for name in mnemonics)
+        actions = tuple(Action(name, "//:x") for name in mnemonics)
         return BuildResult((), BuildLog({}, actions, text))
 
     assert describe_actions(result("Wheel", "Compile", "Wheel")) == "Bazel ran 3 actions: Compile 1, Wheel 2"

@@ -9,17 +9,15 @@ one: Bazel writes the first itself, and repository rules fetch the second by the
 import contextlib
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from pjrtwheel.bazel.events import Action
-from pjrtwheel.errors import BazelError, WheelError
+from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel.compress import worker_count
 from pjrtwheel.wheel.recompute import check_against_inputs, identify_check
 from pjrtwheel.wheel.report import BuiltWheel, read_built
 
-_ASSEMBLE = "AssembleWheel"
 _MANIFEST = ".manifest.json"  # as build/rules/private/wheels.bzl names it, next to the directory of the wheel
 
 
@@ -46,30 +44,6 @@ def check_results(
         ThreadPoolExecutor(worker_count()) as pool,
     ):
         return tuple(pool.map(lambda directory: _check(directory, passed), directories))
-
-
-def check_filled(actions: Sequence[Action], output_base: Path) -> None:
-    """Make sure that every action that was to give a wheel did; what is empty is removed from Bazel's folder.
-
-    A cache that returns a result without its files makes Bazel succeed, and call nothing at all up to date from then
-    on.
-
-    Raises:
-        BazelError: One gave none.
-    """
-    empty = []
-    for action in actions:
-        folders = list(output_base.glob(f"execroot/*/{action.output}"))
-        if action.mnemonic == _ASSEMBLE and not any(next(f.glob("*.whl"), None) for f in folders):
-            empty.append(action.label)
-            for folder in folders:
-                _remove(folder)
-    if empty:
-        raise BazelError(
-            f"Bazel returned no wheel for {', '.join(empty)}",
-            cause="a cache returned a result without its files, as one that is damaged does",
-            remedy="build again without that cache, or have it cleared",
-        )
 
 
 def _check(directory: Path, passed: Path) -> BuiltWheel:

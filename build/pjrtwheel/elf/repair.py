@@ -74,60 +74,35 @@ def _unneeded(image: ElfImage) -> set[int]:
     return unneeded - {image.header.shstrndx}  # whatever a damaged file calls it
 
 
-def _kept_indices(image: ElfImage, dropped: set[int]) -> tuple[int | None, ...]:
-    """Choose the new section header table as old indices, None for a null entry.
-
-    Symbols name their section by index. A dropped section before a loaded one leaves a null entry behind, so that the
-    indices in the dynamic symbol table, which is not touched, stay true.
-    """
-    last_loaded = max(
-        (index for index, section in enumerate(image.sections) if section.flags & layout.SHF_ALLOC), default=0
-    )
-    head = (None if index in dropped else index for index in range(last_loaded + 1))
-    return (*head, *(index for index in range(last_loaded + 1, len(image.sections)) if index not in dropped))
-
-
 def _lay_out_tail(image: ElfImage, dropped: set[int], end: int) -> tuple[FileHeader, tuple[Piece, ...]]:
-    """Place the remaining unloaded sections, the section names and the section headers behind the loaded bytes."""
-    kept = _kept_indices(image, dropped)
-    names, name_offsets = _pack_names([image.names[index] for index in kept if index])
+    """Place the remaining unloaded sections, the section names and the section headers behind the loaded bytes.
+
+    Symbols name their section by index. A dropped section leaves a null entry behind, so that the indices in the
+    dynamic symbol table, which is not touched, stay true.
+    """
+    gone = dropped | {0}
+    names, name_offsets = _pack_names([name for index, name in enumerate(image.names) if index not in gone])
     tail: list[Piece] = []
     position = end
     headers: list[SectionHeader] = []
-    renumbered = {old: new for new, old in enumerate(kept) if old is not None}
-    for index in kept:
-        if index is None or index == 0:
+    for index, old in enumerate(image.sections):
+        if index in gone:
             headers.append(SectionHeader(*[0] * 10))
             continue
-        section = _renumber(image.sections[index], renumbered, dropped)
-        section = replace(section, name=name_offsets[image.names[index]])
+        section = replace(old, name=name_offsets[image.names[index]], link=0 if old.link in dropped else old.link)
         if index == image.header.shstrndx:
             section = replace(section, offset=position, size=len(names), addralign=1)
             tail.append(names)
+            position += section.size
         elif section.offset >= end and section.file_size:
             padding = -position % max(section.addralign, 1)
             tail += [bytes(padding), Span(section.offset, section.offset + section.file_size)]
-            position += padding
-            section = replace(section, offset=position)
-        else:
-            headers.append(section)
-            continue
-        position += section.size
+            section = replace(section, offset=position + padding)
+            position += padding + section.size
         headers.append(section)
     padding = -position % _TABLE_ALIGNMENT
     tail.append(bytes(padding) + b"".join(header.pack() for header in headers))
-    header = replace(
-        image.header, shoff=position + padding, shnum=len(headers), shstrndx=renumbered[image.header.shstrndx]
-    )
-    return header, tuple(piece for piece in tail if piece)
-
-
-def _renumber(section: SectionHeader, renumbered: dict[int, int], dropped: set[int]) -> SectionHeader:
-    """Translate the section indices in a section header; those of dropped sections become 0."""
-    link = 0 if section.link in dropped else renumbered.get(section.link, section.link)
-    points = section.flags & layout.SHF_INFO_LINK or section.type in {layout.SHT_REL, layout.SHT_RELA}
-    info = renumbered.get(section.info, 0) if points else section.info
-    return replace(section, link=link, info=info)
+    return replace(image.header, shoff=position + padding), tuple(piece for piece in tail if piece)
 
 
 def _pack_names(names: list[str]) -> tuple[bytes, dict[str, int]]:
