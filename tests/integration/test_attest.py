@@ -13,7 +13,7 @@ from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.attest.reproduce import reproduce
 from pjrtwheel.attest.signature import load_public_key, load_signer
 from pjrtwheel.attest.verify import verify_release
-from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.dist_folder.folder import read_folder
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.tags import tag_of
 from signing_keys import make_key

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pjrtwheel import cli
-from pjrtwheel.dist_folder.merge import merge_folders, read_folder
+from pjrtwheel.dist_folder.folder import merge_folders, read_folder
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.products.index import write_index
 from pjrtwheel.record.entries import Entry, format_entries, mixed_locks

@@ -16,15 +16,20 @@ from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.errors import FetchError, ProofError, UsageError
 from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import hash_file
-from pjrtwheel.installs.stage import Stage, StagedSet, check_staged, fetch_wheel, open_stage, read_set
 from pjrtwheel.installs.tries import (
     Combination,
     InstallOutcome,
     InstallResult,
+    Stage,
+    StagedSet,
+    check_staged,
     choose_pythons,
     describe_skips,
+    fetch_wheel,
     install_command,
     list_combinations,
+    open_stage,
+    read_set,
     run_installer,
     sum_up,
     why_skipped,
