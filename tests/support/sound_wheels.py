@@ -13,7 +13,7 @@ from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release.model import Release, read_release
 from pjrtwheel.release.wheels import LOCK_FILENAME, make_lock
 from pjrtwheel.wheel.archive import open_archive, timestamp
-from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, Compression
+from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION
 from pjrtwheel.wheel.members import format_record
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.plan import text_source
@@ -104,9 +104,7 @@ def write_wheel(
     files |= {f"{name.dist_info}/sboms/{SBOM_FILENAME}": format_sbom(name, provenance)} if pin else {}
     files |= {member: data.decode() for member, data in describe_wheel(filename).items()}
     path = dist / filename
-    with open_archive(
-        path, stamp=timestamp(environ or {}), compression=Compression(setting or DEFAULT_COMPRESSION)
-    ) as archive:
+    with open_archive(path, stamp=timestamp(environ or {}), setting=setting or DEFAULT_COMPRESSION) as archive:
         members = {member: archive.add(text_source(member, text)) for member, text in files.items()}
         record = f"{name.dist_info}/RECORD"
         archive.add(text_source(record, format_record(members, record)))

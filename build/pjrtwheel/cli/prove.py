@@ -13,8 +13,15 @@ from pathlib import Path
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend, find_backend, load_backends, pick_backend
 from pjrtwheel.cli import add_options, check_files
-from pjrtwheel.conformance.clients import HOW_TO_GET, find_python, find_test_files, run_clients
-from pjrtwheel.conformance.comparison import format_report, listed_backends, load_expected
+from pjrtwheel.conformance.comparison import (
+    HOW_TO_GET,
+    find_python,
+    find_test_files,
+    format_report,
+    listed_backends,
+    load_expected,
+    run_clients,
+)
 from pjrtwheel.dist_folder.folder import add_proofs
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters, probe
 from pjrtwheel.environment.venv import create_environment, requirement_group

@@ -6,8 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pjrtwheel.docs.generated import render_generated
-from pjrtwheel.docs.measures import write_measures
+from pjrtwheel.docs.generated import render_generated, write_measures
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.program import CommandParser, program

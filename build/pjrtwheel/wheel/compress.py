@@ -24,7 +24,7 @@ import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -46,33 +46,20 @@ def worker_count() -> int:
     return len(os.sched_getaffinity(0))
 
 
-@dataclass(frozen=True, slots=True)
-class Compression:
-    """How members are compressed.
-
-    Attributes:
-        setting: What libdeflate calls its level, 0 to 12.
-        workers: Number of threads; it does not change the result.
-    """
-
-    setting: int = DEFAULT_COMPRESSION
-    workers: int = field(default_factory=worker_count)
-
-
 def compress_chunk(chunk: memoryview, *, final: bool, setting: int = DEFAULT_COMPRESSION) -> bytes:
     """Compress one chunk.
 
     Args:
         chunk: The bytes.
         final: Whether the deflate stream ends with this chunk.
-        setting: See `Compression`.
+        setting: What libdeflate calls its level, 0 to 12.
     """
     stream = bytes(deflate.deflate_compress(chunk, setting))
     return stream if final else open_end(stream, chunk)
 
 
 def compress_chunks(
-    chunks: Iterable[tuple[memoryview, bool]], pool: ThreadPoolExecutor, compression: Compression
+    chunks: Iterable[tuple[memoryview, bool]], pool: ThreadPoolExecutor, setting: int | None
 ) -> Iterator[bytes]:
     """Compress chunks in threads and yield the results in order.
 
@@ -81,12 +68,13 @@ def compress_chunks(
     Args:
         chunks: Each chunk, and whether it is the last.
         pool: The threads; libdeflate and zlib both run outside the interpreter lock.
-        compression: The setting, and the number of threads.
+        setting: See `compress_chunk`; the default when absent.
     """
     pending: deque[Future[bytes]] = deque()
+    ahead, chosen = worker_count(), DEFAULT_COMPRESSION if setting is None else setting
     for chunk, final in chunks:
-        pending.append(pool.submit(compress_chunk, chunk, final=final, setting=compression.setting))
-        if len(pending) > compression.workers:
+        pending.append(pool.submit(compress_chunk, chunk, final=final, setting=chosen))
+        if len(pending) > ahead:
             yield pending.popleft().result()
     while pending:
         yield pending.popleft().result()

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from folders import write_files
-from pjrtwheel.conformance.clients import find_test_files, read_log, run_file
 from pjrtwheel.conformance.comparison import (
     Case,
     CaseOutcome,
@@ -20,8 +19,11 @@ from pjrtwheel.conformance.comparison import (
     Difference,
     Expected,
     compare,
+    find_test_files,
     format_report,
     load_expected,
+    read_log,
+    run_file,
 )
 from pjrtwheel.errors import UsageError
 
