@@ -94,6 +94,12 @@ class ReproduceError(PjrtWheelError):
     exit_code = 13
 
 
+class UnsignedError(PjrtWheelError):
+    """A release that is whole and belongs together, of which no key was given to check who made it."""
+
+    exit_code = 14
+
+
 def explain(error: Exception) -> str:
     """Return why something cannot be read, without the words that Python has for programmers.
 

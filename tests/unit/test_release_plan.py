@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel import cli
-from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.cli import release as command
 from pjrtwheel.cli.release import run_steps
 from pjrtwheel.errors import BazelError
@@ -17,38 +16,35 @@ from pjrtwheel.release.model import Release
 from pjrtwheel.release_plan import PlannedBuild, list_absent, list_steps, plan_builds
 from pjrtwheel.sets.wheel_sets import promised_set
 from release_entries import entry_of
+from release_under_test import BACKENDS
+
+ALL = tuple(BACKENDS.values())
 
 HOST = PLATFORMS["linux_x86_64"]
 STEPS = {"first": ["a"], "second": ["b"], "third": ["c"]}
 
 
-@pytest.fixture
-def backends(root: Path) -> tuple[Backend, ...]:
-    """Return all backends."""
-    return tuple(load_backends(root).values())
-
-
-def test_all_wheels_of_a_release_are_planned(release: Release, backends: tuple[Backend, ...], tmp_path: Path) -> None:
+def test_all_wheels_of_a_release_are_planned(release: Release, tmp_path: Path) -> None:
     """Each once, this machine's first, and what the release does not have is named with the cause."""
-    builds = list(plan_builds(release, backends, dist=tmp_path / "dist", host=HOST))
+    builds = list(plan_builds(release, ALL, dist=tmp_path / "dist", host=HOST))
     wheels = [wheel for build in builds for wheel in build.wheels]
-    assert sorted(wheels) == sorted(name.filename for name in promised_set(release, backends, HOST))
+    assert sorted(wheels) == sorted(name.filename for name in promised_set(release, ALL, HOST))
     assert builds[0].platform == HOST.name
     planned = {(name, build.platform) for build in builds for name in build.backends}
-    absent = dict(list_absent(release, backends))
+    absent = dict(list_absent(release, ALL))
     parts = [key.partition(" for ") for key in absent]
     named = {(name, place) for name, _, places in parts for place in places.split(", ")}
-    assert named == {(entry.name, place) for entry in backends for place in entry.tags} - planned
+    assert named == {(entry.name, place) for entry in ALL for place in entry.tags} - planned
     assert all(absent.values())
 
 
-def test_what_is_there_is_counted(release: Release, backends: tuple[Backend, ...], tmp_path: Path) -> None:
+def test_what_is_there_is_counted(release: Release, tmp_path: Path) -> None:
     """By the files and by `release.json`: neither alone will do."""
 
     def count_there() -> list[int]:
-        return [build.there for build in plan_builds(release, backends, dist=tmp_path, host=HOST)]
+        return [build.there for build in plan_builds(release, ALL, dist=tmp_path, host=HOST)]
 
-    name = next(plan_builds(release, backends, dist=tmp_path, host=HOST)).wheels[0]
+    name = next(plan_builds(release, ALL, dist=tmp_path, host=HOST)).wheels[0]
     (tmp_path / name).touch()
     (tmp_path / RELEASE_FILENAME).write_text(format_entries({name: entry_of(name)}), "utf-8")
     assert (count_there()[0], sum(count_there())) == (1, 1)

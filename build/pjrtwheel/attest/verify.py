@@ -5,12 +5,14 @@
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from securesystemslib.signer import SSlibKey
 
-from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.attest.signature import check_signature, parse_envelope
+from pjrtwheel.attest.release_folder import SIGNATURE_FILENAME, SUMS_FILENAME, ReleaseFolder
+from pjrtwheel.attest.signature import check_bytes, check_signature, parse_envelope
 from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement, build_of
 from pjrtwheel.errors import AttestError, PjrtWheelError, fit
 from pjrtwheel.record.entries import Entry, check_sets
@@ -23,6 +25,34 @@ from pjrtwheel.verify.contents import read_contents
 from pjrtwheel.wheel.names import parse_name
 
 _REMEDY = "do not install it; get the release again, from who published it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What is certain of a release that was verified, for programs.
+
+    Attributes:
+        tag: Its tag.
+        commit: The commit that it was built from, as its statement says.
+        builder: Who built it, as its statement says.
+        date: When, as its statement says.
+        wheels: Names of its wheels.
+        documents: Names of its other files.
+        opened: Whether the wheels were there, and each is as its RECORD and lock say.
+        key: Identity of the key that signed it; empty if none was given, so that nobody knows who made all this.
+        withdrawn: Why the newest list says that it should not be used; empty if it does not, or there is no list.
+    """
+
+    schema: Literal[1] = 1
+    tag: str
+    commit: str
+    builder: str
+    date: str
+    wheels: tuple[str, ...]
+    documents: tuple[str, ...]
+    opened: bool
+    key: str
+    withdrawn: str
 
 
 def verify_release(
@@ -44,6 +74,8 @@ def verify_release(
         raise AttestError(f"{release.path} has no wheels", remedy=_REMEDY)
     if key:
         check_signature(parse_envelope((release.path / STATEMENT_FILENAME).read_bytes()), key)
+        if (signature := release.path / SIGNATURE_FILENAME).is_file():
+            check_bytes((release.path / SUMS_FILENAME).read_bytes(), signature.read_bytes(), key, SIGNATURE_FILENAME)
     if tag and tag != release.tag:
         raise AttestError(f"the release is {release.tag}, not {tag}", remedy=_REMEDY)
     problems = list(_check_entries(release))

@@ -6,6 +6,7 @@
 FOLDER/.uploads/TAG/   what was sent so far, which no page links to; gone once all of it is published
 FOLDER/files/TAG/      a whole release: wheels, their METADATA, documents
 FOLDER/simple/         the index of all releases
+FOLDER/metadata/       the list of all releases, where its owner signs one
 FOLDER/yanked.toml     which wheels were withdrawn, and why
 ```
 
@@ -19,6 +20,8 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
+from pjrtwheel.attest.release_folder import SUMS_FILENAME
+from pjrtwheel.attest.release_list import ListedRelease
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import copy_atomically, hash_file, locked
@@ -128,6 +131,11 @@ class StaticFolder:
         with explained(f"cannot write the index of {self.folder}", self.folder), self._locked():
             projects = self._list_projects()
             write_pages(projects, self.closure(projects), self.folder / INDEX)
+
+    def list_releases(self) -> dict[str, ListedRelease]:
+        """Return what the signed list says: tag → release."""
+        published = sorted((self.folder / FILES).glob(f"*/{SUMS_FILENAME}"))
+        return {path.parent.name: ListedRelease(path.read_bytes(), self._reasons(path.parent)) for path in published}
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

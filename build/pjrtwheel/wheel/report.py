@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pjrtwheel.errors import WheelError, count, fit
 from pjrtwheel.files import hash_file
-from pjrtwheel.tables import TableError, read_json, write_json
+from pjrtwheel.tables import TableError, column, metadata, read_json, write_json
 from pjrtwheel.wheel.names import WheelName, parse_name
 
 REPORT_FILENAME = "report.json"
@@ -35,12 +35,12 @@ class FinishedWheel:
         gpu_code: Names of the chips that any of its libraries holds code for, such as `sm_90`.
     """
 
-    filename: str
-    sha256: str
+    filename: str = field(metadata=metadata(pattern=r"[0-9A-Za-z_.+!-]+\.whl"))
+    sha256: str = field(metadata=metadata(pattern="[0-9a-f]{64}"))
     size: int
-    lock_id: str
+    lock_id: str = field(metadata=metadata(pattern="[0-9A-Za-z.+-]*"))
     requires: tuple[str, ...] = ()
-    provider: str = ""
+    provider: str = column(pattern="[0-9a-z-]*", default="")
     provenance: Mapping[str, Any] = field(default_factory=dict)
     changes: Lines = field(default_factory=dict)
     stripped_bytes: int = 0

@@ -6,8 +6,6 @@ import shlex
 import shutil
 import socket
 import tomllib
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from jaxlib_select.apply.installer import Installer, make_plan, pip_installer, r
 from jaxlib_select.apply.resolution import resolve_group
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.installed.environment import other_environment
+from package_index import serve_folder
 from pjrtwheel.environment.venv import find_uv
 from select_bench import VERSION, WANTED, Bench, backends, installed, write_wheel
 from select_commands import lacking
@@ -58,14 +57,12 @@ SOURCES = [("ours", "public"), ("public", "ours"), ("ours", "strange"), ("public
 
 @pytest.mark.parametrize("installer", ["uv", "pip"])
 @pytest.mark.parametrize(("main", "extra"), SOURCES)
-def test_ours_is_taken_from_two_sources_in_any_order(
-    bench: Bench, serve: Callable[..., AbstractContextManager[str]], installer: str, main: str, extra: str
-) -> None:
+def test_ours_is_taken_from_two_sources_in_any_order(bench: Bench, installer: str, main: str, extra: str) -> None:
     """Left alone, uv would take JAX's own jaxlib from the extra index, and pip the highest `jaxlib-cpu` of all."""
     python = bench.python("new", pip=True)
     online = replace(bench, more={"UV_OFFLINE": "0"})
     target = ("--python", python, "--installer", installer, "--machine", bench.machine("cpu"))
-    with serve(write_indexes(bench)) as address:
+    with serve_folder(write_indexes(bench)) as address:
         more = ("--extra-index-url", f"{address}{extra}") if extra else ("--find-links", bench.wheels)
         where = ("--index-url", f"{address}{main}", *more)
         online.select("lock", "jax", "--groups", "cpu", *target, *where)
@@ -81,16 +78,14 @@ def test_ours_is_taken_from_two_sources_in_any_order(
 
 
 @pytest.mark.parametrize("installer", ["uv", "pip"])
-def test_jaxs_own_jaxlib_is_neither_installed_nor_locked(
-    bench: Bench, serve: Callable[..., AbstractContextManager[str]], installer: str
-) -> None:
+def test_jaxs_own_jaxlib_is_neither_installed_nor_locked(bench: Bench, installer: str) -> None:
     """Where the only index with a jaxlib has JAX's own: nothing is changed, and the message says what is missing."""
     python, index = bench.python("new", pip=True), write_indexes(bench)
     online = replace(bench, more={"UV_OFFLINE": "0"})
     for wheel in (index / "ours/jaxlib-cpu").iterdir():
         wheel.rename(index / "public/jaxlib-cpu" / wheel.name)
     target = ("--python", python, "--installer", installer, "--machine", bench.machine("cpu"))
-    with serve(index) as address:
+    with serve_folder(index) as address:
         where = ("--index-url", f"{address}public")
         for command in (("lock", "jax", "-o", "requirements.txt"), ("install", "jax")):
             said = online.select(*command, *target, *where, status=4)
@@ -140,12 +135,10 @@ def torch_environment(request: pytest.FixtureRequest, bench: Bench) -> tuple[Ins
     return (uv if request.param == "uv" else pip_installer(python)), index
 
 
-def test_torch_of_another_index_is_exchanged(
-    bench: Bench, torch_environment: tuple[Installer, Path], serve: Callable[..., AbstractContextManager[str]]
-) -> None:
+def test_torch_of_another_index_is_exchanged(bench: Bench, torch_environment: tuple[Installer, Path]) -> None:
     """Its version differs in the local part only, which installers take for the same; the user's index is not asked."""
     installer, index = torch_environment
-    with serve(index) as address:
+    with serve_folder(index) as address:
         decision = Decision("torch", "cu126", ("torch==2.14.*",), (), index_url=f"{address}cu126")
         given = replace(installer, sources=("--index-url", f"{address}cpu"))
         steps = make_plan([decision], other_environment(installer.python), (), given, families=())

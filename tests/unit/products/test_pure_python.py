@@ -10,16 +10,9 @@ import pytest
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.products.pure_python import build_pure_wheel
+from release_under_test import ROOT
 
-PYPROJECT = """
-[build-system]
-requires = ["setuptools"]
-build-backend = "setuptools.build_meta"
-[project]
-name = "abacus"
-version = "1.0"
-dependencies = ["beads>=2"]
-"""
+PYPROJECT = (ROOT / "tests/data/abacus_project.toml").read_text("utf-8")
 
 
 @pytest.fixture

@@ -26,13 +26,7 @@ from jaxlib_select.facts import known_releases, load_facts
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import UsageError
 from pjrtwheel.products.index import installer_pages, write_index
-from pjrtwheel.products.index.projects import (
-    IndexedFile,
-    Project,
-    WheelContents,
-    list_projects,
-    read_release,
-)
+from pjrtwheel.products.index.projects import IndexedFile, Project, WheelContents, list_projects, read_release
 from pjrtwheel.products.index.release_pages import compare_sizes, picker, render_pages
 from pjrtwheel.products.index.release_pages.picker import Accelerator, load_accelerators
 from pjrtwheel.products.index.release_pages.releases import ListedRelease, list_releases, make_maps

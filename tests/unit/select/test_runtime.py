@@ -11,8 +11,9 @@ from jaxlib_select import runtime
 from jaxlib_select.errors import BackendError
 from jaxlib_select.machine import detect
 from machines import H100, MAX
+from release_under_test import BACKENDS
 from select_commands import lacking
-from site_packages import BACKENDS, Site
+from site_packages import Site
 
 # In place of NVIDIA's driver.
 MOCK_DRIVER = {

@@ -14,7 +14,7 @@ from pjrtwheel.wheel.report import BuiltWheel, Report, parse_report, read_built
 
 REPORT = Report(
     filename="thing-1.0-py3-none-any.whl",
-    sha256="00",
+    sha256="0" * 64,
     size=4,
     requires=("jaxlib==1.0",),
     lock_id="ff",

@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The signed list of the releases in a folder: which there are, with which bytes, which are withdrawn, until when.
+
+A signature of one release does not say whether there is a newer one, or whether it was withdrawn. The list is metadata
+of The Update Framework (https://theupdateframework.github.io/specification/latest/), written and read by python-tuf, in
+which one ed25519 key has all roles: that of the owner, who signs each release with it. Its files are in `metadata/`,
+its targets the `SHA256SUMS` of each release.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from securesystemslib.exceptions import UnverifiedSignatureError
+from securesystemslib.signer import CryptoSigner, SSlibKey
+from tuf.api.exceptions import DownloadError, DownloadHTTPError, RepositoryError
+from tuf.api.metadata import Metadata, MetaFile, Root, Snapshot, TargetFile, Targets, Timestamp
+from tuf.ngclient import FetcherInterface, Updater
+
+from pjrtwheel.attest.release_folder import SUMS_FILENAME, ReleaseFolder
+from pjrtwheel.errors import AttestError, FetchError, UsageError, fit, printable
+from pjrtwheel.fetch.listing import is_address, read_document, read_settings, without_login
+from pjrtwheel.files import make_folder, write_atomically
+
+LIST_FOLDER = "metadata"
+_ROOT = "1.root.json"
+_ROOT_VALID = timedelta(days=3650)  # who has the key trusts it for as long as they wish
+_REMEDY = "do not install it; ask who published it for the release that is valid now"
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRelease:
+    """What the list says of one release.
+
+    Attributes:
+        sums: Its `SHA256SUMS`.
+        withdrawn: Wheel → why it was withdrawn.
+    """
+
+    sums: bytes
+    withdrawn: Mapping[str, str]
+
+
+def sign_list(folder: Path, releases: Mapping[str, ListedRelease], signer: CryptoSigner, until: datetime) -> int:
+    """Write the list, the timestamp last: readers see the old list or the new one.
+
+    Args:
+        folder: Where it is kept.
+        releases: The releases, by tag.
+        signer: The key of their owner.
+        until: When it expires, in UTC.
+
+    Returns:
+        The version of the list, one more than that of the list that was there.
+
+    Raises:
+        UsageError: The list that is there is signed with another key.
+    """
+    make_folder(folder)
+    if not (folder / _ROOT).is_file():
+        root = Root(expires=until + _ROOT_VALID)
+        for role in root.roles:
+            root.add_key(signer.public_key, role)
+        _write(folder / _ROOT, root, signer)
+    known = Metadata.from_file(str(folder / _ROOT)).signatures
+    if signer.public_key.keyid not in known:
+        raise UsageError(f"the list in {folder} is signed with another key", remedy="give that key with --key")
+    timestamp = folder / "timestamp.json"
+    version = 1 + (Metadata.from_file(str(timestamp)).signed.version if timestamp.is_file() else 0)
+    targets = Targets(version=version, expires=until)
+    for tag, release in releases.items():
+        target = TargetFile.from_data(_path_of(tag), release.sums, ["sha256"])
+        target.unrecognized_fields["custom"] = {"withdrawn": dict(release.withdrawn)}
+        targets.targets[target.path] = target
+    data = _write(folder / f"{version}.targets.json", targets, signer)
+    meta = {"targets.json": MetaFile.from_data(version, data, ["sha256"])}
+    data = _write(folder / f"{version}.snapshot.json", Snapshot(version=version, expires=until, meta=meta), signer)
+    snapshot = MetaFile.from_data(version, data, ["sha256"])
+    _write(timestamp, Timestamp(version, expires=until, snapshot_meta=snapshot), signer)
+    return version
+
+
+def check_list(release: ReleaseFolder, where: str, key: SSlibKey, seen: Path, *, required: bool) -> str | None:
+    """Make sure that the newest list has a release with these bytes.
+
+    Args:
+        release: The release.
+        where: The folder of releases or its address; or, if no list is required, that of a release in it.
+        key: The key of their owner.
+        seen: Where the newest list that was seen is kept, so that an older one is refused.
+        required: Whether there must be a list.
+
+    Returns:
+        Why the release is withdrawn, empty if it is not; None without a list.
+
+    Raises:
+        FetchError: There is no list.
+        AttestError: It is signed by another key, expired, older than one that was seen, put together from several, or
+            does not have the release.
+    """
+    certificate = read_settings().certificate
+    base = where if is_address(where) else Path(where).absolute().as_uri()
+    base = base.removesuffix(SUMS_FILENAME).rstrip("/")
+    for place in [base] if required else [base, base.rpartition("/")[0].rpartition("/")[0]]:
+        url = f"{place}/{LIST_FOLDER}/"
+        try:
+            root = read_document(url + _ROOT, certificate)
+        except FetchError:
+            if required:
+                raise
+        else:
+            name = hashlib.sha256(f"{key.keyid} {url}".encode()).hexdigest()[:16]
+            return _check_listed(release, url, root, key, seen / name, certificate)
+    return None
+
+
+def _check_listed(release: ReleaseFolder, url: str, root: bytes, key: SSlibKey, seen: Path, certificate: str) -> str:
+    make_folder(seen)
+    try:
+        document: Metadata[Root] = Metadata.from_bytes(root)
+        key.verify_signature(document.signatures[key.keyid], document.signed_bytes)
+        target = Updater(str(seen), url, fetcher=_Fetcher(certificate), bootstrap=root).get_targetinfo(
+            _path_of(release.tag)
+        )
+        if target:
+            target.verify_length_and_hashes((release.path / SUMS_FILENAME).read_bytes())
+    except (RepositoryError, DownloadError, UnverifiedSignatureError, KeyError) as error:
+        cause = "it is signed by another key" if isinstance(error, KeyError) else printable(str(error))
+        what = f"{release.tag} is not what the list at {without_login(url)} says, or the list is not valid"
+        raise AttestError(what, cause=cause, remedy=_REMEDY) from error
+    if target is None:
+        raise AttestError(f"{release.tag} is not in the list at {without_login(url)}", remedy=_REMEDY)
+    return fit(sorted({printable(reason) for reason in (target.custom or {}).get("withdrawn", {}).values()}))
+
+
+class _Fetcher(FetcherInterface):
+    """Downloads as all of ours are, also from this disk."""
+
+    def __init__(self, certificate: str) -> None:
+        self._certificate = certificate
+
+    def _fetch(self, url: str) -> Iterator[bytes]:
+        try:
+            yield read_document(url, self._certificate)
+        except FetchError as error:
+            raise DownloadHTTPError(str(error), 404) from error  # of a newer root, this says that there is none
+
+
+def _path_of(tag: str) -> str:
+    return f"files/{tag}/{SUMS_FILENAME}"
+
+
+def _write(path: Path, signed: Root | Targets | Snapshot | Timestamp, signer: CryptoSigner) -> bytes:
+    document: Metadata[Any] = Metadata(signed)
+    document.sign(signer)
+    data = document.to_bytes()
+    write_atomically(path, data.decode())
+    return data
