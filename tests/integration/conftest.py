@@ -15,7 +15,7 @@ import pytest
 
 from bazel_outputs import remove_outputs
 from pjrtwheel.backend import Backend, find_backend, load_backends
-from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.dist_folder.folder import read_folder
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.venv import create_environment, find_uv, requirement_group
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel

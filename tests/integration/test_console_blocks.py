@@ -28,7 +28,7 @@ import pytest
 from console_blocks import Block, find_blocks, find_runs, matches, replace_in, run_block
 from folders import write_program
 from package_index import serve_folder
-from pjrtwheel.dist_folder.merge import merge_folders
+from pjrtwheel.dist_folder.folder import merge_folders
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import find_uv

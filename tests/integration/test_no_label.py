@@ -20,7 +20,7 @@ from pjrtwheel.pin import render_release
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.products.facts import code_of_record, format_facts, make_facts, read_old
 from pjrtwheel.products.index import write_index
-from pjrtwheel.prove.smoke import run_program
+from pjrtwheel.prove.on_python import run_program
 from pjrtwheel.record.entries import read_entries
 from pjrtwheel.record.proofs import Outcome
 from pjrtwheel.release.model import Release

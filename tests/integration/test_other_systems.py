@@ -21,7 +21,7 @@ from bazel_outputs import remove_outputs
 from package_index import serve_folder
 from pjrtwheel.backend import load_backends
 from pjrtwheel.binaries import read_library
-from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.dist_folder.folder import read_folder
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, find_uv

@@ -12,7 +12,7 @@ from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release.model import read_release
 from pjrtwheel.release.wheels import LOCK_FILENAME, make_lock
 from pjrtwheel.wheel.archive import open_archive, timestamp
-from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, Compression
+from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION
 from pjrtwheel.wheel.members import format_record
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.plan import text_source
@@ -84,9 +84,9 @@ def make_dist(
             files[f"{package}/library.so"] = "\x7fELF, or so its name says\n"
             files[f"{name.dist_info}/sboms/{SBOM_FILENAME}"] = format_sbom(name, provenance)
         files |= {member: data.decode() for member, data in describe_wheel(filename).items()}
-        compression = Compression((levels or {}).get(tag, DEFAULT_COMPRESSION))
+        setting = (levels or {}).get(tag, DEFAULT_COMPRESSION)
         stamp = timestamp((environ or {}) if tag in BINDINGS else {})
-        with open_archive(dist / filename, stamp=stamp, compression=compression) as archive:
+        with open_archive(dist / filename, stamp=stamp, setting=setting) as archive:
             members = {member: archive.add(text_source(member, text)) for member, text in files.items()}
             record = f"{name.dist_info}/RECORD"
             archive.add(text_source(record, format_record(members, record)))

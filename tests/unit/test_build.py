@@ -89,12 +89,12 @@ def test_actions_are_counted_by_kind() -> None:
     """The user sees what Bazel did, and that it did nothing when nothing changed."""
 
     def result(*mnemonics: str, text: str = "") -> BuildResult:
-        actions = tuple(Action(name, "//:x", "x") for name in mnemonics)
+        actions = tuple(Action(name, "//:x") for name in mnemonics)
         return BuildResult((), BuildLog({}, actions, text))
 
     assert describe_actions(result("Wheel", "Compile", "Wheel")) == "Bazel ran 3 actions: Compile 1, Wheel 2"
     shared = result("Wheel", "Wheel", text="INFO: 3 processes: 1 remote cache hit, 1 internal, 1 remote.\n")
-    assert describe_actions(shared) == "Bazel ran 2 actions: Wheel 2; 1 from the remote cache, 1 on other machines"
+    assert describe_actions(shared) == "Bazel ran 2 actions: Wheel 2; 1 remote cache hit, 1 remote"
     assert describe_actions(result()) == "Bazel ran 0 actions, everything was up to date"
 
 

@@ -49,13 +49,7 @@ class FinishedWheel:
 
 @dataclass(frozen=True, slots=True)
 class Report(FinishedWheel):
-    """What assembly or repair reports of one finished wheel.
-
-    Attributes:
-        findings: Member → what is wrong and could not be repaired, in words.
-    """
-
-    findings: Lines = field(default_factory=dict)
+    """What assembly or repair reports of one finished wheel."""
 
     @property
     def name(self) -> WheelName:
@@ -67,12 +61,11 @@ class Report(FinishedWheel):
         return write_json(self)
 
     def describe(self) -> str:
-        """Return the report in words: a line for the wheel, one for each of the first changes and every finding."""
+        """Return the report in words: a line for the wheel, and one for each of the first changes."""
         changes = [f"  {member}: {line}" for member, lines in self.changes.items() for line in lines]
         more = [f"  and {len(changes) - _SHOWN} more changes in {count(len(self.changes), 'file')}"]
-        findings = [f"  {member}: WARNING: {line}" for member, found in self.findings.items() for line in found]
-        lines = [f"{self.filename} ({self.size} bytes)", *changes[:_SHOWN], *(more if len(changes) > _SHOWN else [])]
-        return "\n".join(lines + findings)
+        shown = [*changes[:_SHOWN], *(more if len(changes) > _SHOWN else [])]
+        return "\n".join([f"{self.filename} ({self.size} bytes)", *shown])
 
 
 class BuiltWheel(NamedTuple):

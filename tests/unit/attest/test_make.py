@@ -22,7 +22,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries
 from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.wheel.archive import open_archive, timestamp
-from pjrtwheel.wheel.compress import Compression, find_compression, find_epoch
+from pjrtwheel.wheel.compress import find_compression, find_epoch
 from pjrtwheel.wheel.plan import text_source
 from pjrtwheel.wheel.unpack import read_metadata
 from signing_keys import make_key
@@ -307,9 +307,7 @@ def test_level_and_date_of_a_wheel_are_read_from_its_bytes(tmp_path: Path, level
     path = tmp_path / "a-1-py3-none-any.whl"
     draw = random.Random(0)  # noqa: S311 - any text that deflates will do
     text = "".join(f"{draw.randrange(9) * 'word'} {draw.randrange(99)} {number % 7 * 'ab'}\n" for number in range(9000))
-    with open_archive(
-        path, stamp=timestamp({"SOURCE_DATE_EPOCH": "1700000000"}), compression=Compression(level)
-    ) as archive:
+    with open_archive(path, stamp=timestamp({"SOURCE_DATE_EPOCH": "1700000000"}), setting=level) as archive:
         archive.add(text_source("a.py", text))
     assert (find_compression(path), find_epoch(path)) == (level, 1700000000)
 

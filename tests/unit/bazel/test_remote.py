@@ -139,9 +139,9 @@ def test_warnings_become_one_line() -> None:
 
 def test_where_results_came_from() -> None:
     """As Bazel counts them in its last lines."""
-    assert describe_processes(VERSION_4) == "7 from the remote cache"
+    assert describe_processes(VERSION_4) == "7 remote cache hit"
     text = "INFO: 9 processes: 1 disk cache hit, 2 remote cache hit, 1 internal, 5 remote.\n"
-    assert describe_processes(text) == "2 from the remote cache, 1 from the disk cache, 5 on other machines"
+    assert describe_processes(text) == "1 disk cache hit, 2 remote cache hit, 5 remote"
     assert describe_processes("INFO: 1 process: 1 internal.\n") == ""
 
 

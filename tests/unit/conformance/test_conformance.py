@@ -11,17 +11,20 @@ from pathlib import Path
 import pytest
 
 from folders import write_files
-from pjrtwheel.conformance.clients import find_test_files
 from pjrtwheel.conformance.comparison import (
+    Case,
+    CaseOutcome,
     Change,
     ChangeKind,
     Difference,
     Expected,
     compare,
+    find_test_files,
     format_report,
     load_expected,
+    read_log,
+    run_file,
 )
-from pjrtwheel.conformance.run_file import Case, CaseOutcome, read_log, run_file
 from pjrtwheel.errors import UsageError
 
 

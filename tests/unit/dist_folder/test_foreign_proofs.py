@@ -12,7 +12,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from pjrtwheel.cli import main
-from pjrtwheel.dist_folder.merge import add_proof_files
+from pjrtwheel.dist_folder.folder import add_proof_files
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.prove.proof_file import write_proof_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries

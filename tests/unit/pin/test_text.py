@@ -10,9 +10,9 @@ from packaging.version import Version
 
 from pjrtwheel.errors import PinError
 from pjrtwheel.pin import find_overrides, find_xla, render_release
+from pjrtwheel.pin.choose import Inputs
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Absent, Override, Pin, Release, XlaSource, parse_release
-from pjrtwheel.release.planned import Inputs
 from pjrtwheel.tables import TableError, load_toml, read_toml
 from release_under_test import ROOT
 

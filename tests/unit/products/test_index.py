@@ -17,7 +17,6 @@ from pjrtwheel import tables
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
-from pjrtwheel.products import index
 from pjrtwheel.products.index import write_index
 from pjrtwheel.products.index.projects import list_projects, read_release
 from release_entries import entry_at
@@ -81,11 +80,8 @@ def test_releases_are_listed_next_to_each_other(make_wheel: Callable[..., Path])
     assert page["files"][5]["url"] == "jaxlib_abacus-1.12.0.1%2Bsplit.1-py3-none-any.whl"
 
 
-@pytest.mark.parametrize("exchanging", [True, False])
-def test_wheels_are_linked_and_bytes_repeat(dist: Path, monkeypatch: pytest.MonkeyPatch, exchanging: bool) -> None:
-    """No wheel is doubled; a second run, and one without hard links or exchanges, give the same index."""
-    if not exchanging:
-        monkeypatch.setattr(index, "_exchange", lambda *_: False)
+def test_wheels_are_linked_and_bytes_repeat(dist: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No wheel is doubled; a second run, and one without hard links, give the same index."""
     write_index(dist, dist / "simple")
     first = snapshot(dist / "simple")
     assert (dist / NAME).samefile(dist / "simple" / "jaxlib-abacus" / NAME)

@@ -15,14 +15,7 @@ import pytest
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import require_installed
 from pjrtwheel.errors import ProofError
-from pjrtwheel.prove.devices import (
-    Devices,
-    detect_devices,
-    find_devices,
-    parse_answer,
-    require_device,
-    require_own_names,
-)
+from pjrtwheel.prove.devices import Devices, detect_devices, find_devices, parse_answer, require_device
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.inside.library import require_loaded
 from pjrtwheel.prove.on_python import device_requirements, prove_python
@@ -144,26 +137,3 @@ def test_a_library_that_is_not_loaded_is_no_evidence(tmp_path: Path, monkeypatch
         require_loaded("wheel.so")
     with (site / "wheel.so").open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ):
         require_loaded("wheel.so")
-
-
-INFO = "jaxlib_abacus-1.0+split.1.dist-info"
-NAME = "jaxlib_abacus-1.0+split.1-cp312-abi3-manylinux_2_27_x86_64.whl"
-METADATA = "Metadata-Version: 2.4\nName: {}\nVersion: {}\n"
-
-
-@pytest.mark.parametrize(
-    ("metadata", "said"),
-    [
-        (METADATA.format("jaxlib-gpu", "1.0+split.1"), "jaxlib-gpu 1.0+split.1"),
-        (METADATA.format("jaxlib-abacus", "1.1"), "jaxlib-abacus 1.1"),
-        (METADATA.format("jaxlib-abacus", "bogus"), "jaxlib-abacus bogus"),
-        ("", "nothing"),
-    ],
-)
-def test_a_wheel_of_another_name_is_refused(make_wheel: Callable[..., Path], metadata: str, said: str) -> None:
-    """Installers take a file by its name; PEP 503 and PEP 440 allow several spellings of one."""
-    same = METADATA.format("JAXlib.abacus", "1.0+SPLIT.1")
-    require_own_names([make_wheel({f"{INFO}/METADATA": same.encode()}, name=NAME)])
-    with pytest.raises(ProofError) as caught:
-        require_own_names([make_wheel({f"{INFO}/METADATA": metadata.encode()}, name=NAME)])
-    assert caught.value.what == f"METADATA of {NAME} says that it is {said}"

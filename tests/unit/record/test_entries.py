@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.dist_folder.folder import add_proofs, add_wheels, check_space
+from pjrtwheel.dist_folder.folder import add_proofs, add_wheels
 from pjrtwheel.errors import WheelError
 from proven_wheels import ORIGIN, make_wheel
 from release_under_test import ROOT
@@ -43,7 +43,6 @@ def test_a_damaged_record_stops_whatever_would_replace_it(tmp_path: Path, data: 
     record.write_bytes(data)
     name, digest = wheel.report.filename, wheel.report.sha256
     for step in (
-        lambda: check_space([wheel], record.parent),
         lambda: add_wheels([wheel], [{name: proof}], ORIGIN, record.parent),
         lambda: add_proofs({name: proof}, {name: digest}, record.parent),
     ):

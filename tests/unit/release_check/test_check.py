@@ -17,8 +17,7 @@ from console_blocks import alike, shown
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
-from pjrtwheel.products.auto import list_filename, release_document
-from pjrtwheel.products.variants import make_variants
+from pjrtwheel.products.auto import list_filename, make_variants, release_document
 from pjrtwheel.publish.destinations import Destination, DestinationKind
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.known import load_release

@@ -75,7 +75,7 @@ def read_closure(projects: Sequence[Project], *, copies: Path | None = None) -> 
         return of_platform and (not pythons or name.tag.startswith("py") or any(map(name.fits, pythons)))
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        pages = pool.map(partial(list_wheels, settings=settings, sizes=False), sorted({name for name, _ in resolved}))
+        pages = pool.map(partial(list_wheels, settings=settings), sorted({name for name, _ in resolved}))
         files = [_to_indexed(file, copies) for page in pages for file in page if is_offered(file)]
     return list_projects(files, "the package index")
 

@@ -9,9 +9,9 @@ import pytest
 
 from pjrtwheel.backend import Backend, Kernels, Prebuilt, Tool, find_backend
 from pjrtwheel.errors import PinError, UsageError
+from pjrtwheel.pin.choose import Inputs, WantedFiles, plan_inputs
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.model import Override
-from pjrtwheel.release.planned import Inputs, WantedFiles, plan_inputs
 
 INPUTS = Inputs(
     (
