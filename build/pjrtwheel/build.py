@@ -15,16 +15,15 @@ from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.bazel.remote import describe_processes, describe_warnings
 from pjrtwheel.bazel.workspace import lock_builds
-from pjrtwheel.dist_folder.folder import add_wheels, check_space
+from pjrtwheel.dist_folder.folder import add_wheels
 from pjrtwheel.elf.image import read_image
 from pjrtwheel.elf.repair import check_exports
 from pjrtwheel.errors import BazelError, UsageError, count
-from pjrtwheel.fetch.index import check_bundled
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.on_every_python import prove
-from pjrtwheel.record.entries import Entry
+from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.record.origin import find_origin
 from pjrtwheel.record.proofs import explain_level
 from pjrtwheel.release.checks import check_inputs
@@ -101,8 +100,6 @@ def build(
         check_writable(folder)
     origin = find_origin(request.root, os.environ)  # at once: while it builds, the repository may move on
     progress.say(f"building {' '.join(request.targets)} for {request.platform.name}")
-    if request.provider != "source":
-        check_bundled(request.inputs, os.environ)
     with lock_builds(request.root, cache):
         built = _build_and_check(request, backends, dist, cache, progress)
         proofs = []
@@ -133,7 +130,7 @@ def _build_and_check(
     if warnings := describe_warnings(result.log.text):
         progress.say(warnings)
     check_returned(request, [wheel.report.filename for wheel in result.wheels])
-    check_space(result.wheels, dist)
+    read_entries(dist)  # one that is damaged is said before it takes long
     _verify_once(result.wheels, backends, cache, progress)
     return result.wheels
 

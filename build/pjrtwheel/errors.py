@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every error a user can cause or meet, each with its own exit code, and how messages count.
 
-A message has up to three lines: what happened, the probable cause, what to do. A note on what to do is in the line of
-the cause, so that the last line can be pasted where it is a command: not every shell takes a comment.
+A message has up to three lines: what happened, the probable cause, what to do.
 `program.run_main` is the only place that catches `PjrtWheelError`, prints it without a traceback and turns it into an
 exit status.
 """
@@ -21,14 +20,12 @@ class PjrtWheelError(Exception):
 
     exit_code = 1
 
-    def __init__(self, what: str, *, cause: str = "", remedy: str = "", note: str = "") -> None:
-        """Keep the parts apart, to be tested one by one: what happened, what it means, what fixes it, and a note."""
+    def __init__(self, what: str, *, cause: str = "", remedy: str = "") -> None:
+        """Keep the parts apart, to be tested one by one: what happened, what it means, and what fixes it."""
         self.what = what
         self.cause = cause
         self.remedy = remedy
-        self.note = note
-        middle = "; ".join(filter(None, (cause, note)))
-        super().__init__("\n".join(line for line in (what, middle, remedy) if line))
+        super().__init__("\n".join(line for line in (what, cause, remedy) if line))
 
 
 class UsageError(PjrtWheelError):
@@ -95,6 +92,12 @@ class ReproduceError(PjrtWheelError):
     """A release that was not, or cannot be, built again to the same bytes."""
 
     exit_code = 13
+
+
+class UnsignedError(PjrtWheelError):
+    """A release that is whole and belongs together, of which no key was given to check who made it."""
+
+    exit_code = 14
 
 
 def explain(error: Exception) -> str:

@@ -202,12 +202,6 @@ def explain_full_disk(place: Path) -> Iterator[None]:
         raise _no_space(place, f"{_free_space(place) / 1e6:.0f} MB are free") from error
 
 
-def space_for(sources: Iterable[Path], place: Path) -> int:
-    """Return the bytes that `link_or_copy` needs for files in a folder: none for those on its disk."""
-    disk = _nearest(place).stat().st_dev
-    return sum(found.st_size for found in (path.stat() for path in sources) if found.st_dev != disk)
-
-
 def require_space(place: Path, needed: int) -> None:
     """Raise a `WheelError` unless so many bytes will find room in a folder that is there or will be made."""
     if needed > _free_space(place):

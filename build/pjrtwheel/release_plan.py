@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What making a whole release will do, known before anything is started: builds, what is absent, and the commands."""
 
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,9 +16,6 @@ from pjrtwheel.sets.wheel_sets import promised_set
 
 # The steps after the builds.
 PRODUCTS = ("jaxlib-select", "jaxlib-auto", "index")
-_WRAPPER = textwrap.TextWrapper(
-    80, initial_indent="  ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +72,14 @@ def list_absent(release: Release, backends: Sequence[Backend]) -> Iterator[tuple
 def describe_plan(
     release: Release, backends: Sequence[Backend], builds: Sequence[PlannedBuild], dist: Path
 ) -> Iterator[str]:
-    """Yield the plan for people, no line wider than 80 columns where words allow it."""
+    """Yield the lines of the plan for people."""
     wheels = sum(len(build.wheels) for build in builds)
     yield f"release {release.version}: {count(wheels, 'wheel')} of the set {release.set_version}"
     yield f"  into {display_path(dist)}"
     absent = [f"{what}: {cause}" for what, cause in list_absent(release, backends)]
     for title, texts in (("to build", [*map(str, builds), ", ".join(PRODUCTS)]), ("absent", absent)):
         yield from [title] if texts else []
-        yield from (line for text in texts for line in _WRAPPER.wrap(text))
+        yield from (f"  {text}" for text in texts)
 
 
 def list_steps(release: Release, builds: Sequence[PlannedBuild], *, smoke_tests: bool) -> dict[str, list[str]]:

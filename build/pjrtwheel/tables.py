@@ -31,6 +31,9 @@ from pjrtwheel.errors import PinError, explain
 T = TypeVar("T")
 
 _SCALARS = {str: "a string", int: "an integer", float: "a number", bool: "true or false"}
+LINES = r"(?s).*"  # pattern of a string that may have several lines; any other one is a part of a line
+# Of all of them: nothing that a terminal obeys (C0, C1, directions), ends a line elsewhere, or is no text (surrogates).
+_TEXT = r"[^\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]*"
 
 
 class TableError(ValueError):
@@ -108,10 +111,12 @@ def read_json(kind: type[T], text: str | bytes, where: str = "", *, ignore_unkno
     """Read a JSON document; see `read`.
 
     Raises:
-        TableError: The text is not JSON, or its value does not fit.
+        TableError: The text is not JSON in UTF-8, has a key twice or a value that readers take differently, or does
+            not fit.
     """
     try:
-        value = json.loads(text)
+        decoded = text.decode() if isinstance(text, bytes) else text  # or `json` would take UTF-16 and UTF-32 as well
+        value = json.loads(decoded, object_pairs_hook=_unique_keys, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:  # also UnicodeDecodeError
         raise TableError(f"{_before(where)}not JSON: {error}") from error
     origin = typing.get_origin(kind) or object
@@ -212,7 +217,9 @@ def _read_value(kind: Any, value: object, where: str, pattern: str, *, lenient: 
     if origin is not None and issubclass(origin, Mapping):
         table = _expect(dict, value, where, "a table")
         return {
-            key: _read_value(arguments[1], item, _join(where, key), pattern, lenient=lenient)
+            _read_scalar(str, key, where, ""): _read_value(
+                arguments[1], item, _join(where, key), pattern, lenient=lenient
+            )
             for key, item in table.items()
         }
     if is_dataclass(kind):
@@ -220,17 +227,22 @@ def _read_value(kind: Any, value: object, where: str, pattern: str, *, lenient: 
     if issubclass(kind, Enum):
         return kind(_one_of(value, [member.value for member in kind], where))
     if issubclass(kind, Path):
-        return Path(_expect(str, value, where, "a string"))
+        return Path(_read_scalar(str, value, where, pattern))
     return _read_scalar(kind, value, where, pattern)
 
 
-def _read_scalar(kind: type, value: object, where: str, pattern: str) -> object:
+def _read_scalar(kind: type, value: object, where: str, pattern: str) -> Any:
     """Check a string, a number or a truth value; an integer will do for a number with a fraction."""
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         return float(value)
     found = _expect(kind, value, where, _SCALARS.get(kind, f"a {kind.__name__}"))
-    if pattern and isinstance(found, str) and not re.fullmatch(pattern, found):
-        raise TableError(f"{where}: {found!r} does not match {pattern!r}")
+    if isinstance(found, str):
+        for form, problem in (
+            (_TEXT, "has characters that are not text"),
+            (pattern or ".*", f"does not match {pattern!r}"),
+        ):
+            if not re.fullmatch(form, found, re.ASCII):
+                raise TableError(f"{_before(where)}{found!a} {problem}")
     return found
 
 
@@ -258,6 +270,19 @@ def _expect(kind: Any, value: object, where: str, name: str) -> Any:
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
         raise TableError(f"{_before(where)}expected {name}, found {_show(value)}")
     return value
+
+
+def _unique_keys(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """Return an object of JSON; of a key that occurs twice, readers take either value."""
+    table = dict(pairs)
+    if len(table) < len(pairs):
+        raise ValueError("an object has a key twice")
+    return table
+
+
+def _no_constant(name: str) -> None:
+    """Refuse NaN and Infinity, which Python reads and JSON does not have."""
+    raise ValueError(f"{name} is no value")
 
 
 def _show(value: object) -> str:

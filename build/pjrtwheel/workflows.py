@@ -7,7 +7,6 @@ as `{"cuda13": ["self-hosted", "h100"], "cuda13/linux_aarch64": ["self-hosted", 
 is that of the machines which CI runs on.
 """
 
-import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,6 +18,7 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS, REFERENCE
 from pjrtwheel.release.checks import list_bindings_alone, list_prebuilt
 from pjrtwheel.release.model import Release
+from pjrtwheel.tables import TableError, read_json
 
 # What GitHub calls its machines.
 _RUNNERS = {
@@ -170,11 +170,11 @@ def read_machines(text: str, backends: Collection[Backend]) -> Mapping[Place, tu
         UsageError: It is not of that form, or names a backend or platform that there is not.
     """
     try:
-        table = json.loads(text or "{}")
-    except ValueError as error:
-        raise UsageError("the variable for accelerators is not JSON", cause=str(error), remedy=_EXAMPLE) from error
-    if not isinstance(table, dict) or not all(map(_are_labels, table.values())):
-        raise UsageError("the variable for accelerators does not map backends to labels", remedy=_EXAMPLE)
+        table = read_json(dict[str, tuple[str, ...]], text or "{}")
+    except TableError as error:
+        raise UsageError("the variable for accelerators is damaged", cause=str(error), remedy=_EXAMPLE) from error
+    if not all(map(all, table.values())) or not all(table.values()):
+        raise UsageError("the variable for accelerators names a machine without labels", remedy=_EXAMPLE)
     names = {(name if "/" in name else f"{name}/{REFERENCE.name}"): labels for name, labels in table.items()}
     known = {f"{backend.name}/{platform}" for backend in backends for platform in backend.tags}
     if unknown := sorted(names.keys() - known):
@@ -182,11 +182,7 @@ def read_machines(text: str, backends: Collection[Backend]) -> Mapping[Place, tu
             f"the variable for accelerators names {', '.join(unknown)}, of which there are no wheels",
             remedy=f"known: {', '.join(sorted(known))}",
         )
-    return {(name.partition("/")[0], name.partition("/")[2]): tuple(labels) for name, labels in names.items()}
-
-
-def _are_labels(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(label, str) and label for label in value)
+    return {(name.partition("/")[0], name.partition("/")[2]): labels for name, labels in names.items()}
 
 
 def _list_places(release: Release, backends: Collection[Backend], selection: Selection) -> tuple[Place, ...]:

@@ -209,7 +209,7 @@ def _report_sample() -> bytes:
     report = Report(
         filename=_WHEEL, sha256="0" * 64, size=7,
         requires=("numpy>=2.0",), lock_id="a", provider="prebuilt", provenance={"sha256": "b"},
-        changes={"demo/lib.so": ("dropped .symtab",)}, stripped_bytes=3, findings={"demo/lib.so": ("wide",)},
+        changes={"demo/lib.so": ("dropped .symtab",)}, stripped_bytes=3,
         gpu_code=("sm_90",),
     )  # fmt: skip
     return report.to_json().encode()

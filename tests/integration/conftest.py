@@ -8,29 +8,23 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bazel_outputs import remove_outputs
-from package_index import serve_folder
-from pjrtwheel import tables
 from pjrtwheel.backend import Backend, find_backend, load_backends
-from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.dist_folder.folder import read_folder
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.venv import create_environment, find_uv, requirement_group
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
-from pjrtwheel.files import hash_file
 from pjrtwheel.release.known import choose_release, load_release
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
 from programs import run_tooling
-from release_entries import entry_of, link_wheels
+from release_entries import link_wheels
 from release_under_test import release_under_test
-from small_wheels import build_wheel, describe_wheel
 
 PLATFORM = "linux_x86_64"
 
@@ -325,25 +319,3 @@ def fake_libcuda(root: Path, session_folder: Path, request: pytest.FixtureReques
     flags = ("-std=gnu11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror")
     subprocess.run([compiler, *flags, "-o", str(folder / "libcuda.so.1"), str(source)], check=True)
     return folder
-
-
-@pytest.fixture(scope="session")
-def list_wheel() -> Callable[..., dict[str, Any]]:
-    """Return a function: a path and facts → a wheel with nothing but metadata there, and its entry in release.json."""
-    return write_small_wheel
-
-
-def write_small_wheel(
-    path: Path, requires: Sequence[str] = (), *, python: str = ">=3.12", gpu_code: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Write a wheel that says what it requires, and describe it."""
-    build_wheel(path.parent, describe_wheel(path.name, requires, python=python), name=path.name)
-    sha256, size = hash_file(path), path.stat().st_size
-    entry = entry_of(path.name, sha256=sha256, size=size, lock_id="ff", gpu_code=tuple(gpu_code))
-    return dict(tables.write(entry))
-
-
-@pytest.fixture(scope="session")
-def serve() -> Callable[..., AbstractContextManager[str]]:
-    """Return a context: a folder, and perhaps a handler of requests → the address of a server on loopback."""
-    return serve_folder

@@ -3,6 +3,7 @@
 """Real wheels as a release: attested, verified, and built again to the same bytes."""
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -13,7 +14,10 @@ from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.attest.reproduce import reproduce
 from pjrtwheel.attest.signature import load_public_key, load_signer
 from pjrtwheel.attest.verify import verify_release
-from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.dist_folder.folder import read_folder
+from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.venv import create_venv, find_uv
+from pjrtwheel.files import hash_file
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.tags import tag_of
 from signing_keys import make_key
@@ -41,6 +45,26 @@ def test_real_wheels_are_a_sound_release(attested: ReleaseFolder, built_wheels: 
     assert levels == {6}
     command = ["sha256sum", "--check", "--strict", "--quiet", "SHA256SUMS"]
     assert subprocess.run(command, cwd=attested.path, capture_output=True, check=True).stdout == b""
+
+
+def test_the_lock_of_a_release_installs_what_was_verified(
+    attested: ReleaseFolder, interpreter: Interpreter, tmp_path: Path
+) -> None:
+    """With the index that there is for all else; a wheel with other bytes is refused."""
+    folder = tmp_path / "copy"
+    shutil.copytree(attested.path, folder)
+    lock = folder / "pylock.cpu.toml"
+    assert attested.digests[lock.name] == hash_file(lock)
+    create_venv(interpreter, tmp_path / "venv")
+    command = [str(find_uv()), "pip", "sync", "--no-config", "--python", str(tmp_path / "venv"), str(lock)]
+    subprocess.run(command, capture_output=True, check=True)
+    code = "import jax, jaxlib.version as v; print(jax.devices()[0].platform, v.__version__)"
+    done = subprocess.run([tmp_path / "venv/bin/python", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["cpu", attested.statement.parameters.version.partition("+")[0]]
+    wheel = next(folder.glob("jaxlib_cpu-*.whl"))
+    wheel.write_bytes(wheel.read_bytes() + b"\0")
+    other = subprocess.run([*command, "--reinstall", "--no-cache"], capture_output=True, text=True, check=False)
+    assert (other.returncode, wheel.name in other.stderr) == (2, True)
 
 
 @pytest.mark.slow

@@ -6,21 +6,20 @@ Packages are small ones with the names of the real ones; the GPU code is that of
 """
 
 import json
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from folders import site_packages_of
-from package_index import run_installer
+from folders import installed_in, site_packages_of
+from package_index import run_installer, serve_folder
 from pjrtwheel.backend import load_backends
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_venv, find_uv
+from pjrtwheel.installs.tries import install_command, open_stage
 from pjrtwheel.products.auto import build_auto
 from pjrtwheel.products.index import write_index
+from release_entries import write_small_wheel
 from release_under_test import release_under_test
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
@@ -69,22 +68,19 @@ MACHINES = [
 
 
 @pytest.fixture(scope="module")
-def address(
-    root: Path,
-    list_wheel: Callable[..., dict[str, Any]],
-    serve: Callable[..., AbstractContextManager[str]],
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[str]:
+def address(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the address of an index with small packages for everything, and `jaxlib-auto` as we build it."""
     dist = tmp_path_factory.mktemp("dist")
     facts = json.loads((root / FACTS / f"{RELEASE.version}.json").read_text())
     known = {entry["name"]: entry for entry in facts["backends"]}
-    entries = [list_wheel(dist / f"{name}-py3-none-any.whl") for name in (f"jaxlib-{VERSION}", *NVIDIA)]
+    entries = [write_small_wheel(dist / f"{name}-py3-none-any.whl") for name in (f"jaxlib-{VERSION}", *NVIDIA)]
     for name, backend in load_backends(root).items():
         brings = [f'{BRINGS[name]}; extra == "with-cuda"'] if name in BRINGS else []
         for platform, tag in backend.tags.items():
             path = dist / f"{backend.distribution.replace('-', '_')}-{VERSION}-cp312-abi3-{tag}.whl"
-            entry = list_wheel(path, [f"jaxlib=={VERSION}", *brings], gpu_code=known[name]["code"].get(platform, []))
+            entry = write_small_wheel(
+                path, [f"jaxlib=={VERSION}", *brings], gpu_code=known[name]["code"].get(platform, [])
+            )
             if toolkit := known[name]["select"].get("toolkit"):
                 major, minor = map(int, toolkit.split("."))
                 entry["proof"]["pjrt_attributes"] = {"cuda_version": str(1000 * major + 10 * minor)}
@@ -92,15 +88,15 @@ def address(
     (dist / "release.json").write_text(json.dumps({"schema": 2, "wheels": entries}))
     build_auto(root, dist, RELEASE)
     write_index(dist, dist / "simple")
-    with serve(dist / "simple") as served:
+    with serve_folder(dist / "simple") as served:
         yield served
 
 
 def installed(folder: Path) -> dict[str, str]:
     """Return what was installed with jaxlib-auto and jaxlib."""
-    found = dict(path.name.removesuffix(".dist-info").split("-") for path in folder.glob("*.dist-info"))
-    assert found.pop("jaxlib_auto") == found.pop("jaxlib") == VERSION
-    return {name.replace("_", "-"): version for name, version in found.items()}
+    found = installed_in(folder)
+    assert found.pop("jaxlib-auto") == found.pop("jaxlib") == VERSION
+    return found
 
 
 def forced(cuda: str, capability: str) -> dict[str, str]:
@@ -125,12 +121,11 @@ def test_uv_takes_what_runs_on_the_machine(
     tmp_path: Path,
 ) -> None:
     """The variant, and through it the accelerator package with the bounds that the GPU needs."""
-    uv = find_uv()
     where = ("--python", interpreter.path, "--target", tmp_path / "site", "--python-platform", platform)
     options = ("--preview-features", "wheel-variants", "--index-url", address)
     # An empty PATH hides the nvidia-smi of a machine that has one.
     variables = {"PATH": str(tmp_path), **forced(cuda, capability)}
-    run_installer(uv, "pip", "install", *where, *options, "jaxlib-auto", variables=variables)
+    run_installer(find_uv(), "pip", "install", *where, *options, "jaxlib-auto", variables=variables)
     assert installed(tmp_path / "site") == expected
 
 
@@ -140,9 +135,6 @@ def test_installers_without_variants_take_the_cpu(
 ) -> None:
     """They see the plain wheel only, whatever the machine has."""
     python = create_venv(interpreter, tmp_path / "venv")
-    pip = (sys.executable, "-m", "pip", "--python", python, "install", "--no-input")
-    uv = (find_uv(), "pip", "install", "--python", python)
-    run_installer(
-        *(pip if installer == "pip" else uv), "--index-url", address, "jaxlib-auto", variables=forced("13.0", "9.0")
-    )
+    command = install_command(installer, open_stage(address), python, ["jaxlib-auto"])
+    run_installer(*command, variables=forced("13.0", "9.0"))
     assert installed(site_packages_of(python)) == CPU

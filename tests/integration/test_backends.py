@@ -14,10 +14,8 @@ import pytest
 
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.bazel.invoke import BuildRequest, build
-from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.model import Release
-from programs import run_tooling
 
 pytestmark = pytest.mark.integration
 
@@ -73,11 +71,3 @@ def test_library_of_ones_own_takes_the_pinned_kernels(
     assert kernels[0] == kernels[1]
     assert provenance["provider"].startswith("file-")
     assert [entry["python"] for entry in provenance["kernels"]] == list(release.kernels("cuda12", PLATFORM))
-
-
-def test_wheel_without_a_library_takes_none(root: Path, compile_library: Callable[..., Path], tmp_path: Path) -> None:
-    """A library that would go nowhere is refused before anything is built."""
-    library = compile_library("own.so", root / STUB)
-    done = run_tooling(root, "build", "tpu", "--root", root, "--dist", tmp_path / "dist", "--xla", library)
-    assert (done.returncode, list(tmp_path.iterdir())) == (UsageError.exit_code, [])
-    assert "backend tpu carries no library" in done.stderr

@@ -138,7 +138,7 @@ def test_only_what_changed_is_built_again(build_source: Build, checkout: Path) -
     """No change, or one of the front end: no action; one of the loader: a wheel assembled, nothing compiled."""
     build_source("linux_x86_64")
     assert build_source("linux_x86_64").log.actions == ()
-    for module in ("build.py", "cli/build.py", "bazel/invoke.py", "prove/smoke.py"):
+    for module in ("build.py", "cli/build.py", "bazel/invoke.py", "prove/on_python.py"):
         with (checkout / "build/pjrtwheel" / module).open("a") as file:
             file.write("# changed\n")
     assert build_source("linux_x86_64").log.actions == ()

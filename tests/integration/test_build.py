@@ -17,7 +17,7 @@ from pjrtwheel.backend import find_backend
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch.cache import cache_root
-from pjrtwheel.prove.smoke import run_program
+from pjrtwheel.prove.on_python import run_program
 from pjrtwheel.record.proofs import Outcome
 from pjrtwheel.release.model import Release
 from programs import run_tooling

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import abacus_backend
-from abacus_backend import FOLLOWING_UPSTREAM, add_aarch64
+from abacus_backend import FOLLOWING_UPSTREAM, INPUTS, add_aarch64
 from folders import write_files
 from package_index import make_index, put_wheel
 from pjrtwheel.cli import main
@@ -18,13 +18,6 @@ from pjrtwheel.release.known import list_releases, load_release
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
-INPUTS = """
-[[input]]
-key = "bindings.{python}.{platform}"
-project = "jaxlib"
-version = "{release}"
-platforms = ["linux_x86_64", "linux_aarch64"]
-"""
 BACKEND = add_aarch64(abacus_backend.BACKEND) + FOLLOWING_UPSTREAM + '[jaxlib_extras]\nabacus = ["with-beads"]\n'
 X86, ARM = "manylinux_2_27_x86_64", "manylinux_2_27_aarch64"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from console_blocks import alike, shown
-from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.dist_folder.folder import read_folder
 from pjrtwheel.errors import FetchError
 from pjrtwheel.files import hash_file
 from pjrtwheel.record.proofs import Level

@@ -3,7 +3,6 @@
 """JAX programs on the installed wheels: callbacks, FFI targets and the client's configuration."""
 
 import ast
-import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from pjrtwheel.release.model import Release
-from programs import run_code
+from programs import free_port, run_code
 
 pytestmark = pytest.mark.integration
 
@@ -209,11 +208,8 @@ answer = [take(offset, copy) for offset in (0, 16) for copy in (None, True)]
 
 def test_several_processes_get_the_built_in_client(evaluate: Callable[..., Any]) -> None:
     """With one line that says so."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
     program = f"""
-jax.distributed.initialize("127.0.0.1:{port}", 1, 0)
+jax.distributed.initialize("127.0.0.1:{free_port()}", 1, 0)
 answer = (on_plugin(), float(jnp.linalg.det(jnp.eye(3))))
 """
     answer, log = evaluate(program)

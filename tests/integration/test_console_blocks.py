@@ -16,11 +16,10 @@
 import os
 import shlex
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -28,7 +27,8 @@ import pytest
 
 from console_blocks import Block, find_blocks, find_runs, matches, replace_in, run_block
 from folders import write_program
-from pjrtwheel.dist_folder.merge import merge_folders
+from package_index import serve_folder
+from pjrtwheel.dist_folder.folder import merge_folders
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import find_uv
@@ -37,6 +37,7 @@ from pjrtwheel.products.index.closure import read_closure
 from pjrtwheel.products.pure_python import build_selector
 from pjrtwheel.release.known import list_releases
 from pjrtwheel.release.model import Release
+from programs import free_port
 from release_under_test import ROOT
 from session_stand_in import put_stand_in
 
@@ -71,9 +72,7 @@ def finished_wheels(built_wheels: Path, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.fixture
-def clone(
-    finished_wheels: Path, release: Release, interpreter: Interpreter, serve: Callable[..., AbstractContextManager[str]]
-) -> Iterator[Setup]:
+def clone(finished_wheels: Path, release: Release, interpreter: Interpreter) -> Iterator[Setup]:
     """Return what makes a clone with finished wheels, and an active environment."""
     with ExitStack() as stack:
 
@@ -88,7 +87,7 @@ def clone(
             venv, (selector,) = folder / "venv", (folder / "dist").glob("jaxlib_select-*.whl")
             subprocess.run([find_uv(), "venv", "--quiet", "--seed", "--python", interpreter.path, venv], check=True)
             subprocess.run([venv / "bin/pip", "install", "--quiet", "--no-index", "--no-deps", selector], check=True)
-            address = stack.enter_context(serve(folder / "index"))
+            address = stack.enter_context(serve_folder(folder / "index"))
             here = Path(interpreter.path).parent  # under its own name, such as python3.12
             return environment(
                 venv / "bin", here, VIRTUAL_ENV=str(venv), **{ADDRESS: address, RELEASE: release.version}
@@ -148,19 +147,13 @@ def received() -> Setup:
     return make
 
 
-def _free_port() -> int:
-    with socket.socket() as server:
-        server.bind(("127.0.0.1", 0))
-        return int(server.getsockname()[1])
-
-
 def run_in(block: Block, folder: Path, request: pytest.FixtureRequest) -> list[tuple[str, str]]:
     """Run a block in the folder that it names; return what each command shows, and what it printed."""
     folder.mkdir()
     make: Setup = request.getfixturevalue(block.setup)
     environ = make(folder)
     block = replace_in(block, INDEX, environ.get(ADDRESS, INDEX))
-    block = replace_in(block, PORT, str(_free_port()))  # others may have taken it
+    block = replace_in(block, PORT, str(free_port()))  # others may have taken it
     for known in list_releases(ROOT) if RELEASE in environ else ():  # a page may have been written for another
         block = replace_in(block, known, environ[RELEASE])
     printed = (text.replace(str(folder), "") for text in run_block(block, folder, environ))

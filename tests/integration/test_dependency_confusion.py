@@ -6,16 +6,15 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from console_blocks import find_blocks
-from folders import site_packages_of, write_program
-from package_index import NotingHandler, run_installer
+from folders import installed_in, site_packages_of, write_program
+from package_index import NotingHandler, run_installer, serve_folder
 from pjrtwheel.backend import load_backends
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_venv, find_uv
@@ -73,9 +72,7 @@ def put_on(index: Path, name: str, *requires: str) -> None:
 
 
 @pytest.fixture
-def main_index(
-    serve: Callable[..., AbstractContextManager[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[str]:
+def main_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Return the address of the machine's index, with a small `jax`, upstream's jaxlib, and what somebody else put."""
     put_on(tmp_path / "main", f"jax-{RELEASE}-py3-none-any.whl", f"jaxlib=={RELEASE}", "numpy")
     put_on(tmp_path / "main", f"jaxlib-{RELEASE}-py3-none-any.whl", "numpy")
@@ -84,7 +81,7 @@ def main_index(
     for name in [name for name in os.environ if name.startswith("PIP_")]:
         monkeypatch.delenv(name)
     NotingHandler.asked.clear()
-    with serve(tmp_path / "main", NotingHandler) as served:
+    with serve_folder(tmp_path / "main", NotingHandler) as served:
         address = served.replace("//", "//me:secret@")  # as companies have it
         monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
         monkeypatch.setenv("PIP_INDEX_URL", address)
@@ -112,10 +109,8 @@ def machine(main_index: str, interpreter: Interpreter, tmp_path: Path) -> dict[s
 
 
 def installed(folder: Path) -> dict[str, str]:
-    """Return name and version of all that is installed in the environment of a folder."""
-    site = site_packages_of(folder / "venv/bin/python")
-    found = (path.name.removesuffix(".dist-info").split("-") for path in site.glob("*.dist-info"))
-    return {name.replace("_", "-"): version for name, version in found}
+    """Return what is installed in the environment of a folder."""
+    return installed_in(site_packages_of(folder / "venv/bin/python"))
 
 
 def test_the_attack_works_where_two_indexes_are_asked(
@@ -139,14 +134,11 @@ def test_copies_do_without_the_main_index(machine: dict[str, str], interpreter: 
 
 
 def test_documented_installations_bring_nothing_of_the_main_index_under_our_names(
-    machine: dict[str, str],
-    serve: Callable[..., AbstractContextManager[str]],
-    interpreter: Interpreter,
-    tmp_path: Path,
+    machine: dict[str, str], interpreter: Interpreter, tmp_path: Path
 ) -> None:
     """Those of each form, for the CPU; all else comes from there by the links of our index."""
     folder, ran = str(tmp_path), {"pip": 0, "uv": 0, "python": 0}
-    with serve(tmp_path / "dist/simple") as index:
+    with serve_folder(tmp_path / "dist/simple") as index:
         forms = {
             tuple(INDEX.sub(index, for_cpu(word)).replace("$PWD", folder) for word in words)
             for words in documented()

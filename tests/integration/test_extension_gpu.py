@@ -39,18 +39,6 @@ def last_call(path):
 
 VISIBLE = '__attribute__((visibility("default")))'
 
-# Version functions in all forms there are, and what goes wrong with them.
-VERSIONS = """
-#include <stddef.h>
-#define EXPORT __attribute__((visibility("default")))
-EXPORT size_t as_size(void) { return 91002; }
-EXPORT int as_int(void) { return 12090; }
-EXPORT int by_pointer(int *version) { *version = 11401; return 0; }
-EXPORT int by_properties(int property, int *value) { *value = (int[]){12, 9, 1}[property]; return 0; }
-EXPORT int fails(int *version) { *version = 1; return 35; }
-EXPORT int fails_late(int property, int *value) { *value = 1; return property == 2 ? 7 : 0; }
-"""
-
 
 @pytest.fixture(scope="module")
 def run(wheel_python: Path) -> Run:
@@ -76,11 +64,9 @@ def gpu_plugin(root: Path, compile_library: Callable[..., Path]) -> Callable[[in
 
 
 @pytest.fixture(scope="module")
-def versions(tmp_path_factory: pytest.TempPathFactory, compile_library: Callable[..., Path]) -> Path:
-    """Return a library with version functions."""
-    source = tmp_path_factory.mktemp("versions") / "versions.c"
-    source.write_text(VERSIONS, "utf-8")
-    return compile_library("libversions.so.1", source)
+def versions(root: Path, compile_library: Callable[..., Path]) -> Path:
+    """Return a library with version functions; see tests/data/versions.c."""
+    return compile_library("libversions.so.1", root / "tests/data/versions.c")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,6 +17,7 @@ from pjrtwheel.environment.venv import find_uv, needs_of
 from pjrtwheel.fetch import unpack_wheel
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
+from release_entries import write_small_wheel
 
 pytestmark = pytest.mark.integration
 
@@ -45,8 +45,7 @@ def libraries(
         unpack_wheel(wheel, folder, ["*.py"])
         environ = clean_environ(PYTHONPATH=str(folder))
         command = [sys.executable, "-c", TABLE, package]
-        result = subprocess.run(command, capture_output=True, text=True, check=True, env=environ)
-        return [(soname, project) for soname, project in json.loads(result.stdout)]
+        return [(soname, project) for soname, project in json.loads(subprocess.check_output(command, env=environ))]
 
     return table
 
@@ -54,7 +53,6 @@ def libraries(
 @pytest.fixture(scope="module")
 def resolve(
     backend_wheels: Callable[[str], Path],
-    list_wheel: Callable[..., dict[str, Any]],
     interpreter: Interpreter,
     release: Release,
     tmp_path_factory: pytest.TempPathFactory,
@@ -68,17 +66,14 @@ def resolve(
         folder, machine = tmp_path_factory.mktemp("links"), platform.removeprefix("linux_")
         for wheel in backend_wheels(backend).glob("*.whl"):
             if parse_name(wheel.name).fits(interpreter.tag):
-                list_wheel(folder / wheel.name.replace("x86_64", machine), needs_of(wheel))
+                write_small_wheel(folder / wheel.name.replace("x86_64", machine), needs_of(wheel))
         command = [str(find_uv()), "pip", "compile", "-", "--quiet", "--no-header", "--no-annotate"]
         command += [f"--python={interpreter.path}", f"--python-platform={PLATFORMS[platform]}"]
         command += ["--only-binary=:all:", f"--find-links={folder}"]
         wanted = [f"jax=={release.version}", f"jaxlib[{backend}]=={release.version}", *requirements]
         environ = clean_environ(UV_PYTHON_DOWNLOADS="never")
-        result = subprocess.run(
-            command, input="\n".join(wanted), capture_output=True, text=True, check=False, env=environ
-        )
-        assert result.returncode == 0, result.stderr
-        pinned = [line.split("==") for line in result.stdout.split() if "==" in line]
+        said = subprocess.check_output(command, input="\n".join(wanted), text=True, env=environ)
+        pinned = [line.split("==") for line in said.split() if "==" in line]
         return {project: version.split(";")[0].strip() for project, version in pinned}
 
     return ask

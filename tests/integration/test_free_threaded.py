@@ -66,10 +66,7 @@ def find_first(tags: tuple[str, ...]) -> Interpreter:
 
 @pytest.fixture(scope="module")
 def python(
-    release: Release,
-    built_wheels: Path,
-    install_wheels: Callable[..., Path],
-    tmp_path_factory: pytest.TempPathFactory,
+    release: Release, built_wheels: Path, install_wheels: Callable[..., Path], tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
     """Return the Python of an environment with our wheels, of a free-threaded one that the release has."""
     interpreter = find_first(tuple(tag for tag in release.pythons("linux_x86_64") if tag.endswith("t")))

@@ -5,20 +5,19 @@
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from package_index import NotingHandler, run_installer
+from package_index import NotingHandler, run_installer, serve_folder
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_environment, find_uv, requirement_group
 from pjrtwheel.fetch import cache_root
 from pjrtwheel.products.index import write_index
 from pjrtwheel.release.model import Release
+from release_entries import write_small_wheel
 
 pytestmark = pytest.mark.integration
 
@@ -64,11 +63,11 @@ def bench(
 
 
 @pytest.fixture
-def address(built_wheels: Path, serve: Callable[..., AbstractContextManager[str]], tmp_path: Path) -> Iterator[str]:
+def address(built_wheels: Path, tmp_path: Path) -> Iterator[str]:
     """Return the address of a static index of our real wheels."""
     write_index(built_wheels, tmp_path / "simple")
     NotingHandler.asked.clear()
-    with serve(tmp_path / "simple", NotingHandler) as address:
+    with serve_folder(tmp_path / "simple", NotingHandler) as address:
         yield address
 
 
@@ -92,20 +91,18 @@ def test_the_installed_pair_has_no_broken_requirements(bench: Bench, address: st
 
 
 @pytest.fixture
-def two_sets(
-    list_wheel: Callable[..., dict[str, Any]], serve: Callable[..., AbstractContextManager[str]], tmp_path: Path
-) -> Iterator[str]:
+def two_sets(tmp_path: Path) -> Iterator[str]:
     """Return the address of an index with small wheels of two releases."""
     folder = tmp_path / "two"
     folder.mkdir()
     entries = []
     for version in ("1.1+split.1", "1.2+split.1"):
         extra = f'jaxlib-abacus=={version}; extra == "abacus"'
-        entries.append(list_wheel(folder / f"jaxlib-{version}-py3-none-any.whl", [extra]))
-        entries.append(list_wheel(folder / f"jaxlib_abacus-{version}-py3-none-any.whl", [f"jaxlib=={version}"]))
+        entries.append(write_small_wheel(folder / f"jaxlib-{version}-py3-none-any.whl", [extra]))
+        entries.append(write_small_wheel(folder / f"jaxlib_abacus-{version}-py3-none-any.whl", [f"jaxlib=={version}"]))
     (folder / "release.json").write_text(json.dumps({"schema": 2, "wheels": entries}))
     write_index(folder, folder / "simple")
-    with serve(folder / "simple", NotingHandler) as address:
+    with serve_folder(folder / "simple", NotingHandler) as address:
         yield address
 
 

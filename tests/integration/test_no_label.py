@@ -20,7 +20,7 @@ from pjrtwheel.pin import render_release
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.products.facts import code_of_record, format_facts, make_facts, read_old
 from pjrtwheel.products.index import write_index
-from pjrtwheel.prove.smoke import run_program
+from pjrtwheel.prove.on_python import run_program
 from pjrtwheel.record.entries import read_entries
 from pjrtwheel.record.proofs import Outcome
 from pjrtwheel.release.model import Release
@@ -88,15 +88,8 @@ def test_the_selector_asks_for_the_plain_version(python: Path, owners: Release, 
     said = {}
     for command in ("resolve", "doctor"):
         arguments = ["jax", "--release", owners.version, "--backend", "cpu"] if command == "resolve" else []
-        done = subprocess.run(
-            [str(python), "-m", "jaxlib_select", command, *arguments, "--json"],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=tmp_path,
-            env=clean_environ(PYTHONPATH=str(tmp_path / "selector")),
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        said[command] = json.loads(done.stdout)
+        words = [python, "-m", "jaxlib_select", command, *arguments, "--json"]
+        environ = clean_environ(PYTHONPATH=str(tmp_path / "selector"))
+        said[command] = json.loads(subprocess.check_output(words, cwd=tmp_path, env=environ))
     assert f"jaxlib-cpu=={owners.version}" in json.dumps(said["resolve"])
     assert said["doctor"]["findings"] == []

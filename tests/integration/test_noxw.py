@@ -34,9 +34,8 @@ def wrapper(root: Path, tmp_path: Path) -> Path:
 
 def call(wrapper: Path, *words: str, within: Path) -> subprocess.CompletedProcess[str]:
     """Run the wrapper in a folder."""
-    return subprocess.run(
-        [sys.executable, str(wrapper), *words], cwd=within, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, str(wrapper), *words]
+    return subprocess.run(command, cwd=within, capture_output=True, text=True, check=False)
 
 
 def test_backends_are_its_directories(wrapper: Path, tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,9 +18,10 @@ from urllib.parse import unquote
 import pytest
 
 from bazel_outputs import remove_outputs
+from package_index import serve_folder
 from pjrtwheel.backend import load_backends
 from pjrtwheel.binaries import read_library
-from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.dist_folder.folder import read_folder
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, find_uv
@@ -172,17 +172,13 @@ def test_the_metadata_is_the_same_for_all_systems(dist: Path) -> None:
 
 @pytest.fixture(scope="module")
 def project(
-    dist: Path,
-    serve: Callable[..., AbstractContextManager[str]],
-    release: Release,
-    interpreter: Interpreter,
-    tmp_path_factory: pytest.TempPathFactory,
+    dist: Path, release: Release, interpreter: Interpreter, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Path]:
     """Return a locked project of users of all systems: our index first, and then the public one."""
     folder = tmp_path_factory.mktemp("project")
     minor = int(interpreter.tag[3:])
     write_index(dist, dist / "simple", closure=read_closure)
-    with serve(dist) as address:
+    with serve_folder(dist) as address:
         (folder / "pyproject.toml").write_text(f"""
 [project]
 name = "demo"
@@ -238,8 +234,8 @@ def test_linux_gets_jaxlib_and_plugin_of_one_set(project: Path, interpreter: Int
     assert len(set(locks.values())) == 1
     code = "import jax; print(jax.devices()[0].client.platform_version, jax.jit(lambda x: x + 1)(1))"
     python = tmp_path / "venv/bin/python"
-    result = subprocess.run([python, "-I", "-c", code], capture_output=True, text=True, check=True, env=clean_environ())
-    assert result.stdout.splitlines()[-1].endswith(" 2")
+    said = subprocess.check_output([python, "-I", "-c", code], text=True, env=clean_environ())
+    assert said.splitlines()[-1].endswith(" 2")
 
 
 @pytest.mark.parametrize("platform", TARGETS)
@@ -259,10 +255,8 @@ def test_pip_takes_ours_for_linux(project: Path, interpreter: Interpreter, tmp_p
     python = create_venv(interpreter, tmp_path / "venv")
     command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--dry-run", "--quiet", "--report=-"]
     wanted = tomllib.loads((project / "pyproject.toml").read_text())["project"]["dependencies"]
-    result = subprocess.run(
-        [*command, "--index-url", index["url"], *wanted], capture_output=True, text=True, check=True
-    )
-    chosen = {item["metadata"]["name"]: item["download_info"]["url"] for item in json.loads(result.stdout)["install"]}
+    report = json.loads(subprocess.check_output([*command, "--index-url", index["url"], *wanted]))
+    chosen = {item["metadata"]["name"]: item["download_info"]["url"] for item in report["install"]}
     assert {name for name in chosen if name.startswith("jaxlib")} == {"jaxlib", "jaxlib-cpu"}
     assert all(chosen[name].startswith(index["url"]) for name in ("jaxlib", "jaxlib-cpu"))
     assert _platform(unquote(chosen["jaxlib"].rsplit("/", 1)[1])) == "linux_x86_64"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import abacus_backend
-from abacus_backend import FOLLOWING_UPSTREAM, add_aarch64
+from abacus_backend import FOLLOWING_UPSTREAM, INPUTS, add_aarch64
 from folders import write_files
 from package_index import COMMIT, make_index, put_wheel
 from pjrtwheel.errors import PinError, UsageError
@@ -18,13 +18,6 @@ from pjrtwheel.release.model import Absent, Pin, Release
 
 pytestmark = pytest.mark.integration
 
-INPUTS = """
-[[input]]
-key = "bindings.{python}.{platform}"
-project = "jaxlib"
-version = "{release}"
-platforms = ["linux_x86_64"]
-"""
 BACKEND = abacus_backend.BACKEND + FOLLOWING_UPSTREAM + "same_major = true\n"
 BEADS = 'beads>=5.1; extra == "with-beads"'
 OVERRIDE = '["1.2.3".abacus]\nversion = "1.2.2"\nreason = "its library of 1.2.3 is late"\n'
@@ -38,7 +31,7 @@ KERNELS = "abacus_plugin-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl"
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     """Return a repository with one backend, in a path with a space and a letter beyond ASCII."""
-    files = {"releases/inputs.toml": INPUTS, "plugins/abacus/backend.toml": BACKEND}
+    files = {"releases/inputs.toml": INPUTS.replace(', "linux_aarch64"', ""), "plugins/abacus/backend.toml": BACKEND}
     return write_files(tmp_path / "ein Dépôt", files)
 
 

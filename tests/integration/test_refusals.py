@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from folders import replace_file, rewrite_lock, site_packages_of
+from folders import cut_file, replace_file, rewrite_lock, site_packages_of
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import install
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
@@ -48,38 +48,15 @@ def other_lock(site: Path) -> None:
     rewrite_lock(site / "jaxlib_cpu" / "release_lock.json", lock_id="0" * 32)
 
 
-def truncated_library(site: Path) -> None:
-    """Cut the library in half, as a broken download would."""
-    library = site / "jaxlib_cpu" / "pjrt_c_api_cpu_plugin.so"
-    content = library.read_bytes()
-    replace_file(library, content[: len(content) // 2])
-
-
-def empty_library(site: Path) -> None:
-    """Leave nothing of the library but its name."""
-    replace_file(site / "jaxlib_cpu" / "pjrt_c_api_cpu_plugin.so", b"")
-
-
-def deleted_library(site: Path) -> None:
-    """Remove the library."""
-    (site / "jaxlib_cpu" / "pjrt_c_api_cpu_plugin.so").unlink()
-
-
-def deleted_extension(site: Path) -> None:
-    """Remove the extension."""
-    (site / "jaxlib_cpu" / "pjrt" / "_pjrt.abi3.so").unlink()
-
-
 @pytest.mark.parametrize(
     ("damage", "error", "remedy"),
     [
         (other_version, "VersionMismatchError", REMEDY.replace(VERSION, "1.2.3")),
         (other_lock, "LockMismatchError", REMEDY),
-        (truncated_library, "LibraryDamagedError", REMEDY),
-        (empty_library, "LibraryDamagedError", REMEDY),
-        (deleted_library, "LibraryMissingError", REMEDY),
-        (deleted_extension, "LibraryDamagedError", REMEDY),
+        (lambda site: cut_file(site / "jaxlib_cpu/pjrt_c_api_cpu_plugin.so"), "LibraryDamagedError", REMEDY),
+        (lambda site: (site / "jaxlib_cpu/pjrt/_pjrt.abi3.so").unlink(), "LibraryDamagedError", REMEDY),
     ],
+    ids=["other version", "other lock", "half a library", "no extension"],
 )
 def test_a_wrong_plugin_is_refused(
     python: Path, tmp_path: Path, damage: Callable[[Path], None], error: str, remedy: str

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.dist_folder.folder import read_folder
 from pjrtwheel.platforms import REFERENCE
 from pjrtwheel.record.entries import RELEASE_FILENAME
 from pjrtwheel.release.model import Release

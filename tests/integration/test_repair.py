@@ -60,13 +60,13 @@ def run(*arguments: str | Path) -> str:
     return result.stdout
 
 
-def repair(library: Path) -> tuple[Path, tuple[str, ...], tuple[str, ...]]:
-    """Write a repaired copy next to a library; return it, the changes and the findings."""
+def repair(library: Path) -> tuple[Path, tuple[str, ...]]:
+    """Write a repaired copy next to a library; return it and the changes."""
     copy = library.with_suffix(".repaired.so")
     with library.open("rb") as file, copy.open("wb") as target:
         plan = plan_repair(read_image(file, library.name))
         target.writelines(read_chunks(file, plan.pieces, 1 << 20))
-    return copy, plan.changes, plan.findings
+    return copy, plan.changes
 
 
 def read(library: Path) -> ElfImage:
@@ -94,11 +94,12 @@ def test_strip_agrees_with_binutils(small: Path) -> None:
     """Sections and loaded bytes are those that strip leaves, except for the comment, which we drop too."""
     stripped = small.with_suffix(".stripped.so")
     run(tool("strip"), "--strip-unneeded", "--remove-section=.comment", "-o", stripped, small)
-    repaired, _, _ = repair(small)
+    repaired, _ = repair(small)
     assert set(read(repaired).names) == set(read(stripped).names)
     assert dict(loaded(repaired)) == dict(loaded(stripped)) == dict(loaded(small))
-    # binutils lets section names share their ends.
-    assert repaired.stat().st_size <= stripped.stat().st_size + 64
+    # binutils lets section names share their ends, and leaves no null entries of 64 bytes.
+    nulls = read(repaired).names.count("")
+    assert repaired.stat().st_size <= stripped.stat().st_size + 64 * nulls
     open_library(repaired)
 
 
@@ -107,7 +108,7 @@ def test_search_path_and_stack_as_patchelf_reads_them(small: Path) -> None:
     patchelf = tool("patchelf")
     run(patchelf, "--set-rpath", SEARCH_PATH, small)
     run(patchelf, "--set-execstack", small)
-    repaired, changes, _ = repair(small)
+    repaired, changes = repair(small)
     assert run(patchelf, "--print-rpath", repaired) == "$ORIGIN/../x\n"
     assert run(patchelf, "--print-execstack", repaired) == "execstack: -\n"
     assert changes[-2:] == (
@@ -119,15 +120,11 @@ def test_search_path_and_stack_as_patchelf_reads_them(small: Path) -> None:
 
 
 def test_library_that_patchelf_has_grown(small: Path) -> None:
-    """What patchelf appends is loaded and lies behind what strip would drop; it moves up, and still loads."""
-    comment = small.with_name("comment")
-    comment.write_bytes(os.urandom(300_000))
-    run(tool("objcopy"), f"--update-section=.comment={comment}", small)
+    """What patchelf appends is loaded: what lies in front of it stays, the search path is repaired, and it loads."""
     run(tool("patchelf"), "--set-rpath", SEARCH_PATH, small)
-    before = small.stat().st_size
-    repaired, changes, findings = repair(small)
-    assert (changes[0].partition(" (")[0], findings) == ("dropped .comment, .symtab, .strtab", ())
-    assert repaired.stat().st_size < before - 290_000
+    repaired, changes = repair(small)
+    assert changes == ("RUNPATH keeps 1 of 4 elements (2 absolute, 1 repeated): $ORIGIN/../x",)
+    assert dict(loaded(repaired)).keys() == dict(loaded(small)).keys()
     assert read(repaired).exports == read(small).exports
     assert run(tool("patchelf"), "--print-rpath", repaired) == "$ORIGIN/../x\n"
     assert run(tool("readelf"), "--all", "--wide", repaired)
@@ -138,7 +135,7 @@ def test_repaired_plugin_wheel_loads(root: Path, fetch: Callable[[str], Path], t
     """The whole upstream wheel goes through, no larger than before, and its library still is a PJRT plugin."""
     wheel = fetch(PLUGIN_PIN)
     report = repair_wheel(wheel, tmp_path)
-    assert (report.filename, report.findings) == (wheel.name, {})
+    assert report.filename == wheel.name
     assert report.size <= wheel.stat().st_size
     with zipfile.ZipFile(tmp_path / report.filename) as archive:
         library = Path(archive.extract(find_backend(root, "cpu").prebuilt.member, tmp_path / "unpacked"))

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from folders import site_packages_of, write_files
+from folders import site_packages_of, write_dist_info, write_files
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.release.model import Release
 from select_commands import lacking
@@ -85,9 +85,7 @@ def change_lock(site: Site) -> None:
 
 def announce_nothing(site: Site) -> None:
     """Leave metadata of a plugin whose files are gone."""
-    metadata = "Metadata-Version: 2.1\nName: jaxlib-gone\nVersion: 1\n"
-    announced = "[jax_plugins]\nx = jaxlib_gone\n"
-    write_files(site / "jaxlib_gone-1.dist-info", {"METADATA": metadata, "entry_points.txt": announced})
+    write_dist_info(site, "jaxlib-gone", "1", entry_points="[jax_plugins]\nx = jaxlib_gone\n")
 
 
 def let_plugin_raise(site: Site) -> None:

@@ -20,7 +20,7 @@ from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, install, requirement_group, wheelhouse
 from pjrtwheel.fetch import cache_root
-from pjrtwheel.prove.smoke import run_program
+from pjrtwheel.prove.on_python import run_program
 from pjrtwheel.record.proofs import Outcome
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name

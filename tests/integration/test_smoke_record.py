@@ -13,7 +13,7 @@ import pytest
 
 from pjrtwheel import cli
 from pjrtwheel.backend import find_backend
-from pjrtwheel.dist_folder.merge import read_folder
+from pjrtwheel.dist_folder.folder import read_folder
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.environment.venv import create_environment
 from pjrtwheel.errors import ProofError, UsageError

@@ -16,7 +16,7 @@ from pjrtwheel.backend import find_backend
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.venv import create_venv, install, requirement_group, wheelhouse
 from pjrtwheel.fetch import cache_root
-from pjrtwheel.prove.smoke import run_program
+from pjrtwheel.prove.on_python import run_program
 from pjrtwheel.record.proofs import Outcome
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name

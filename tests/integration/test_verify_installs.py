@@ -4,13 +4,12 @@
 
 import json
 import zipfile
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from console_blocks import alike, shown
+from package_index import serve_folder
 from pjrtwheel.abis import python_version
 from pjrtwheel.cli import main
 from pjrtwheel.environment.interpreters import Interpreter
@@ -34,13 +33,12 @@ def test_pip_and_uv_install_from_an_index(
     options: list[str],
     built_wheels: Path,
     release: Release,
-    serve: Callable[..., AbstractContextManager[str]],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """One line each, the versions of the set, and the results as JSON."""
     write_index(built_wheels, tmp_path / "simple", closure=read_closure)
-    with serve(tmp_path / "simple") as address:
+    with serve_folder(tmp_path / "simple") as address:
         assert main([*options, "--index", address, "--json", str(tmp_path / "results.json")]) == 0
         last = f"{release.set_version} from {address}: 2 passed, 0 failed, 0 skipped"
     said = capsys.readouterr().out.strip()

@@ -2,21 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `backend.toml` of an accelerator that exists only in tests, to which tables may be appended."""
 
-BACKEND = """
-distribution = "jaxlib-abacus"
-package = "jaxlib_abacus"
-summary = "XLA for the abacus"
-pjrt_name = "abacus"
-library = "abacus.so"
-python_tag = "cp312"
-exports = ["GetPjrtApi"]
-requires = []
-disable = "JAXLIB_ABACUS_DISABLE"
-[tags]
-linux_x86_64 = "manylinux_2_27_x86_64"
-[prebuilt]
-project = "abacus-pjrt"
-member = "abacus/abacus.so"
+from release_under_test import ROOT
+
+BACKEND = (ROOT / "tests/data/abacus_backend.toml").read_text("utf-8")
+
+INPUTS = """
+[[input]]
+key = "bindings.{python}.{platform}"
+project = "jaxlib"
+version = "{release}"
+platforms = ["linux_x86_64", "linux_aarch64"]
 """
 
 # Tables for kernels of its vendor's, and an extra that follows theirs.

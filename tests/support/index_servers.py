@@ -4,7 +4,6 @@
 
 import hashlib
 import os
-import socket
 import subprocess
 import sys
 import time
@@ -18,6 +17,7 @@ import requests
 
 from pjrtwheel.environment.venv import find_uv
 from pjrtwheel.fetch.cache import file_lock
+from programs import free_port
 
 USERNAME, PASSWORD = "releaser", "loopback-only"
 _GROUP = "index_servers"
@@ -71,7 +71,7 @@ def run_devpi(programs: Path, folder: Path) -> Iterator[Devpi]:
     """Run a new devpi-server with one user, and end it."""
     init = [str(programs / "devpi-init"), "--serverdir", str(folder), "--root-passwd", PASSWORD, "--no-root-pypi"]
     subprocess.run(init, check=True, capture_output=True)
-    port = _free_port()
+    port = free_port()
     command = [str(programs / "devpi-server"), "--serverdir", str(folder), "--host", "127.0.0.1", "--port", str(port)]
     url = f"http://127.0.0.1:{port}/"
     with _running(command, f"{url}+api", folder.with_suffix(".log")):
@@ -82,7 +82,7 @@ def run_devpi(programs: Path, folder: Path) -> Iterator[Devpi]:
 @contextmanager
 def run_simple_repository_server(programs: Path, index: Index, log: Path) -> Iterator[str]:
     """Run a server that adds metadata (PEP 658) to what another index has; the address of its simple repository API."""
-    port = _free_port()
+    port = free_port()
     command = [str(programs / "simple-repository-server"), "--host", "127.0.0.1", "--port", str(port), index.index_url]
     url = f"http://127.0.0.1:{port}/simple/"
     with _running(command, url, log):
@@ -116,10 +116,3 @@ def _wait(process: subprocess.Popen[bytes], url: str, log: Path) -> None:
 
 def _put(url: str, document: dict[str, Any], auth: tuple[str, str] | None = None) -> None:
     requests.put(url, json=document, auth=auth, timeout=30).raise_for_status()
-
-
-def _free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-        return port

@@ -3,6 +3,7 @@
 """Programs that are run by the Python of an environment under test, and commands of the tooling."""
 
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -23,6 +24,13 @@ def raised(function, *arguments):
     except Exception as error:
         return type(error).__name__, str(error)
 """
+
+
+def free_port() -> int:
+    """Return a port of loopback on which nobody listens."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
 
 
 def run_code(

@@ -58,7 +58,7 @@ def make_proof(
     level: Level,
     *pythons: PythonProof,
     backend: str | None = "cpu",
-    date: str = "one",
+    date: str = ORIGIN.date,
     targets: tuple[TargetProof, ...] = (),
 ) -> Proof:
     """Return a proof of some wheel."""

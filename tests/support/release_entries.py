@@ -2,16 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Entries of `release.json` for wheels that need not exist, proofs of them, and folders of wheels that do."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pjrtwheel import tables
 from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, PythonProof
 from pjrtwheel.wheel.names import parse_name
+from small_wheels import build_wheel, describe_wheel
 
 NO_PROOF = Proof(Level.STATIC, None, (), Origin(None, None, "0", ""))
 _DATE = "2026-11-21T09:40:00Z"
@@ -20,13 +22,22 @@ _DATE = "2026-11-21T09:40:00Z"
 def entry_of(filename: str, /, **changes: Any) -> Entry:
     """Return the entry of a wheel, as its name says and what is given; nothing was proven."""
     name = parse_name(filename)
-    named: dict[str, Any] = {"distribution": name.distribution, "version": name.version, "tags": (name.tag,)}
-    return replace(Entry(filename, "00", 1, "", **named, proof=NO_PROOF, other_proofs=()), **changes)
+    tags = tuple(sorted(map(str, name.tags)))
+    named: dict[str, Any] = {"distribution": name.distribution, "version": name.version, "tags": tags}
+    return replace(Entry(filename, "0" * 64, 1, "", **named, proof=NO_PROOF, other_proofs=()), **changes)
 
 
 def entry_at(path: Path, **changes: Any) -> Entry:
     """Return the entry of a wheel that is there, with its digest and size."""
     return entry_of(path.name, sha256=hash_file(path), size=path.stat().st_size, **changes)
+
+
+def write_small_wheel(
+    path: Path, requires: Sequence[str] = (), *, python: str = ">=3.12", gpu_code: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Write a wheel with nothing but metadata, and return its entry as `release.json` has it."""
+    build_wheel(path.parent, describe_wheel(path.name, requires, python=python), name=path.name)
+    return dict(tables.write(entry_at(path, lock_id="ff", gpu_code=tuple(gpu_code))))
 
 
 def link_wheels(source: Path, entries: Mapping[str, Entry], target: Path) -> Path:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +18,18 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.publish.destinations import Destination, DestinationKind, Place
 from pjrtwheel.publish.publication import Publication
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
-from pjrtwheel.record.origin import Origin
-from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.sets.tags import tag_of_wheel
 from pjrtwheel.tables import write_json
 from pjrtwheel.wheel.names import parse_name
-from release_entries import entry_at
+from release_entries import NO_PROOF, entry_at, origin_of
 from small_wheels import build_wheel, describe_wheel
 
 COMMIT = "1" * 40
 PLUGIN_TAG = "cp312-abi3-manylinux_2_27_x86_64"
 # Two Pythons, two plugins.
 WHEELS = (
-    "jaxlib-1.2.3+split.1-cp312-cp312-manylinux_2_27_x86_64.whl",
-    "jaxlib-1.2.3+split.1-cp313-cp313-manylinux_2_27_x86_64.whl",
-    f"jaxlib_abacus-1.2.3+split.1-{PLUGIN_TAG}.whl",
-    f"jaxlib_bead-1.2.3+split.1-{PLUGIN_TAG}.whl",
+    *(f"jaxlib-1.2.3+split.1-{python}-{python}-manylinux_2_27_x86_64.whl" for python in ("cp312", "cp313")),
+    *(f"jaxlib_{name}-1.2.3+split.1-{PLUGIN_TAG}.whl" for name in ("abacus", "bead")),
 )
 SELECTOR_WHEEL = "jaxlib_select-0.1.0-py3-none-any.whl"
 
@@ -82,18 +79,12 @@ def list_release(
         lock_id: Their lock.
         requires: What each of them requires, as `release.json` says.
     """
-    origin = Origin(commit, dirty=dirty, version="0.1.0", date="2026-11-22T00:00:00Z")
-    same = {
-        "lock_id": lock_id,
-        "requires": tuple(requires),
-        "proof": Proof(Level.STATIC, None, (), origin),
-        "built": origin,
-    }
-    entries = {path.name: entry_at(path, **same) for path in folder.glob("*.whl")}
-    (folder / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")
+    origin = origin_of(commit, dirty=dirty)
+    same = {"lock_id": lock_id, "requires": tuple(requires), "proof": replace(NO_PROOF, origin=origin), "built": origin}
+    listed = tuple(entry_at(path, **same) for path in sorted(folder.glob("*.whl")))
+    (folder / RELEASE_FILENAME).write_text(format_entries({entry.filename: entry for entry in listed}), "utf-8")
     made = {SUMS_FILENAME, BOM_FILENAME, STATEMENT_FILENAME}
     sums = {path.name: hash_file(path) for path in folder.iterdir() if path.name not in made}
-    listed = tuple(entries[name] for name in sorted(entries))
     found = ReleaseSet(tag_of_wheel(parse_name(listed[0].filename)), listed[0].version, None, listed)
     (folder / BOM_FILENAME).write_bytes(make_bom(found, folder))
     sums[BOM_FILENAME] = hash_file(folder / BOM_FILENAME)

@@ -1,14 +1,16 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which of the repository's releases the tests are about."""
+"""The repository, its backends, and which of its releases the tests are about."""
 
 import os
 from pathlib import Path
 
+from pjrtwheel.backend import load_backends
 from pjrtwheel.release.known import choose_release
 from pjrtwheel.release.model import Release
 
 ROOT = Path(__file__).resolve().parents[2]
+BACKENDS = load_backends(ROOT)
 
 
 def release_under_test() -> Release:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from folders import site_packages_of
+from folders import installed_in, site_packages_of
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import create_venv, find_uv
@@ -118,8 +118,7 @@ class Bench:
 def installed(python: Path) -> dict[str, str]:
     """Return the versions of what is installed in an environment, jaxlib's with its lock's build."""
     site = site_packages_of(python)
-    names = [path.name.removesuffix(".dist-info").split("-") for path in site.glob("*.dist-info")]
-    found = {name.replace("_", "-"): version for name, version in names}
+    found = installed_in(site)
     if "jaxlib" in found:
         lock = site / "jaxlib/release_lock.json"
         found["jaxlib"] += f"-{json.loads(lock.read_text())['build']}" if lock.exists() else "-none"

@@ -9,11 +9,12 @@ import re
 import shutil
 import sys
 import sysconfig
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from folders import write_dist_info
 from jaxlib_select.apply.installer import pip_installer
 from jaxlib_select.choose.decision import Candidate, Decision
 from jaxlib_select.doctor.choice import Surroundings
@@ -22,9 +23,10 @@ from jaxlib_select.doctor.report import Report
 from jaxlib_select.facts import OURS, UPSTREAM, Facts
 from jaxlib_select.installed.environment import Environment, read_environment
 from jaxlib_select.machine.model import Machine
+from loaders import put_loader
 from machines import PLAIN
-from pjrtwheel.backend import load_backends
-from small_libraries import loadable_elf
+from release_under_test import BACKENDS
+from small_libraries import build_elf, loadable_elf
 
 PYTHON = Path("/venv/bin/python")
 CUDA13 = Decision(
@@ -40,7 +42,6 @@ SOURCE = "add --index-url URL or --find-links DIR for our wheels"
 INSTALL_CUDA13 = "/venv/bin/python -m pip install jax==1.2.3 'jaxlib-cuda-13[with-cuda]==1.2.3'"
 SET = "jax==1.2.3 jaxlib==1.2.3"  # after which the plugins of 1.2.3 fit
 AGAIN = "--force-reinstall --no-deps jaxlib==1.2.3"
-BACKENDS = load_backends(Path(__file__).resolve().parents[2])
 
 # What NVIDIA's libraries are known by, and a module in place of our compiled extension, which opens any file.
 COMPONENTS = (
@@ -65,17 +66,13 @@ def library_version(*_): raise RuntimeError("it is made for a test")
 class Site:
     """A `site-packages` that is put together file by file; what is ours are the loaders of our wheels."""
 
-    def __init__(
-        self, folder: Path, elf: Callable[..., bytes], put_loader: Callable[[str, Path], Path], facts: Facts
-    ) -> None:
+    def __init__(self, folder: Path, facts: Facts) -> None:
         """Make the folders, empty; the doctor that looks at them knows these facts."""
         self.facts = facts
         self.folder = folder / "venv/lib/python3.13/site-packages"
         self.folder.mkdir(parents=True)
         self.root = folder / "root"
         self.root.mkdir()
-        self.elf = elf
-        self.put_loader = put_loader
 
     def write(self, path: str, content: str | bytes = "") -> Path:
         """Write one file, in the place of a link to one of the loaders' modules."""
@@ -89,13 +86,12 @@ class Site:
         self, name: str, version: str = "1.2.3", plugin: str = "", record: str = "", requires: Sequence[str] = ()
     ) -> None:
         """Write the metadata of a distribution."""
-        info = f"{name.replace('-', '_')}-{version}.dist-info"
         needs = "".join(f"Requires-Dist: {text}\n" for text in requires)
-        self.write(f"{info}/METADATA", f"Metadata-Version: 2.4\nName: {name}\nVersion: {version}\n{needs}")
+        points = f"[jax_plugins]\nit = {plugin}\n" if plugin else ""
+        write_dist_info(self.folder, name, version, metadata=needs, entry_points=points)
         if record:
+            info = f"{name.replace('-', '_')}-{version}.dist-info"
             self.write(f"{info}/RECORD", "".join(f"{line},,\n" for line in record.split()))
-        if plugin:
-            self.write(f"{info}/entry_points.txt", f"[jax_plugins]\nit = {plugin}\n")
 
     def jax(self, version: str = "1.2.3", jaxlib: str = "1.2.3", lock: str = "1" * 32) -> Site:
         """Install JAX and our jaxlib, or with an empty lock upstream's."""
@@ -108,19 +104,19 @@ class Site:
             self.write("jaxlib/release_lock.json", lock_text(jaxlib, lock))
         return self
 
-    def ours(self, name: str, *, lock: str = "1" * 32, libraries: bool = True, **elf: object) -> Site:
+    def ours(self, name: str, *, lock: str = "1" * 32, libraries: bool = True, **elf: Any) -> Site:
         """Install one of our plugins, with the libraries of its vendor."""
         backend = BACKENDS[name]
         self.distribution(backend.distribution, plugin=backend.package)
-        self.put_loader(name, self.folder)
+        put_loader(name, self.folder)
         self.write(f"{backend.package}/release_lock.json", lock_text("1.2.3", lock))
-        self.write(f"{backend.package}/{backend.library}", self.elf(**elf))
+        self.write(f"{backend.package}/{backend.library}", build_elf(**elf))
         self.write(f"{backend.package}/pjrt/_pjrt.py", EXTENSION)
         if backend.kernels is not None:
-            self.write(f"{backend.kernels.package}/_solver{sysconfig.get_config_var('EXT_SUFFIX')}", self.elf())
+            self.write(f"{backend.kernels.package}/_solver{sysconfig.get_config_var('EXT_SUFFIX')}", build_elf())
         text = (self.folder / backend.package / "toolkit.py").read_text("utf-8") if "cuda" in name else ""
         for soname, folder in re.findall(r'NvidiaLibrary\("([^"]+)", "([^"]+)"', text) if libraries else ():
-            self.write(f"nvidia/{folder}/lib/{soname}", self.elf(exports=COMPONENTS))
+            self.write(f"nvidia/{folder}/lib/{soname}", build_elf(exports=COMPONENTS))
         return self
 
     def upstream(
@@ -165,7 +161,7 @@ class Site:
 
     def library(self, path: str, **options: Any) -> Path:
         """Write a library as the loaders read it."""
-        return self.write(path, self.elf(**options))
+        return self.write(path, build_elf(**options))
 
     def linkable(self, path: str, *symbols: str) -> Path:
         """Write a library as the dynamic linker takes it."""

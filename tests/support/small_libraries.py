@@ -7,6 +7,7 @@ import platform
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pjrtwheel.elf.layout import FileHeader, SectionHeader, Segment
 
@@ -114,6 +115,11 @@ def build_elf(
     )
     records = [header.pack(), *(segment.pack() for segment in segments), body, *(entry.pack() for entry in headers)]
     return b"\x7fELF\x02\x01\x01".ljust(16, b"\0") + b"".join(records)
+
+
+def bare_elf(**options: Any) -> bytes:
+    """Return a library that holds nothing unneeded."""
+    return build_elf(symbols=b"", comment=b"", **options)
 
 
 def _place_sections(table: Sequence[_Section], position: int) -> tuple[bytes, list[SectionHeader]]:

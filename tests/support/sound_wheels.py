@@ -3,17 +3,16 @@
 """A `dist/` of wheels that verification finds sound, with RECORD, lock and bill of materials, and its repository."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from folders import write_files
-from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
+from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
-from pjrtwheel.release.model import Release, read_release
+from pjrtwheel.release.model import read_release
 from pjrtwheel.release.wheels import LOCK_FILENAME, make_lock
 from pjrtwheel.wheel.archive import open_archive, timestamp
-from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, Compression
+from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION
 from pjrtwheel.wheel.members import format_record
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.plan import text_source
@@ -28,8 +27,7 @@ TAG = "v1.2.3+split.1"
 BINDINGS = ("cp312", "cp313")
 PLUGIN = "jaxlib_cpu-1.2.3+split.1-cp312-abi3-manylinux_2_27_x86_64.whl"
 WHEELS = [
-    "jaxlib-1.2.3+split.1-cp312-cp312-manylinux_2_27_x86_64.whl",
-    "jaxlib-1.2.3+split.1-cp313-cp313-manylinux_2_27_x86_64.whl",
+    *(f"jaxlib-1.2.3+split.1-{tag}-{tag}-manylinux_2_27_x86_64.whl" for tag in BINDINGS),
     "jaxlib_auto-1.2.3+split.1-py3-none-any.whl",
     PLUGIN,
 ]
@@ -65,55 +63,41 @@ def make_dist(
         environ: What may have SOURCE_DATE_EPOCH, which the bindings are dated by.
     """
     release = read_release(root / "releases" / "1.2.3.toml")
-    version, build = release.set_version, f"-{release.build_tag}" if release.build_tag else ""
-    bindings = [f"jaxlib-{version}{build}-{tag}-{tag}-manylinux_2_27_x86_64.whl" for tag in BINDINGS]
-    plugin = f"jaxlib_cpu-{version}-cp312-abi3-manylinux_2_27_x86_64.whl"
-    auto = f"jaxlib_auto-{version}-py3-none-any.whl"
-    selector = "jaxlib_select-0.1.0-py3-none-any.whl"
-    dist.mkdir(parents=True)
-    entries = [
-        write_wheel(dist, name, release, provider, f"bindings.{tag}", (levels or {}).get(tag), environ)
-        for tag, name in zip(BINDINGS, bindings, strict=True)
-    ]
-    entries.append(write_wheel(dist, plugin, release, provider, "plugin.cpu"))
-    entries += [write_wheel(dist, auto, release, provider), write_wheel(dist, selector, None, provider)]
-    (dist / f"jaxlib_auto-{version}-variants.json").write_text("{}\n", "utf-8")
-    proven = [replace(entry, proof=Proof(Level.STATIC, None, (), origin), built=origin) for entry in entries]
-    (dist / RELEASE_FILENAME).write_text(format_entries({entry.filename: entry for entry in proven}), "utf-8")
-    return dist
-
-
-def write_wheel(
-    dist: Path,
-    filename: str,
-    release: Release | None,
-    provider: str,
-    key: str = "",
-    setting: int | None = None,
-    environ: Mapping[str, str] | None = None,
-) -> Entry:
-    """Write a wheel with METADATA, WHEEL, RECORD and, as far as it has them, library, lock and bill of materials."""
-    name = parse_name(filename)
-    package = name.distribution.replace("-", "_")
-    lock = make_lock(release, provider) if release else None
-    pin = release.pin(f"{key}.linux_x86_64") if release and key else None
-    provenance = {"project": pin.project, "version": pin.version, "sha256": pin.sha256} if pin else {}
-    files = {f"{package}/__init__.py": f'"""{package}"""\n' + "".join(f"n{n} = {n * n}\n" for n in range(3000))}
-    files |= {f"{package}/{LOCK_FILENAME}": lock.to_json()} if lock and pin else {}
-    files |= {f"{package}/library.so": "\x7fELF, or so its name says\n"} if pin else {}
-    files |= {f"{name.dist_info}/sboms/{SBOM_FILENAME}": format_sbom(name, provenance)} if pin else {}
-    files |= {member: data.decode() for member, data in describe_wheel(filename).items()}
-    path = dist / filename
-    with open_archive(
-        path, stamp=timestamp(environ or {}), compression=Compression(setting or DEFAULT_COMPRESSION)
-    ) as archive:
-        members = {member: archive.add(text_source(member, text)) for member, text in files.items()}
-        record = f"{name.dist_info}/RECORD"
-        archive.add(text_source(record, format_record(members, record)))
-    return entry_at(
-        path,
-        tags=tuple(sorted(map(str, name.tags))),
-        lock_id=lock.lock_id if lock else "",
-        provider=provider if pin else "none",
-        provenance=provenance,
+    lock, version, build = (
+        make_lock(release, provider),
+        release.set_version,
+        release.build_tag and f"-{release.build_tag}",
     )
+    keys = {f"jaxlib-{version}{build}-{tag}-{tag}-manylinux_2_27_x86_64.whl": f"bindings.{tag}" for tag in BINDINGS}
+    keys |= {f"jaxlib_cpu-{version}-cp312-abi3-manylinux_2_27_x86_64.whl": "plugin.cpu"}
+    keys |= {f"jaxlib_auto-{version}-py3-none-any.whl": "", "jaxlib_select-0.1.0-py3-none-any.whl": ""}
+    dist.mkdir(parents=True)
+    entries = {}
+    for filename, key in keys.items():
+        name, package, tag = parse_name(filename), filename.partition("-")[0], key.removeprefix("bindings.")
+        files = {f"{package}/__init__.py": f'"""{package}"""\n' + "".join(f"n{n} = {n * n}\n" for n in range(3000))}
+        provenance = {}
+        if key:
+            pin = release.pin(f"{key}.linux_x86_64")
+            provenance = {"project": pin.project, "version": pin.version, "sha256": pin.sha256}
+            files[f"{package}/{LOCK_FILENAME}"] = lock.to_json()
+            files[f"{package}/library.so"] = "\x7fELF, or so its name says\n"
+            files[f"{name.dist_info}/sboms/{SBOM_FILENAME}"] = format_sbom(name, provenance)
+        files |= {member: data.decode() for member, data in describe_wheel(filename).items()}
+        setting = (levels or {}).get(tag, DEFAULT_COMPRESSION)
+        stamp = timestamp((environ or {}) if tag in BINDINGS else {})
+        with open_archive(dist / filename, stamp=stamp, setting=setting) as archive:
+            members = {member: archive.add(text_source(member, text)) for member, text in files.items()}
+            record = f"{name.dist_info}/RECORD"
+            archive.add(text_source(record, format_record(members, record)))
+        entries[filename] = entry_at(
+            dist / filename,
+            lock_id="" if package == "jaxlib_select" else lock.lock_id,
+            provider=provider if key else "none",
+            provenance=provenance,
+            proof=Proof(Level.STATIC, None, (), origin),
+            built=origin,
+        )
+    (dist / f"jaxlib_auto-{version}-variants.json").write_text("{}\n", "utf-8")
+    (dist / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")
+    return dist

@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """A small repository with one release, tagged in git, and a folder with the proven wheels that it promises."""
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from abacus_backend import BACKEND
+from folders import write_files
 from git_repository import git
 from pjrtwheel.abis import plugin_tag
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries, read_entries
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock
-from pjrtwheel.wheel.names import parse_name
 from release_entries import entry_at, origin_of, proof_of
 from release_files import write_release_file
 from small_wheels import build_wheel, describe_wheel
@@ -31,14 +30,14 @@ _PINS = {
     "plugin.abacus.linux_x86_64": "abacus_pjrt-1.2.3-py3-none-manylinux_2_27_x86_64.whl",
     "compiler.linux_x86_64": "ziglang-1-py3-none-any.whl",
 }
-_POLICY = """\
-schema = 1
-[demand]
-plugin = "device"
-jaxlib = "device"
-jaxlib_alone = "load"
-pure_python = "static"
-"""
+_FILES = {
+    "releases/policy.toml": "schema = 1\ndemand = { plugin = 'device', jaxlib = 'device', jaxlib_alone = 'load', "
+    "pure_python = 'static' }\n",
+    "plugins/abacus/backend.toml": BACKEND,
+    "selector/pyproject.toml": '[project]\nversion = "0.1.0"\n',
+    "selector/jaxlib_select/facts/1.2.3.json": '{"schema": 1, "release": "1.2.3", "backends": []}',
+    "CHANGELOG.md": "# Changelog\n\n- (build) JAX 1.2.3, and jaxlib-select 0.1.0.\n",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +60,7 @@ class TaggedRepository:
 
     def write(self, path: str, text: str) -> None:
         """Write a file of the repository."""
-        (self.root / path).parent.mkdir(parents=True, exist_ok=True)
-        (self.root / path).write_text(text, "utf-8")
+        write_files(self.root, {path: text})
 
     def lock(self, provider: str = "prebuilt") -> ReleaseLock:
         """Return the lock of the release."""
@@ -92,14 +90,9 @@ class TaggedRepository:
         """Put a wheel into the folder, proven at a level at the commit that is checked out."""
         files = {f"{name.split('-', maxsplit=1)[0]}/{LOCK_FILENAME}": lock.to_json().encode()} if lock else {}
         path = build_wheel(self.dist, describe_wheel(name) | files, name=name)
-        entry = entry_at(
-            path,
-            tags=tuple(sorted(map(str, parse_name(name).tags))),
-            lock_id=lock.lock_id if lock else "",
-            provider=provider,
-            proof=proof_of(level, self.git("rev-parse", "HEAD")),
-            built=origin_of(self.git("rev-parse", "HEAD")),
-        )
+        commit, lock_id = self.git("rev-parse", "HEAD"), lock.lock_id if lock else ""
+        proven = {"proof": proof_of(level, commit), "built": origin_of(commit)}
+        entry = entry_at(path, lock_id=lock_id, provider=provider, **proven)
         self.record(entry)
         return entry
 
@@ -109,11 +102,7 @@ def make_tagged_repository(folder: Path) -> TaggedRepository:
     made = TaggedRepository(folder / "repository", folder / "dist")
     made.dist.mkdir(parents=True)
     write_release_file(made.root, _PINS)
-    made.write("releases/policy.toml", _POLICY)
-    made.write("plugins/abacus/backend.toml", BACKEND)
-    made.write("selector/pyproject.toml", '[project]\nversion = "0.1.0"\n')
-    made.write("selector/jaxlib_select/facts/1.2.3.json", json.dumps({"schema": 1, "release": "1.2.3", "backends": []}))
-    made.write("CHANGELOG.md", "# Changelog\n\n- (build) JAX 1.2.3, and jaxlib-select 0.1.0.\n")
+    write_files(made.root, _FILES)
     made.git("init", "--quiet")
     made.commit()
     (made.dist / RELEASE_FILENAME).write_text(format_entries({}), "utf-8")

@@ -45,7 +45,7 @@ RUNS = {
     "table": [*(f"--dist {place}" for place in NO_WHEELS), "--di dist"],
     "tag": ["v1", ""],
     "verify": ["none.whl", "empty", "/dev/null", "file"],
-    "verify_release": [f"ROOT/{PUBLISHED} --documents-only", "empty", "none"],
+    "verify_release": [f"ROOT/{PUBLISHED} --documents-only", f"ROOT/{PUBLISHED} --json", "empty", "none"],
     "pages": ["pypi", "github"],
 }
 

@@ -42,13 +42,10 @@ from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.report import BuiltWheel, Report, read_built
 from proven_wheels import RAN, make_proof
-from release_under_test import release_under_test
+from release_under_test import BACKENDS, release_under_test
+from small_libraries import build_elf
 
-
-@pytest.fixture
-def cpu(root: Path) -> Backend:
-    """Return the CPU backend."""
-    return find_backend(root, "cpu")
+CPU = BACKENDS["cpu"]
 
 
 def test_the_provider_is_named_or_the_path_of_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,47 +68,45 @@ def test_the_provider_is_named_or_the_path_of_a_library(tmp_path: Path, monkeypa
     ids=["machine", "exports", "text"],
 )
 def test_a_library_of_ones_own_is_refused_by_its_path(
-    content: dict[str, Any] | bytes, text: str, cpu: Backend, make_elf: Callable[..., bytes], tmp_path: Path
+    content: dict[str, Any] | bytes, text: str, tmp_path: Path
 ) -> None:
     """Before Bazel is started, and not under the name that it would have in a wheel."""
     library = tmp_path / "mine.so"
-    library.write_bytes(content if isinstance(content, bytes) else make_elf(**content))
+    library.write_bytes(content if isinstance(content, bytes) else build_elf(**content))
     with pytest.raises(ElfError) as caught:
-        check_library(library, cpu, PLATFORMS["linux_x86_64"])
+        check_library(library, CPU, PLATFORMS["linux_x86_64"])
     assert caught.value.what == f"{library} {text}"
 
 
-def test_a_plugin_of_ones_own_is_accepted(cpu: Backend, make_elf: Callable[..., bytes], tmp_path: Path) -> None:
+def test_a_plugin_of_ones_own_is_accepted(tmp_path: Path) -> None:
     """One that is for the platform and exports what it may, with what the linker adds to every XLA with protobuf."""
-    exports = (*cpu.exports, "__start_pb_defaults", "__stop_pb_defaults")
-    (tmp_path / "mine.so").write_bytes(make_elf(exports=exports))
-    check_library(tmp_path / "mine.so", cpu, PLATFORMS["linux_x86_64"])
+    exports = (*CPU.exports, "__start_pb_defaults", "__stop_pb_defaults")
+    (tmp_path / "mine.so").write_bytes(build_elf(exports=exports))
+    check_library(tmp_path / "mine.so", CPU, PLATFORMS["linux_x86_64"])
 
 
 def test_actions_are_counted_by_kind() -> None:
     """The user sees what Bazel did, and that it did nothing when nothing changed."""
 
     def result(*mnemonics: str, text: str = "") -> BuildResult:
-        actions = tuple(Action(name, "//:x", "x") for name in mnemonics)
+        actions = tuple(Action(name, "//:x") for name in mnemonics)
         return BuildResult((), BuildLog({}, actions, text))
 
     assert describe_actions(result("Wheel", "Compile", "Wheel")) == "Bazel ran 3 actions: Compile 1, Wheel 2"
     shared = result("Wheel", "Wheel", text="INFO: 3 processes: 1 remote cache hit, 1 internal, 1 remote.\n")
-    assert describe_actions(shared) == "Bazel ran 2 actions: Wheel 2; 1 from the remote cache, 1 on other machines"
+    assert describe_actions(shared) == "Bazel ran 2 actions: Wheel 2; 1 remote cache hit, 1 remote"
     assert describe_actions(result()) == "Bazel ran 0 actions, everything was up to date"
 
 
-def test_verification_is_repeated_where_its_inputs_differ(
-    cpu: Backend, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_verification_is_repeated_where_its_inputs_differ(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Another list of exports in the backend's table, and another version of what a wheel is read with."""
-    before = verification_key([cpu])
+    before = verification_key([CPU])
     table = tmp_path / "backend.toml"
-    table.write_text(cpu.path.read_text("utf-8").replace('exports = ["GetPjrtApi"', 'exports = ["Other"'), "utf-8")
-    other = verification_key([dataclasses.replace(cpu, path=table)])
-    assert verification_key([cpu]) == before
+    table.write_text(CPU.path.read_text("utf-8").replace('exports = ["GetPjrtApi"', 'exports = ["Other"'), "utf-8")
+    other = verification_key([dataclasses.replace(CPU, path=table)])
+    assert verification_key([CPU]) == before
     monkeypatch.setattr(importlib.metadata, "distributions", lambda: [argparse.Namespace(name="lief", version="0")])
-    assert len({before, other, verification_key([cpu])}) == 3
+    assert len({before, other, verification_key([CPU])}) == 3
 
 
 def test_place_that_cannot_be_written_is_refused_before_building(tmp_path: Path) -> None:
@@ -199,10 +194,10 @@ def test_bindings_alone_take_no_headers(root: Path) -> None:
 
 
 def test_a_library_of_ones_own_is_for_one_backend(
-    root: Path, make_elf: Callable[..., bytes], tmp_path: Path, cpu: Backend, capsys: pytest.CaptureFixture[str]
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Nothing is built then."""
-    (tmp_path / "mine.so").write_bytes(make_elf(exports=cpu.exports))
+    (tmp_path / "mine.so").write_bytes(build_elf(exports=CPU.exports))
     options = ["--root", str(root), "--release", RELEASE.version, "--dist", str(tmp_path / "dist")]
     assert cli.main(["build", "cpu", "cuda12", "--xla", str(tmp_path / "mine.so"), *options]) == UsageError.exit_code
     assert "cpu, cuda12" in capsys.readouterr().err

@@ -62,7 +62,7 @@ def test_debug_shows_the_traceback(
     assert "Traceback (most recent call last)" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("number", sorted(REMEDIES))
+@pytest.mark.parametrize("number", sorted({*REMEDIES, errno.EEXIST, errno.EISDIR, errno.ENOTDIR}))
 def test_usual_errors_of_the_system_are_two_lines(
     command_raises: Raise, capsys: pytest.CaptureFixture[str], number: int
 ) -> None:
@@ -138,13 +138,7 @@ def test_wheels_of_another_system_are_not_proven_here(
     assert "macos_arm64" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "nearest"),
-    [
-        (["biuld"], "build"),
-        (["xyz"], ""),
-    ],
-)
+@pytest.mark.parametrize(("arguments", "nearest"), [(["biuld"], "build"), (["xyz"], "")])
 def test_a_slip_is_answered_with_what_may_have_been_meant(
     arguments: list[str], nearest: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -13,12 +13,10 @@ from pjrtwheel.errors import PjrtWheelError, UsageError
     [
         ({"remedy": "make it"}, "what\nmake it"),
         ({"cause": "cause", "remedy": "make it"}, "what\ncause\nmake it"),
-        ({"cause": "cause", "remedy": "make it", "note": "in its folder"}, "what\ncause; in its folder\nmake it"),
-        ({"remedy": "make it", "note": "in its folder"}, "what\nin its folder\nmake it"),
     ],
 )
 def test_a_message_has_one_line_per_given_part(parts: dict[str, str], text: str) -> None:
-    """A note leaves the last line to the command; callers can look at each part by itself."""
+    """Callers can look at each part by itself."""
     error = UsageError("what", **parts)
     assert str(error) == text
     assert {name: getattr(error, name) for name in parts} == parts

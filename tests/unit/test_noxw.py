@@ -207,9 +207,8 @@ def test_modules_of_the_working_directory_are_not_run(root: Path, tmp_path: Path
     (tmp_path / f"{module}.py").write_text("import sys\nprint('evil', file=sys.stderr)\nraise SystemExit(99)\n")
     environ = {**os.environ, "PJRTWHEEL_BUNDLE": str(tmp_path / "none"), "PJRTWHEEL_CACHE": str(tmp_path / "cache")}
     environ.pop("PYTHONPATH", None)
-    done = subprocess.run(
-        [sys.executable, root / "noxw", "-l"], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, str(root / "noxw"), "-l"]
+    done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith(f"error: no complete bundle in {tmp_path / 'none'}: ")
 

@@ -2,9 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every program that can be run fails in the same form."""
 
-import errno
 import importlib
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.errors import UsageError
-from pjrtwheel.program import CommandParser, run_main
+from pjrtwheel.program import CommandParser
 
 # Module, arguments with {} for an empty folder, status, first line of the message.
 FAILURES = [
@@ -51,14 +49,3 @@ def test_options_are_not_abbreviated() -> None:
     assert parser.parse_all(["beads", "--colour", "red"]).colour == "red"
     with pytest.raises(UsageError, match="unknown option: --colou\n"):
         parser.parse_all(["beads", "--colou", "red"])
-
-
-@pytest.mark.parametrize("number", [errno.EEXIST, errno.EISDIR, errno.ENOTDIR])
-def test_a_file_where_a_folder_is_expected_is_no_bug(number: int, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nor the other way round: two lines, and no traceback."""
-
-    def fail(_argv: object) -> int:
-        raise OSError(number, os.strerror(number), "/disk/a")
-
-    assert run_main(fail, []) == 1
-    assert capsys.readouterr().err.splitlines()[0] == f"error: {os.strerror(number).lower()}: /disk/a"

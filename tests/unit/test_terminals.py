@@ -3,12 +3,11 @@
 """What an output can show: the tooling, the selector and the wheels answer alike."""
 
 import io
-from collections.abc import Callable
-from types import ModuleType
 
 import pytest
 
 from jaxlib_select.cli import terminal as selector
+from loaders import load_module
 from pjrtwheel.progress import BarProgress, LogProgress, open_progress
 from terminal_output import Output
 
@@ -51,7 +50,6 @@ def ask_tooling(stream: io.StringIO, environ: dict[str, str]) -> tuple[int, bool
 )
 @pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "pipe"])
 def test_all_programs_take_an_output_for_the_same(
-    load_module: Callable[[str, str], ModuleType],
     monkeypatch: pytest.MonkeyPatch,
     environ: dict[str, str],
     colour: bool | None,

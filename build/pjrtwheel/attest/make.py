@@ -6,18 +6,23 @@ The documents are the bill of materials, the statement (`statement.py`) and the 
 """
 
 import hashlib
-import json
 import os
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
-from cyclonedx.model.bom import Bom
 from cyclonedx.model.component import Component, ComponentType
 from packageurl import PackageURL
 from securesystemslib.signer import CryptoSigner
 
-from pjrtwheel.attest.release_folder import SUMS_FILENAME, ReleaseFolder, format_sums, read_release_folder
-from pjrtwheel.attest.signature import format_envelope
+from pjrtwheel.attest.locks import make_locks
+from pjrtwheel.attest.release_folder import (
+    SIGNATURE_FILENAME,
+    SUMS_FILENAME,
+    ReleaseFolder,
+    format_sums,
+    read_release_folder,
+)
+from pjrtwheel.attest.signature import format_envelope, sign_bytes
 from pjrtwheel.attest.statement import (
     BOM_FILENAME,
     STATEMENT_FILENAME,
@@ -27,14 +32,14 @@ from pjrtwheel.attest.statement import (
     find_release_set,
     make_statement,
 )
-from pjrtwheel.errors import AttestError, UsageError, WheelError, explain
-from pjrtwheel.files import hash_file, link_or_copy, locked, staging_folder, write_atomically
+from pjrtwheel.errors import AttestError, UsageError
+from pjrtwheel.files import hash_file, link_or_copy, locked, replacement, staging_folder
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.record.origin import ask_git
 from pjrtwheel.tables import write_json
 from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.names import parse_name
-from pjrtwheel.wheel.sbom import SBOM_FILENAME, describe_part, format_bom, start_bom
+from pjrtwheel.wheel.sbom import SBOM_FILENAME, describe_part, format_bom, parse_bom, start_bom
 
 
 def make_release(
@@ -45,6 +50,7 @@ def make_release(
     *,
     signer: CryptoSigner | None = None,
     commit: str = "",
+    locks: bool = True,
     environ: Mapping[str, str] = os.environ,
 ) -> ReleaseFolder:
     """Write the release of a tag, and return it as it is read back.
@@ -54,8 +60,9 @@ def make_release(
         tag: The tag.
         dist: The folder of finished wheels.
         output: The folder to write; a release that is there is replaced.
-        signer: The key that signs the statement, if any.
+        signer: The key that signs the statement and `SHA256SUMS`, if any.
         commit: The commit that the wheels have to be built from, as git takes it; any if empty.
+        locks: Whether it gets lock files, which needs the package index.
         environ: Of the process; see `make_statement`.
 
     Raises:
@@ -74,13 +81,17 @@ def make_release(
             digests = _link_files(found, dist, folder)
         record = format_entries({entry.filename: entry for entry in found.entries}).encode()
         documents = {RELEASE_FILENAME: record, BOM_FILENAME: make_bom(found, folder)}
+        documents |= make_locks(folder, found.entries) if locks else {}
         digests |= {name: hashlib.sha256(data).hexdigest() for name, data in documents.items()}
         statement = write_json(make_statement(found, folder, digests, origin, environ)).encode()
         documents[STATEMENT_FILENAME] = format_envelope(statement, signer)
         digests[STATEMENT_FILENAME] = hashlib.sha256(documents[STATEMENT_FILENAME]).hexdigest()
+        documents[SUMS_FILENAME] = format_sums(digests).encode()
+        if signer:
+            documents[SIGNATURE_FILENAME] = sign_bytes(documents[SUMS_FILENAME], signer)
         for name, data in documents.items():
-            write_atomically(folder / name, data.decode())
-        write_atomically(folder / SUMS_FILENAME, format_sums(digests))
+            with replacement(folder / name) as file:
+                file.write(data)
         if output.exists():
             output.rename(staging / "old")
         folder.rename(output)
@@ -144,13 +155,9 @@ def _read_parts(wheel: Path) -> list[Component]:
     Wheels of different Pythons are made from different files of one project, so the digest becomes part of a reference.
     """
     member = f"{parse_name(wheel.name).dist_info}/sboms/{SBOM_FILENAME}"
-    try:
-        with open_wheel(wheel) as archive:
-            document = json.loads(archive.read(member)) if member in archive.namelist() else {}
-        # What the library declares by a decorator, type checkers do not see.
-        bom: Bom = Bom.from_json(document)  # type: ignore[attr-defined]
-    except (ValueError, TypeError, KeyError) as error:
-        raise WheelError(f"{wheel.name} holds a damaged {SBOM_FILENAME}", cause=explain(error)) from error
+    with open_wheel(wheel) as archive:
+        data = archive.read(member) if member in archive.namelist() else b"{}"
+    bom = parse_bom(data, f"{SBOM_FILENAME} of {wheel.name}")
     for component in bom.components:
         content = repr((component.hashes, component.properties, component.version, component.purl))
         digest = hashlib.sha256(content.encode()).hexdigest()[:16]

@@ -11,13 +11,13 @@ sha256sum(1).
 import hashlib
 import re
 import urllib.parse
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.attest.signature import parse_envelope
-from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME, Statement, parse_statement
+from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME, Statement, find_others, parse_statement
 from pjrtwheel.errors import AttestError, FetchError, UsageError, WheelError, fit
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.listing import download_file, is_address, read_document, read_settings, without_login
@@ -28,7 +28,9 @@ from pjrtwheel.wheel.names import METADATA_SUFFIX
 from pjrtwheel.wheel.unpack import read_metadata
 
 SUMS_FILENAME = "SHA256SUMS"
-_LINE = re.compile(r"([0-9a-f]{64}) [ *]([\w.+!-]+)")  # a name without a folder, as all of a release have
+SIGNATURE_FILENAME = f"{SUMS_FILENAME}.sig"  # of these bytes alone, as openssl writes it; where there is a key
+_LINE = re.compile(r"([0-9a-f]{64}) [ *]([0-9A-Za-z_.+!-]+)")  # a name without a folder, as all of a release have
+_LOCK = re.compile(r"pylock\.[0-9a-z-]+\.toml")
 _REMEDY = "do not install it: get it again, or make it again (./noxw attest --tag TAG)"
 _EXPECTED = "give a folder as ./noxw attest --tag TAG writes it, or as it was downloaded"
 
@@ -66,8 +68,9 @@ class ReleaseFolder:
 
     @property
     def documents(self) -> tuple[str, ...]:
-        """Names of all files that are no wheels, `SHA256SUMS` last."""
-        return (*sorted(self.digests.keys() - self.wheels.keys()), SUMS_FILENAME)
+        """Names of all files that are no wheels, `SHA256SUMS` and its signature last."""
+        signature = [SIGNATURE_FILENAME] if (self.path / SIGNATURE_FILENAME).is_file() else []
+        return (*sorted(self.digests.keys() - self.wheels.keys()), SUMS_FILENAME, *signature)
 
 
 def format_sums(digests: Mapping[str, str]) -> str:
@@ -83,12 +86,14 @@ def parse_sums(data: bytes) -> dict[str, str]:
     """Return file name → sha256.
 
     Raises:
-        WheelError: A line is none of sha256sum's, names a file outside the folder, or one twice.
+        WheelError: A line is none of sha256sum's, names a file outside the folder, or one twice; or the last one has no
+            end, so that it may be half a line.
     """
     digests: dict[str, str] = {}
-    for number, line in enumerate(data.decode(errors="replace").splitlines(), 1):
+    *lines, rest = data.decode("latin-1").split("\n")
+    for number, line in enumerate([*lines, rest] if rest else lines, 1):
         match = _LINE.fullmatch(line)
-        if match is None or match[2] in digests or match[2] in {".", ".."}:
+        if match is None or match[2] in digests or match[2] in {".", ".."} or number > len(lines):
             raise WheelError(
                 f"{SUMS_FILENAME} is damaged in line {number}",
                 cause="expected a sha256 and a file name, each file once",
@@ -113,15 +118,16 @@ def read_release_folder(path: Path, *, documents_only: bool = False) -> ReleaseF
 
     Raises:
         UsageError: There is no such folder, or no release in it.
-        AttestError: A file is missing, altered or listed nowhere, or `release.json` describes other wheels; or METADATA
-            next to a wheel is not the one in it; or its statement is damaged, or about other files.
+        AttestError: A file is missing, altered, listed nowhere or none that a release has; or `release.json` describes
+            other wheels; or METADATA next to a wheel is not the one in it; or its statement is damaged, or about other
+            files.
     """
     require_folder(path, _EXPECTED)
     sums = path / SUMS_FILENAME
     if not sums.is_file():
         raise UsageError(f"{path} is no folder with a release: it has no {SUMS_FILENAME}", remedy=_EXPECTED)
     digests = parse_sums(sums.read_bytes())
-    present = {file.name for file in path.iterdir()} - {SUMS_FILENAME}
+    present = {file.name for file in path.iterdir()} - {SUMS_FILENAME, SIGNATURE_FILENAME}
     irregular = sorted(file.name for file in path.iterdir() if file.is_symlink() or not file.is_file())
     _refuse(path, {"no regular file": irregular})
     missing = sorted({BOM_FILENAME, STATEMENT_FILENAME, *digests} - present)
@@ -137,8 +143,17 @@ def read_release_folder(path: Path, *, documents_only: bool = False) -> ReleaseF
     entries = read_entries(path)
     listed = {(name, digest) for name, digest in digests.items() if name.endswith(".whl")}
     differing = listed ^ {(name, entry.sha256) for name, entry in entries.items()}
+    differing |= {(name, "") for name in wheels & entries.keys() if (path / name).stat().st_size != entries[name].size}
     _refuse(path, {f"described otherwise by {RELEASE_FILENAME}": sorted({name for name, _ in differing})})
+    unknown = digests.keys() - entries.keys() - _known_documents(entries, digests)
+    _refuse(path, {"no file of a release": sorted(unknown)})
     return ReleaseFolder(path, tuple(entries.values()), digests, _read_statement(path, entries, digests))
+
+
+def _known_documents(entries: Mapping[str, Entry], names: Collection[str]) -> set[str]:
+    """Return those of some names that a document of a release has."""
+    made = {BOM_FILENAME, STATEMENT_FILENAME, RELEASE_FILENAME, *find_others(entries.values(), names)}
+    return {name for name in names if name in made or _LOCK.fullmatch(name)}
 
 
 def _refuse(path: Path, problems: Mapping[str, Iterable[str]]) -> None:
@@ -219,13 +234,19 @@ def _download(
     base: str, digests: Mapping[str, str], folder: Path, cache: Path, certificate: str, *, documents_only: bool
 ) -> None:
     """Put the files of a release into a folder, wheels out of the cache."""
-    for name in digests:
-        if not name.endswith(".whl"):
-            data = read_document(base + urllib.parse.quote(name), certificate)
-            if hashlib.sha256(data).hexdigest() != digests[name]:
-                what = f"{without_login(base)}{name} is not the file that {SUMS_FILENAME} lists"
-                raise AttestError(what, cause="its sha256 differs")
-            (folder / name).write_bytes(data)
+
+    def download(name: str) -> None:
+        data = read_document(base + urllib.parse.quote(name), certificate)
+        if hashlib.sha256(data).hexdigest() != digests.get(name, ""):
+            what = f"{without_login(base)}{name} is not the file that {SUMS_FILENAME} lists"
+            raise AttestError(what, cause="its sha256 differs")
+        (folder / name).write_bytes(data)
+
+    download(RELEASE_FILENAME)  # which says what else there can be: a server may list anything
+    for name in _known_documents(read_entries(folder), digests) - {RELEASE_FILENAME}:
+        download(name)
+    with suppress(FetchError):
+        (folder / SIGNATURE_FILENAME).write_bytes(read_document(base + SIGNATURE_FILENAME, certificate))
 
     def fetch(pin: Pin, place: Path) -> Path:
         return download_file(base + urllib.parse.quote(pin.filename), place / pin.filename, pin.size, certificate)

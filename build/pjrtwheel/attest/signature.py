@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""A statement in its envelope (DSSE), which an ed25519 key may sign; keys are PEM files as openssl writes them."""
+"""A statement in its envelope (DSSE), and bytes alone, which an ed25519 key may sign; keys are openssl's PEM files."""
 
 import json
 from collections.abc import Callable
@@ -11,8 +11,8 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from securesystemslib.dsse import Envelope
-from securesystemslib.exceptions import FormatError, VerificationError
-from securesystemslib.signer import CryptoSigner, SSlibKey
+from securesystemslib.exceptions import FormatError, UnverifiedSignatureError, VerificationError
+from securesystemslib.signer import CryptoSigner, Signature, SSlibKey
 
 from pjrtwheel.attest.statement import PAYLOAD_TYPE, STATEMENT_FILENAME
 from pjrtwheel.errors import AttestError, UsageError, explain, fit
@@ -105,3 +105,20 @@ def check_signature(envelope: Envelope, key: SSlibKey) -> None:
             cause="the statement was altered after it was signed",
             remedy=_GET_AGAIN,
         ) from error
+
+
+def sign_bytes(data: bytes, signer: CryptoSigner) -> bytes:
+    """Return the 64 bytes of a signature (RFC 8032), as `openssl pkeyutl -sign -rawin` writes them."""
+    return bytes.fromhex(signer.sign(data).signature)
+
+
+def check_bytes(data: bytes, signature: bytes, key: SSlibKey, what: str) -> None:
+    """Make sure that a key has signed some bytes.
+
+    Raises:
+        AttestError: It has not; `what` names the file of the signature.
+    """
+    try:
+        key.verify_signature(Signature(key.keyid, signature.hex()), data)
+    except UnverifiedSignatureError as error:
+        raise AttestError(f"{what} is no signature by this key", remedy=_GET_AGAIN) from error

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from packageurl import PackageURL
 
 from pjrtwheel.errors import AttestError, UsageError, explain, fit
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, check_sets, name_lists, read_entries, require_record
-from pjrtwheel.record.origin import Origin, find_date
+from pjrtwheel.record.origin import COMMIT, DATE, VERSION, Origin, find_date
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets import SELECTOR
 from pjrtwheel.sets.tags import SELECTOR_TAG, find_tagged
@@ -30,14 +30,14 @@ PAYLOAD_TYPE = "application/vnd.in-toto+json"
 LOCAL_BUILDER = "urn:pjrtwheel:builder:local"
 REPOSITORY = "repository"  # the dependency that is this repository
 _SHA256 = r"[0-9a-f]{64}"
-_COMMIT = r"[0-9a-f]{40}|[0-9a-f]{64}"  # git would take a branch as well
+_WORD = r"[!-~]+"  # of what is printed: ASCII without spaces
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
     """A file of the release."""
 
-    name: str
+    name: str = field(metadata=metadata(pattern=r"[\w.+!-]+"))
     digest: Mapping[str, str] = column(pattern=_SHA256)
 
 
@@ -52,10 +52,10 @@ class Dependency:
         annotations: `dirty` of a repository: whether files differed from the commit's.
     """
 
-    name: str
-    digest: Mapping[str, str] = column(pattern=f"{_COMMIT}|{_SHA256}")
-    uri: str = column(default="", omit_default=True)
-    annotations: Mapping[str, Any] = field(default_factory=dict, metadata={"omit_default": True})
+    name: str = field(metadata=metadata(pattern=_WORD))
+    digest: Mapping[str, str] = column(pattern=f"{COMMIT}|{_SHA256}")
+    uri: str = column(pattern=f"|{_WORD}", default="", omit_default=True)
+    annotations: Mapping[str, bool] = field(default_factory=dict, metadata={"omit_default": True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +70,9 @@ class Build:
         epoch: SOURCE_DATE_EPOCH; nothing if it was not set.
     """
 
-    distribution: str
-    platform: str
-    provider: str
+    distribution: str = field(metadata=metadata(pattern=_WORD))
+    platform: str = field(metadata=metadata(pattern=_WORD))
+    provider: str = field(metadata=metadata(pattern=f"|{_WORD}"))
     level: int | None = column(key="compressionLevel", default=None, omit_default=True)
     epoch: int | None = column(key="sourceDateEpoch", default=None, omit_default=True)
 
@@ -88,10 +88,10 @@ class Parameters:
         builds: One for each project and platform.
     """
 
-    tag: str
-    version: str = column(key="set")
+    tag: str = field(metadata=metadata(pattern=_WORD))
+    version: str = column(key="set", pattern=VERSION)
     builds: tuple[Build, ...] = ()
-    release: str = column(default="", omit_default=True)
+    release: str = column(pattern=VERSION, default="", omit_default=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,16 +107,16 @@ class BuildDefinition:
 class Builder:
     """Who built: a workflow's address, or a name for any machine; and with which version of the tooling."""
 
-    id: str = column(pattern=r"[ -~]+")  # it is printed
-    version: Mapping[str, str] = field(default_factory=dict)
+    id: str = column(pattern=_WORD)
+    version: Mapping[str, str] = field(default_factory=dict, metadata=metadata(pattern=VERSION))
 
 
 @dataclass(frozen=True, slots=True)
 class Metadata:
     """When and in which run: the moment in UTC, and the address of a workflow's run if it was one."""
 
-    finished: str = column(key="finishedOn")
-    invocation: str = column(key="invocationId", default="", omit_default=True)
+    finished: str = column(key="finishedOn", pattern=DATE)
+    invocation: str = column(key="invocationId", pattern=f"|{_WORD}", default="", omit_default=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +171,7 @@ class Statement:
     @property
     def dirty(self) -> bool:
         """Whether files differed from the commit's."""
-        return bool(self.repository.annotations.get("dirty"))
+        return self.repository.annotations.get("dirty", False)
 
 
 def parse_statement(data: bytes) -> Statement:

@@ -5,13 +5,17 @@
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from securesystemslib.signer import SSlibKey
 
-from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.attest.signature import check_signature, parse_envelope
-from pjrtwheel.attest.statement import STATEMENT_FILENAME, Statement, build_of
+from pjrtwheel.attest.locks import LOCK_PREFIX, check_lock
+from pjrtwheel.attest.release_folder import SIGNATURE_FILENAME, SUMS_FILENAME, ReleaseFolder
+from pjrtwheel.attest.release_list import Listing
+from pjrtwheel.attest.signature import check_bytes, check_signature, parse_envelope
+from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME, Statement, build_of
 from pjrtwheel.errors import AttestError, PjrtWheelError, fit
 from pjrtwheel.record.entries import Entry, check_sets
 from pjrtwheel.release.wheels import identify
@@ -21,8 +25,37 @@ from pjrtwheel.sets.wheel_sets import read_lock
 from pjrtwheel.verify import documents
 from pjrtwheel.verify.contents import read_contents
 from pjrtwheel.wheel.names import parse_name
+from pjrtwheel.wheel.sbom import parse_bom
 
 _REMEDY = "do not install it; get the release again, from who published it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What is certain of a release that was verified, for programs.
+
+    Attributes:
+        tag: Its tag.
+        commit: The commit that it was built from, as its statement says.
+        builder: Who built it, as its statement says.
+        date: When, as its statement says.
+        wheels: Names of its wheels.
+        documents: Names of its other files.
+        opened: Whether the wheels were there, and each is as its RECORD and lock say.
+        key: Identity of the key that signed it; empty if none was given, so that nobody knows who made all this.
+        listing: What the newest list of releases says of it; None if there is no list, or no key.
+    """
+
+    schema: Literal[1] = 1
+    tag: str
+    commit: str
+    builder: str
+    date: str
+    wheels: tuple[str, ...]
+    documents: tuple[str, ...]
+    opened: bool
+    key: str
+    listing: Listing | None
 
 
 def verify_release(
@@ -44,9 +77,14 @@ def verify_release(
         raise AttestError(f"{release.path} has no wheels", remedy=_REMEDY)
     if key:
         check_signature(parse_envelope((release.path / STATEMENT_FILENAME).read_bytes()), key)
+        if (signature := release.path / SIGNATURE_FILENAME).is_file():
+            check_bytes((release.path / SUMS_FILENAME).read_bytes(), signature.read_bytes(), key, SIGNATURE_FILENAME)
     if tag and tag != release.tag:
         raise AttestError(f"the release is {release.tag}, not {tag}", remedy=_REMEDY)
-    problems = list(_check_entries(release))
+    problems = [*_check_entries(release), *_check_bom(release)]
+    for name in release.documents:
+        if name.startswith(LOCK_PREFIX):
+            check_lock(name, (release.path / name).read_bytes(), release.entries)
     if not documents_only and not problems:
         problems = _check_wheels(release)
     if problems:
@@ -71,6 +109,15 @@ def _check_entries(release: ReleaseFolder) -> Iterator[str]:
     for entry in release.entries:
         if build_of(entry) not in built:
             yield f"{entry.filename} is of no build that {STATEMENT_FILENAME} names"
+
+
+def _check_bom(release: ReleaseFolder) -> Iterator[str]:
+    """The bill of materials has every wheel with its digest."""
+    bom = parse_bom((release.path / BOM_FILENAME).read_bytes(), BOM_FILENAME)
+    listed = {(part.name, digest.content) for part in bom.components for digest in part.hashes}
+    for entry in release.entries:
+        if (entry.distribution, entry.sha256) not in listed:
+            yield f"{BOM_FILENAME} does not have {entry.filename}"
 
 
 def _check_wheels(release: ReleaseFolder) -> list[str]:

@@ -13,9 +13,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import unquote, urlsplit
 
 from pjrtwheel.errors import BazelError, PjrtWheelError
+from pjrtwheel.fetch.listing import local_path
 from pjrtwheel.progress import Step
 
 _BOOKKEEPING = "BazelWorkspaceStatusAction"  # Bazel's own, run in every build
@@ -31,12 +31,11 @@ _PHASE = re.compile(r"(Loading|Analyzing): .*")
 class Action(NamedTuple):
     """An action that ran; an action whose result was known already has no event.
 
-    Its mnemonic is its kind, such as `CompileExtension`, and its output the first one, relative to the execution root.
+    Its mnemonic is its kind, such as `CompileExtension`.
     """
 
     mnemonic: str
     label: str
-    output: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +47,11 @@ class BuildLog:
     text: str
 
 
-def path_of(uri: str) -> Path | None:
-    """Return the path of a `file:` URI, None for any other."""
-    parts = urlsplit(uri)
-    return Path(unquote(parts.path)) if parts.scheme == "file" else None
-
-
 def _expand(sets: dict[str, dict[str, Any]], references: Iterable[dict[str, Any]]) -> Iterator[Path]:
     for reference in references:
         found = sets.get(reference["id"], {})
         for file in found.get("files", []):
-            if path := path_of(file.get("uri", "")):
+            if path := local_path(file.get("uri", "")):
                 yield path
         yield from _expand(sets, found.get("fileSets", []))
 
@@ -86,9 +79,9 @@ def parse_events(lines: Iterable[str], text: str) -> BuildLog:
         if "completed" in event
     }
     ran = (
-        Action(event["action"].get("type", ""), str(of.get("label", "")).lstrip("@"), of.get("primaryOutput", ""))
+        Action(event["action"].get("type", ""), str(event["id"]["actionCompleted"].get("label", "")).lstrip("@"))
         for event in events
-        if "action" in event and (of := event["id"]["actionCompleted"])
+        if "action" in event
     )
     return BuildLog(outputs, tuple(action for action in ran if action.mnemonic != _BOOKKEEPING), text)
 

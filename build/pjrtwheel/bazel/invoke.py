@@ -17,7 +17,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend, backend_files
 from pjrtwheel.bazel.events import BuildLog, explain_failure, parse_events, report_line
 from pjrtwheel.bazel.locate import Bazel, check_version, is_overridden, provide_bazel
-from pjrtwheel.bazel.recheck import check_filled, check_results
+from pjrtwheel.bazel.recheck import check_results
 from pjrtwheel.bazel.remote import VARIABLE, Remote, find_remote_failure, read_remote
 from pjrtwheel.bazel.workspace import WAITS_FOR_BUILD, Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError
@@ -257,7 +257,6 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None, progr
             raise BazelError(error.what, cause=error.cause, remedy=remedy)
         raise error
     base = invocation.output_base
-    check_filled(log.actions, base)
     files = (path for target in request.targets for path in sorted(log.outputs.get(target, ())))
     directories = dict.fromkeys(path if path.is_dir() else path.parent for path in files)
     return BuildResult(check_results(directories, invocation.workspace.directory, base, cache), log)

@@ -1,25 +1,40 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hold what Bazel returned to what it was to be made from, whichever cache or machine it came from.
+"""Hold what Bazel returned to its inputs, whichever cache or machine it came from.
 
-Bazel takes the result of an action from a cache without looking at it. Manifests and downloaded inputs never come from
-one: Bazel writes the first itself, and repository rules fetch the second by their hash.
+Bazel takes the result of an action from a cache without looking at it, and whoever can write a shared one could have
+changed it. Manifests and downloaded inputs never come from a cache: Bazel writes the first itself, and repository rules
+fetch the second by their hash.
+
+Every member is planned and hashed once more from the manifest's inputs, without compressing anything. From that follow
+RECORD, the report, and all of the file but what is compressed: order, names, dates and modes, and nothing between or
+around the members. *Verify* then holds the members themselves to RECORD.
 """
 
 import contextlib
+import functools
+import hashlib
+import json
+import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import fields, replace
 from pathlib import Path
 
-from pjrtwheel.bazel.events import Action
-from pjrtwheel.errors import BazelError, WheelError
-from pjrtwheel.wheel.compress import worker_count
-from pjrtwheel.wheel.recompute import check_against_inputs, identify_check
-from pjrtwheel.wheel.report import BuiltWheel, read_built
+from pjrtwheel.errors import WheelError, shorten
+from pjrtwheel.files import hash_file
+from pjrtwheel.sources import import_closure
+from pjrtwheel.wheel.archive import begin_entry, end_of_directory, timestamp
+from pjrtwheel.wheel.assemble import list_members, plan_wheel, record_source, report_written
+from pjrtwheel.wheel.compress import CHUNK_SIZE, worker_count
+from pjrtwheel.wheel.members import Member, encode_digest, open_wheel
+from pjrtwheel.wheel.plan import MemberSource, parse_manifest
+from pjrtwheel.wheel.report import REPORT_FILENAME, BuiltWheel, read_built
+from pjrtwheel.wheel.unpack import read_record
 
-_ASSEMBLE = "AssembleWheel"
 _MANIFEST = ".manifest.json"  # as build/rules/private/wheels.bzl names it, next to the directory of the wheel
 
 
@@ -46,30 +61,6 @@ def check_results(
         ThreadPoolExecutor(worker_count()) as pool,
     ):
         return tuple(pool.map(lambda directory: _check(directory, passed), directories))
-
-
-def check_filled(actions: Sequence[Action], output_base: Path) -> None:
-    """Make sure that every action that was to give a wheel did; what is empty is removed from Bazel's folder.
-
-    A cache that returns a result without its files makes Bazel succeed, and call nothing at all up to date from then
-    on.
-
-    Raises:
-        BazelError: One gave none.
-    """
-    empty = []
-    for action in actions:
-        folders = list(output_base.glob(f"execroot/*/{action.output}"))
-        if action.mnemonic == _ASSEMBLE and not any(next(f.glob("*.whl"), None) for f in folders):
-            empty.append(action.label)
-            for folder in folders:
-                _remove(folder)
-    if empty:
-        raise BazelError(
-            f"Bazel returned no wheel for {', '.join(empty)}",
-            cause="a cache returned a result without its files, as one that is damaged does",
-            remedy="build again without that cache, or have it cleared",
-        )
 
 
 def _check(directory: Path, passed: Path) -> BuiltWheel:
@@ -107,3 +98,109 @@ def _inputs(workspace: Path, output_base: Path) -> Iterator[Path]:
             if not place.is_symlink():  # Bazel's own come first, whatever a workspace has under their names
                 place.symlink_to(path)
         yield folder
+
+
+_SHOWN = 3
+_REMEDY = "build again without that cache; who may write a cache may write the wheels that are built with it"
+
+
+@functools.cache
+def our_own_code() -> tuple[str, ...]:
+    """Return the digests of the modules that plan the members of a wheel."""
+    return tuple(hash_file(path) for path in import_closure("pjrtwheel.bazel.recheck"))
+
+
+def identify_check(wheel: Path, manifest: Path) -> str:
+    """Return the identity of a check: wheel, report, manifest, every input by its bytes, the date, and our own code.
+
+    Hashing takes a tenth of the time that planning the members again does.
+    """
+    spec = parse_manifest(manifest.read_text("utf-8"))
+    inputs = sorted({path for value in (getattr(spec, field.name) for field in fields(spec)) for path in _paths(value)})
+    identity = [
+        hash_file(manifest),
+        *((str(path), hash_file(path)) for path in inputs),
+        (wheel.name, hash_file(wheel)),
+        hash_file(wheel.with_name(REPORT_FILENAME)),
+        timestamp(os.environ),
+        *our_own_code(),
+    ]
+    return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
+
+
+def _paths(value: object) -> Iterator[Path]:
+    """Yield the paths in a value of a specification."""
+    if isinstance(value, Path):
+        yield value
+    elif isinstance(value, dict | tuple):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _paths(part)
+
+
+def check_against_inputs(wheel: Path, manifest: Path) -> None:
+    """Raise a `WheelError` unless a wheel and its report are those that follow from the inputs of its manifest.
+
+    Args:
+        wheel: What was returned, next to its report.
+        manifest: What it should have been made from; relative paths in it begin in the working directory.
+    """
+    spec = parse_manifest(manifest.read_text("utf-8"))
+    with tempfile.TemporaryDirectory(prefix="recompute-") as scratch, ExitStack() as files:
+        plan = plan_wheel(spec, files, scratch=Path(scratch))
+        if wheel.name != plan.name.filename:
+            raise WheelError(f"a build returned {wheel.name} in the place of {plan.name.filename}", remedy=_REMEDY)
+        sources = list(list_members(plan))
+        members = {member.path: _hash(member) for member in sources}
+        record = record_source(plan.name, members)
+        _refuse(wheel.name, _differing(wheel, record.path, members))
+        _refuse(wheel.name, _misplaced(wheel, [*sources, record]))
+        report = report_written(plan, wheel)
+    path = wheel.with_name(REPORT_FILENAME)
+    _refuse(f"the report of {wheel.name}", [] if path.read_bytes() == report.to_json().encode() else [path.name])
+
+
+def _refuse(what: str, differing: Iterable[str]) -> None:
+    if found := sorted(differing):
+        raise WheelError(
+            f"{what} is not what its inputs make: {shorten(found, _SHOWN)}",
+            cause="a cache of Bazel's returned another wheel: it is damaged, or somebody wrote into it",
+            remedy=_REMEDY,
+        )
+
+
+def _hash(source: MemberSource) -> Member:
+    digest = hashlib.sha256()
+    for chunk in source.chunks(CHUNK_SIZE):
+        digest.update(chunk)
+    return Member(source.size, digest.hexdigest())
+
+
+def _differing(wheel: Path, record: str, expected: dict[str, Member]) -> Iterator[str]:
+    """Yield the members that RECORD gives other digests than the inputs, and those that only one of the two has."""
+    wanted = {path: (encode_digest(member.sha256), member.size) for path, member in expected.items()}
+    with open_wheel(wheel) as archive:
+        listed = read_record(archive, record, wheel)
+    stated = {path: (entry.digest, entry.size) for path, entry in listed.items() if path != record}
+    yield from {path for path, _ in wanted.items() ^ stated.items()}
+
+
+def _misplaced(wheel: Path, sources: Sequence[MemberSource]) -> Iterator[str]:
+    """Yield what of the file, outside of the compressed data, is not as assembly writes it."""
+    stamp, directory, offset = timestamp(os.environ), b"", 0
+    with open_wheel(wheel) as archive, wheel.open("rb") as file:
+        infos = archive.infolist()
+        if [info.filename for info in infos] != [source.path for source in sources]:
+            yield "the order of its members"
+            return
+        for source, info in zip(sources, infos, strict=True):
+            entry = replace(begin_entry(source, stamp, offset), crc=info.CRC, compressed=info.compress_size)
+            header = entry.local_header()
+            file.seek(offset)
+            if file.read(len(header)) != header:
+                yield f"{source.path} in its place, with its date and mode"
+                return
+            directory += entry.directory_record()
+            offset += len(header) + info.compress_size
+        file.seek(offset)
+        if file.read() != directory + end_of_directory(len(sources), len(directory), offset):
+            yield "the end of the file"

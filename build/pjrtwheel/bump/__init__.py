@@ -19,7 +19,7 @@ from packaging.version import Version
 from pjrtwheel.backend import Backend, load_backends, pick_backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.build import build
-from pjrtwheel.bump.report import Decision, compare_plugins, compare_releases, decide, decide_failure
+from pjrtwheel.bump.report import Decision, compare_plugins, compare_releases, decide
 from pjrtwheel.dist_folder.printing import describe_level
 from pjrtwheel.docs.generated import RELEASES, render_generated
 from pjrtwheel.errors import PinError, PjrtWheelError, count
@@ -98,7 +98,6 @@ def previous_release(version: str, known: Iterable[str]) -> str:
 class _Report:
     """What was done so far, what is to be decided, and the exit status: that of the first step that failed."""
 
-    backends: dict[str, Backend]
     done: list[str] = field(default_factory=list)
     asked: list[Decision] = field(default_factory=list)
     status: int = 0
@@ -113,7 +112,6 @@ class _Report:
             print_error(str(error))
             message = "; ".join(line.strip() for line in str(error).splitlines())
             self.done.append(f"- **{name} failed**: {message}")
-            self.asked += decide_failure(error, name.removeprefix("build "), self.backends)
             self.status = self.status or error.exit_code
             return False
         return True
@@ -137,7 +135,7 @@ def bump(
     """
     backends = load_backends(root)
     chosen = [pick_backend(backends, name) for name in names]
-    report, lines = _Report(backends), list[str]()
+    report, lines = _Report(), list[str]()
     if report.run("pin", partial(_pin, root, found.version, cache)):
         release = load_release(root, found.version)
         if building:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a bump reports: what a person has to decide, with the file to edit, and what changed between two releases."""
 
-import re
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,15 +10,13 @@ from pathlib import Path
 from packaging.requirements import Requirement
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.errors import PjrtWheelError, shorten
+from pjrtwheel.errors import shorten
 from pjrtwheel.pin import XLA_FILE
-from pjrtwheel.pin.upstream import UnboundedError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.facts import facts_path, read_old
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.release.checks import describe_commits, describe_contradiction
 from pjrtwheel.release.model import OVERRIDES_FILE, Release
-from pjrtwheel.verify.checkers import UNDECLARED
 from pjrtwheel.verify.compare import compare_inspections
 from pjrtwheel.verify.inspection import inspect_wheel, make_finder
 
@@ -56,24 +53,6 @@ def decide(release: Release, backends: Iterable[str]) -> Iterator[Decision]:
         yield Decision(XLA_FILE, question, f'["{release.version}"] with commit, sha256, bazel, verified, origin')
     elif question := describe_contradiction(release):
         yield Decision(XLA_FILE, question, "verified = true, once it was read in JAX's tree at the tag")
-
-
-def decide_failure(error: PjrtWheelError, name: str, backends: Mapping[str, Backend]) -> Iterator[Decision]:
-    """Yield what a step on a backend of this name, if any, failed for want of."""
-    if isinstance(error, UnboundedError):
-        for backend in backends.values():
-            if f'upstream = "{error.upstream}"' in backend.path.read_text("utf-8"):
-                yield Decision(
-                    _path(backend), error.what, f'bounds = {{ {error.project} = ">=...,<..." }}, with its upstream'
-                )
-    elif UNDECLARED in error.cause and name in backends:
-        needed = re.findall(rf"needs (.+), {re.escape(UNDECLARED)}", error.cause)
-        question = f"the libraries of {name} need {'; '.join(needed)}, which is neither in the wheel nor part of Linux"
-        yield Decision(_path(backends[name]), question, "external = [...] with those of the vendor's installation")
-
-
-def _path(backend: Backend) -> str:
-    return Path("plugins", backend.name, backend.path.name).as_posix()
 
 
 _SHOWN = 12  # values of a list

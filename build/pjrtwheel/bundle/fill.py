@@ -4,7 +4,6 @@
 
 import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -14,10 +13,9 @@ from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.bazel.locate import find_bazel
 from pjrtwheel.bundle import SUMS
 from pjrtwheel.environment.interpreters import Interpreter
-from pjrtwheel.environment.venv import create_venv, pip_command, requirement_group, run_tool
+from pjrtwheel.environment.venv import download_wheels, requirement_group, run_tool
 from pjrtwheel.errors import BazelError, UsageError
 from pjrtwheel.fetch.cache import WheelCache, disk_errors
-from pjrtwheel.fetch.index import explain_output
 from pjrtwheel.files import copy_atomically, hash_file, link_or_copy, write_atomically
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.prove.inputs import load_inputs
@@ -91,7 +89,7 @@ def fill_bundle(
         locks = sorted(path for pattern in _LOCKS for path in root.glob(pattern))
         for interpreter in tool_pythons:
             needs = [["--no-deps", "--require-hashes", "--requirement", str(lock)] for lock in locks]
-            _pip_download(interpreter, wheels, f"the tools on Python {interpreter.version}", needs)
+            download_wheels(interpreter, wheels, f"the tools on Python {interpreter.version}", needs)
         for interpreter in proof_pythons:
             for build in builds:
                 _add_proofs(interpreter, build, wheels)
@@ -150,16 +148,4 @@ def _add_proofs(interpreter: Interpreter, build: BuildRequest, wheels: Path) -> 
     groups = [load_inputs(build.root, release, backend).all_requirements]
     groups += [(f"jax=={release.version}", *requirement_group(build.root, name)) for name in _GROUPS]
     what = f"the proofs of {backend.name} {release.version} on Python {interpreter.version}"
-    _pip_download(interpreter, wheels, what, [[*needs, *requirements] for requirements in groups])
-
-
-def _pip_download(interpreter: Interpreter, wheels: Path, what: str, wanted: Iterable[Sequence[str]]) -> None:
-    """Let pip download wheels for an empty environment, once for each list of arguments."""
-    print(f"downloading {what} ...", file=sys.stderr, flush=True)
-    with tempfile.TemporaryDirectory(prefix="pip-") as scratch:
-        python = create_venv(interpreter, Path(scratch) / "venv")
-        command = [*pip_command(python), "download", "--quiet", "--only-binary=:all:", f"--dest={wheels}"]
-        for arguments in wanted:
-            done = run_tool([*command, *arguments])
-            if done.returncode:
-                raise explain_output(f"cannot download {what}", done.stderr)
+    download_wheels(interpreter, wheels, what, [[*needs, *requirements] for requirements in groups])

@@ -8,7 +8,7 @@ from pathlib import Path
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import explain_full_disk, write_atomically
 from pjrtwheel.wheel.assemble import assemble
-from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, Compression, worker_count
+from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION
 from pjrtwheel.wheel.plan import parse_manifest
 from pjrtwheel.wheel.report import REPORT_FILENAME
 
@@ -17,7 +17,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--manifest", type=Path, required=True, help="what goes where, in JSON")
     parser.add_argument("--output", type=Path, required=True, help="directory for the wheel and report.json")
-    parser.add_argument("--jobs", type=int, default=worker_count(), help="compressing threads (default: one per core)")
     parser.add_argument(
         "--level",
         dest="compression",
@@ -32,7 +31,7 @@ def execute(args: argparse.Namespace) -> int:
     if not args.manifest.is_file():
         raise UsageError(f"no such manifest: {args.manifest}")
     spec = parse_manifest(args.manifest.read_text("utf-8"))
-    report = assemble(spec, args.output, Compression(args.compression, args.jobs))
+    report = assemble(spec, args.output, args.compression)
     with explain_full_disk(args.output):
         write_atomically(args.output / REPORT_FILENAME, report.to_json())
     print(report.describe())

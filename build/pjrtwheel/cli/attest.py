@@ -7,20 +7,21 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from securesystemslib.signer import SSlibKey
+
 from pjrtwheel.attest.make import make_release
-from pjrtwheel.attest.release_folder import as_damaged_release, open_release
+from pjrtwheel.attest.release_folder import ReleaseFolder, as_damaged_release, open_release
+from pjrtwheel.attest.release_list import Listing, check_list
 from pjrtwheel.attest.reproduce import reproduce
 from pjrtwheel.attest.signature import load_public_key, load_signer
-from pjrtwheel.attest.verify import verify_release
+from pjrtwheel.attest.verify import Verification, verify_release
 from pjrtwheel.cli import add_options
 from pjrtwheel.console import print_text
-from pjrtwheel.errors import ReproduceError, count, fit
+from pjrtwheel.errors import AttestError, ReproduceError, UnsignedError, UsageError, count, fit
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import display_path
 from pjrtwheel.program import require_text
-
-# How the line begins that ends in the commit; reproduce.yml reads it.
-BUILT_FROM = "built from commit "
+from pjrtwheel.tables import write_json
 
 
 def configure_parser_attest(parser: argparse.ArgumentParser) -> None:
@@ -28,8 +29,11 @@ def configure_parser_attest(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tag", type=require_text, required=True, help="such as v0.11.2+split.1 or select-v0.1.0")
     add_options(parser, "--root", "--dist")
     parser.add_argument("--output", type=Path, metavar="DIR", help="the folder to write (default: TAG in --dist)")
-    parser.add_argument("--key", type=Path, metavar="FILE", help="sign the statement with this ed25519 key (PEM)")
+    parser.add_argument(
+        "--key", type=Path, metavar="FILE", help="sign statement and checksums with this ed25519 key (PEM)"
+    )
     parser.add_argument("--commit", type=require_text, help="refuse wheels that were built from another one")
+    parser.add_argument("--no-locks", action="store_true", help="write no lock files, which need the package index")
 
 
 def execute_attest(args: argparse.Namespace) -> int:
@@ -37,7 +41,8 @@ def execute_attest(args: argparse.Namespace) -> int:
     dist = args.dist or args.root / "dist"
     signer = load_signer(args.key) if args.key else None
     output = args.output or dist / args.tag
-    release = make_release(args.root, args.tag, dist, output, signer=signer, commit=args.commit or "")
+    commit, locks = args.commit or "", not args.no_locks
+    release = make_release(args.root, args.tag, dist, output, signer=signer, commit=commit, locks=locks)
     wheels, others = count(len(release.entries), "wheel"), count(len(release.documents), "document")
     signed = f"signed with {args.key}" if args.key else "not signed"
     print_text(f"{display_path(release.path.absolute())}: {wheels} and {others}, {signed}\n{fit(release.documents)}")
@@ -48,11 +53,15 @@ def execute_attest(args: argparse.Namespace) -> int:
 
 def configure_parser_verify_release(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    parser.epilog = f"Without --key the exit status is {UnsignedError.exit_code}: nobody knows who made the release."
     place = "a release, or the address below which its files are"
     parser.add_argument("release", type=require_text, metavar="FOLDER|URL", help=place)
     parser.add_argument("--key", type=Path, metavar="FILE", help="public key (PEM) that must have signed it")
-    parser.add_argument("--tag", type=require_text, help="the tag that it must be of")
+    parser.add_argument("--tag", type=require_text, help="the tag that it must be of, also if it was withdrawn")
+    where = "the folder of releases whose signed list must have it, needed without --tag (default: the one it is in)"
+    parser.add_argument("--list", dest="site", type=require_text, metavar="FOLDER|URL", help=where)
     parser.add_argument("--documents-only", action="store_true", help="leave the wheels out, which may be gigabytes")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def execute_verify_release(args: argparse.Namespace) -> int:
@@ -60,15 +69,58 @@ def execute_verify_release(args: argparse.Namespace) -> int:
     key = load_public_key(args.key) if args.key else None
     options = {"tag": args.tag or "", "documents_only": args.documents_only}
     with as_damaged_release(), open_release(args.release, cache_root(), **options) as release:
-        statement = verify_release(release, key=key, **options)
-    wheels, others = count(len(release.entries), "wheel"), count(len(release.documents), "document")
-    whole, alone = "every wheel is as its RECORD and lock say", "the documents alone were verified, and no wheel"
-    print(f"{release.tag}: {wheels} and {others}, as SHA256SUMS and the statement list them")
-    print(alone if args.documents_only else whole)
-    print(f"{BUILT_FROM}{statement.commit}")
-    print(f"built by {statement.provenance.details.builder.id}")
-    print(f"signed by {args.key}" if args.key else "signature not checked: no --key was given")
+        verify_release(release, key=key, **options)
+        listing = _check_list(args, release, key) if key else None
+        wheels, documents = tuple(release.wheels), release.documents
+    details = release.statement.provenance.details
+    found = Verification(
+        tag=release.tag,
+        commit=release.commit,
+        builder=details.builder.id,
+        date=details.metadata.finished,
+        wheels=wheels,
+        documents=documents,
+        opened=not args.documents_only,
+        key=key.keyid if key else "",
+        listing=listing,
+    )
+    print(write_json(found) if args.json else _describe(found, args.key), end="")
+    if not key:
+        raise UnsignedError(
+            f"{release.tag} is whole, and nobody knows who made it: no --key was given",
+            remedy="ask who published it for the key, or verify what its workflow attested (docs/release/verify.md)",
+        )
     return 0
+
+
+def _check_list(args: argparse.Namespace, release: ReleaseFolder, key: SSlibKey) -> Listing | None:
+    """Return what the list says, where there is one; only who names the tag gets a release that was withdrawn."""
+    where, required = args.site or args.release, bool(args.site)
+    listing = check_list(release, where, key, cache_root() / "lists", required=required)
+    if listing is None and not args.tag:
+        raise UsageError(
+            f"{release.tag} may be old or withdrawn: there is no signed list of releases next to it",
+            remedy="say which release it must be with --tag, or where the list is with --list",
+        )
+    if listing and listing.withdrawn and not args.tag:
+        raise AttestError(f"{release.tag} was withdrawn", cause=fit(listing.withdrawn), remedy="take another release")
+    return listing
+
+
+def _describe(found: Verification, key: Path | None) -> str:
+    whole, alone = "every wheel is as its RECORD and lock say", "the documents alone were verified, and no wheel"
+    wheels, others = count(len(found.wheels), "wheel"), count(len(found.documents), "document")
+    listing = found.listing
+    lines = [
+        f"{found.tag}: {wheels} and {others}, as SHA256SUMS and the statement list them",
+        whole if found.opened else alone,
+        f"built from commit {found.commit}",
+        f"built by {found.builder}",
+        *([f"signed by {key}"] if key else []),
+        *([f"in list {listing.version}, valid until {listing.expires}"] if listing else []),
+        *([f"withdrawn: {fit(listing.withdrawn)}"] if listing and listing.withdrawn else []),
+    ]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def configure_parser_reproduce(parser: argparse.ArgumentParser) -> None:

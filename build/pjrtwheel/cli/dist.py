@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from pjrtwheel.cli import add_options, check_files
-from pjrtwheel.dist_folder.merge import add_proof_files, merge_folders, read_folder
+from pjrtwheel.dist_folder.folder import add_proof_files, merge_folders, read_folder
 from pjrtwheel.dist_folder.printing import format_table, print_wheels
 from pjrtwheel.errors import UsageError
 

@@ -13,8 +13,15 @@ from pathlib import Path
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend, find_backend, load_backends, pick_backend
 from pjrtwheel.cli import add_options, check_files
-from pjrtwheel.conformance.clients import HOW_TO_GET, find_python, find_test_files, run_clients
-from pjrtwheel.conformance.comparison import format_report, listed_backends, load_expected
+from pjrtwheel.conformance.comparison import (
+    HOW_TO_GET,
+    find_python,
+    find_test_files,
+    format_report,
+    listed_backends,
+    load_expected,
+    run_clients,
+)
 from pjrtwheel.dist_folder.folder import add_proofs
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters, probe
 from pjrtwheel.environment.venv import create_environment, requirement_group
@@ -23,7 +30,6 @@ from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.probe.plugin import ProbeOutcome, probe_file
-from pjrtwheel.prove.devices import require_own_names
 from pjrtwheel.prove.inputs import load_inputs
 from pjrtwheel.prove.on_every_python import combine, platform_of
 from pjrtwheel.prove.on_python import Evidence, can_prove, prove_python, prove_unpacked, untried
@@ -96,7 +102,6 @@ def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
             f"wheels for {platform} do not run on {here}",
             remedy="take the wheels and this repository to such a machine: python ci/smoke_native.py FOLDER",
         )
-    require_own_names(args.wheels)
     release = load_release(args.root, args.release or (names[0].release if names else None))
     inputs = load_inputs(args.root, release, backend)
     for tag, interpreter in find_interpreters(release.pythons(platform)).items():

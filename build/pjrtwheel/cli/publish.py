@@ -5,22 +5,27 @@
 import argparse
 import os
 import sys
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pjrtwheel.attest.release_folder import as_damaged_release, read_release_folder
+from pjrtwheel.attest.release_list import LIST_FOLDER, sign_list
+from pjrtwheel.attest.signature import load_signer
 from pjrtwheel.attest.verify import verify_release
 from pjrtwheel.cli import add_options
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import UsageError, count
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import staging_folder
 from pjrtwheel.program import require_text
 from pjrtwheel.publish.destinations import find_destination
 from pjrtwheel.publish.places import OF_STATIC, add_place_options, open_place
 from pjrtwheel.publish.publication import Publication, publish_release
+from pjrtwheel.publish.static_folder import StaticFolder
 from pjrtwheel.publish.yanked import YANKED_FILE, YANKED_FILENAME
 from pjrtwheel.record.entries import read_entries
 from pjrtwheel.release_check.check import check_release, describe_statuses, format_problems, status_of, warn_of_names
 
+_LONGEST_DAYS = 3650
 _EPILOG = """\
 Each VALUE can also be in the environment, under a name with the destination in it: PJRTWHEEL_STAGE_INDEX_URL is
 --index-url for the destination stage. That of a stage which a release is taken --from can only be there.
@@ -79,18 +84,34 @@ def configure_parser_pages(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "destination", metavar="DESTINATION", help="one with a static index: a GitHub Release, a folder"
     )
+    key = "of a folder: sign the list of its releases with this ed25519 key (PEM), which expires"
+    parser.add_argument("--key", type=Path, metavar="FILE", help=key)
+    days = "for so many days, 3650 at most (default: %(default)s)"
+    parser.add_argument("--valid-days", type=int, default=90, metavar="DAYS", help=days)
+    lost = "sign it although the last list has releases or withdrawals that are gone"
+    parser.add_argument("--forget", action="store_true", help=lost)
     add_options(parser, "--root")
     add_place_options(parser, OF_STATIC)
 
 
 def execute_pages(args: argparse.Namespace) -> int:
-    """Write the index, and say of what."""
+    """Write the index, and the list of releases if it is signed; and say of what."""
+    signer = load_signer(args.key) if args.key else None
+    if not 0 < args.valid_days <= _LONGEST_DAYS:
+        raise UsageError(f"a list is not valid for {args.valid_days} days", remedy=f"take 1 to {_LONGEST_DAYS}")
     destination = find_destination(args.root, args.destination)
     if destination.is_shared:
         raise UsageError(f"{args.destination} makes its own index", remedy="withdraw wheels on its own pages")
     place = open_place(destination, args, os.environ, tag="")
+    if signer and not isinstance(place, StaticFolder):
+        raise UsageError(f"{args.destination} has no signed list of releases", remedy="leave --key out")
     place.write_index()
     print(f"the index of all releases of {place.address} is written")
+    if signer and isinstance(place, StaticFolder):
+        until = datetime.now(UTC).replace(microsecond=0) + timedelta(days=args.valid_days)
+        releases = place.list_releases(signer.public_key)
+        version = sign_list(place.folder / LIST_FOLDER, releases, signer, until, forget=args.forget)
+        print(f"list {version} has {count(len(releases), 'release')}, signed with {args.key}, until {until:%Y-%m-%d}")
     return 0
 
 

@@ -5,6 +5,7 @@
 import argparse
 import os
 import shlex
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -55,7 +56,7 @@ def run_steps(steps: Mapping[str, Sequence[str]], root: Path, dist: Path) -> Non
     """Run commands one after the other; each is under the name of what it makes.
 
     Raises:
-        PjrtWheelError: One failed, with its own exit status; the message says what is done and how to go on.
+        PjrtWheelError: One failed; what is done, and how to go on, is printed before.
     """
     for number, (name, words) in enumerate(steps.items(), 1):
         step = f"step {number} of {len(steps)}: {name}"
@@ -63,8 +64,11 @@ def run_steps(steps: Mapping[str, Sequence[str]], root: Path, dist: Path) -> Non
         start = time.monotonic()
         try:
             _run(words, root, dist)
-        except PjrtWheelError as error:
-            raise _explain(error, name, list(steps)) from error
+        except PjrtWheelError:
+            done = ", ".join(list(steps)[: number - 1]) or "nothing"
+            again = "to go on, run the same command again, which finds that in the cache"
+            print(f"{step} failed; done: {done} ({number - 1} of {len(steps)}); {again}", file=sys.stderr)
+            raise
         print(f"{step} is done, {time.monotonic() - start:.0f} s", flush=True)
     print(f"all of it is in {display_path(dist)}")
 
@@ -73,19 +77,3 @@ def _run(words: Sequence[str], root: Path, dist: Path) -> None:
     command, *arguments = words
     parsed = make_parser(command).parse_all([*arguments, "--root", str(root), "--dist", str(dist)])
     find_function("execute", command)(parsed)
-
-
-def _explain(error: PjrtWheelError, step: str, steps: Sequence[str]) -> PjrtWheelError:
-    """Return the error of a step that also says what is done, and how to go on."""
-    done = steps[: steps.index(step)]
-    finished = f"done: {', '.join(done)}" if done else "nothing is done"
-    again = "to go on, run the same command again, which finds that in the cache"
-    resume = f"{finished} ({len(done)} of {len(steps)}); {again}"
-    explained = PjrtWheelError(
-        f"{step}: {error.what}",
-        cause=error.cause,
-        remedy=error.remedy or resume,
-        note="; ".join(filter(None, (error.note, resume if error.remedy else ""))),
-    )
-    explained.exit_code = error.exit_code
-    return explained

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Put wheels into a folder, and keep its `release.json` true.
+"""Put wheels into a folder, merge what several machines made into one, and keep its `release.json` true.
 
 Each file is put there whole or not at all, the wheels one after the other and `release.json` last. A run that is killed
 between two renames leaves whole wheels that `release.json` does not list yet; the next run names them.
@@ -9,12 +9,15 @@ between two renames leaves whole wheels that `release.json` does not list yet; t
 import os
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 from pjrtwheel import files
 from pjrtwheel.backend import Backend
-from pjrtwheel.errors import WheelError
-from pjrtwheel.files import READABLE, hash_file, link_or_copy, write_atomically
+from pjrtwheel.errors import ProofError, WheelError, fit
+from pjrtwheel.files import READABLE, hash_file, link_or_copy, locked, write_atomically
+from pjrtwheel.prove.proof_file import ProofFile, ProvenWheel, read_proof_file
 from pjrtwheel.record.entries import (
     RELEASE_FILENAME,
     Entry,
@@ -24,10 +27,12 @@ from pjrtwheel.record.entries import (
     make_entry,
     merge_entries,
     read_entries,
+    require_record,
 )
 from pjrtwheel.record.origin import Origin, find_origin
 from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.verify import verify_wheels
+from pjrtwheel.wheel.names import is_variant
 from pjrtwheel.wheel.report import BuiltWheel
 
 
@@ -67,48 +72,32 @@ def add_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend], ro
     add_wheels(built, [{wheel.report.filename: unproven for wheel in built}], origin, dist)
 
 
-def check_space(built: Sequence[BuiltWheel], dist: Path) -> None:
-    """Raise a `WheelError` unless built wheels can be added to `dist`: there is room, and its record is not damaged."""
-    read_entries(dist)
-    if not files.space_for([wheel.path for wheel in built], dist):
-        return  # without a look at what is there, which would be hashed
-    fresh = [wheel.path for wheel in built if not _is_published(wheel.report.filename, wheel.report.sha256, dist)]
-    files.require_space(dist, files.space_for(fresh, dist))
-
-
 def put_wheels(
     wheels: Mapping[str, Path], entries: Sequence[Entry], dist: Path, *, refuse_mixed: bool = False
 ) -> tuple[Entry, ...]:
     """Put wheels that have entries already into `dist`, as `add_wheels` does: as hard links where that is possible.
 
-    Several builds may write into one folder at once: wheels are put into one place and renamed into place under the
-    folder's lock, where what the others left is read again and kept. `release.json` is replaced last. Wheels that it
-    does not describe, which a killed run may have left, are named on stderr.
+    Several builds may write into one folder, one after the other: under the folder's lock all wheels are put into one
+    place, then renamed into theirs, and `release.json` is replaced last. Wheels that it does not describe, which a
+    killed run may have left, are named on stderr.
 
     Raises:
         WheelError: A wheel is not the one its entry describes, or the disk is full; or the folder would have wheels of
             one version and different sets, which is to be refused.
     """
-    if refuse_mixed:  # before much is copied; what counts is the second look
-        _refuse_mixed(entries, dist)
-    with files.staging_folder(dist) as folder:
-        fresh = {entry.filename: entry for entry in entries if not _is_published(entry.filename, entry.sha256, dist)}
-        files.require_space(dist, files.space_for((wheels[name] for name in fresh), dist))
+    with files.staging_folder(dist) as folder, files.locked(dist):
+        digests = {path.name: hash_file(path) for path in dist.glob("*.whl")}
+        if refuse_mixed:
+            present = {*digests, *(entry.filename for entry in entries)}
+            check_sets(merge_entries(read_entries(dist), entries, present).values(), str(dist))
+        fresh = {entry.filename: entry for entry in entries if digests.get(entry.filename) != entry.sha256}
         for name, entry in fresh.items():
             _add(wheels[name], entry, folder)
-        with files.locked(dist):
-            if refuse_mixed:
-                _refuse_mixed(entries, dist)
-            digests = {path.name: hash_file(path) for path in dist.glob("*.whl")}
-            for entry in entries:
-                name = entry.filename
-                if digests.get(name) != entry.sha256:
-                    if not (folder / name).is_file():  # it was there, and somebody took or replaced it meanwhile
-                        _add(wheels[name], entry, folder)
-                    (folder / name).replace(dist / name)
-                    digests[name] = entry.sha256
-            merged = merge_entries(read_entries(dist), entries, digests)
-            write_atomically(dist / RELEASE_FILENAME, format_entries(merged))
+        for name, entry in fresh.items():
+            (folder / name).replace(dist / name)
+            digests[name] = entry.sha256
+        merged = merge_entries(read_entries(dist), entries, digests)
+        write_atomically(dist / RELEASE_FILENAME, format_entries(merged))
     for warning in _describe_unlisted(merged, digests):
         print(f"warning: {warning}", file=sys.stderr, flush=True)
     return tuple(merged.values())
@@ -143,17 +132,6 @@ def withdraw(names: Collection[str], dist: Path) -> None:
             (dist / name).unlink(missing_ok=True)
 
 
-def _refuse_mixed(entries: Sequence[Entry], dist: Path) -> None:
-    """Raise a `WheelError` if wheels that come would be of another set than those of their version that are there."""
-    present = {wheel.name for wheel in dist.glob("*.whl")} | {entry.filename for entry in entries}
-    check_sets(merge_entries(read_entries(dist), entries, present).values(), str(dist))
-
-
-def _is_published(name: str, digest: str, dist: Path) -> bool:
-    target = dist / name
-    return target.is_file() and hash_file(target) == digest
-
-
 def _add(wheel: Path, entry: Entry, folder: Path) -> None:
     """Put a wheel into a folder, holding it to its entry."""
     link_or_copy(wheel, folder / entry.filename)
@@ -175,3 +153,112 @@ def _describe_unlisted(entries: Mapping[str, Entry], digests: Mapping[str, str])
         for name, digest in sorted(digests.items())
         if name not in entries or entries[name].sha256 != digest
     )
+
+
+def read_folder(folder: Path) -> dict[str, Entry]:
+    """Return the entries of all wheels in a folder, by file name.
+
+    Raises:
+        UsageError: There is no such folder, or no `release.json` in it.
+        WheelError: It lists other wheels than are there.
+    """
+    path = require_record(folder)
+    entries = read_entries(folder)
+    present = {wheel.name for wheel in folder.glob("*.whl")}
+    if not entries or present != set(entries):
+        raise WheelError(
+            f"{path} does not describe the wheels of its folder",
+            cause=f"only in one of the two: {fit(sorted(present ^ set(entries))) or 'nothing; both are empty'}",
+            remedy="give a folder as a build left it",
+        )
+    return entries
+
+
+def merge_folders(folders: Sequence[Path], dist: Path) -> tuple[Entry, ...]:
+    """Copy the wheels of several folders into one, keep the strongest proofs of each, and return all entries there.
+
+    Wheel variants, the plain wheel of the same project and their list are made for all that is in one folder. They are
+    left out, to be made anew, which is said on stderr.
+
+    Raises:
+        UsageError: There is no such folder, or no `release.json` in it.
+        WheelError: A `release.json` does not fit its wheels, two folders have different wheels of one name, or wheels
+            of one version and different sets.
+    """
+    records = {folder: _leave_out_variants(read_folder(folder), folder, dist) for folder in folders}
+    _check_same(records, dist)
+    wheels = {name: folder / name for folder, entries in records.items() for name in entries}
+    merged = [entry for entries in records.values() for entry in entries.values()]
+    return put_wheels(wheels, merged, dist, refuse_mixed=True)
+
+
+def _leave_out_variants(entries: Mapping[str, Entry], folder: Path, dist: Path) -> dict[str, Entry]:
+    """Return the entries without projects that have variants, and name these."""
+    projects = {(entry.distribution, entry.version) for name, entry in entries.items() if is_variant(name)}
+    for distribution, version in sorted(projects):
+        print(
+            f"{distribution} {version} of {folder} is left out, for it was made for that folder alone; "
+            f"make it anew: ./noxw auto --dist {dist}",
+            file=sys.stderr,
+            flush=True,
+        )
+    return {name: entry for name, entry in entries.items() if (entry.distribution, entry.version) not in projects}
+
+
+def _check_same(records: Mapping[Path, Mapping[str, Entry]], dist: Path) -> None:
+    """Refuse wheels of one name that differ, also from those that are in `dist` already."""
+    names = {name for entries in records.values() for name in entries}
+    seen = {name: (dist, hash_file(dist / name)) for name in names if (dist / name).is_file()}
+    for folder, entries in records.items():
+        for name, entry in entries.items():
+            first, digest = seen.setdefault(name, (folder, entry.sha256))
+            if digest != entry.sha256:
+                raise WheelError(
+                    f"{name} differs between {first} and {folder}",
+                    cause="they were built from different sources",
+                    remedy="build both again from one revision",
+                )
+
+
+def add_proof_files(paths: Sequence[Path], dist: Path, now: datetime) -> tuple[Entry, ...]:
+    """Record the proofs of some files, and return the entries of their wheels as they are now.
+
+    Raises:
+        UsageError: There is no such file, or no `release.json` in the folder.
+        ProofError: A file is refused, or is about other wheels than those of the folder.
+        WheelError: `release.json` is damaged.
+    """
+    require_record(dist)
+    received = {path: _signed(read_proof_file(path, now)) for path in paths}
+    with locked(dist):
+        entries = read_entries(dist)
+        for path, proven in received.items():
+            _check_proven(path, proven, entries, dist)
+        changed: dict[str, Entry] = {}
+        for wheel in (wheel for proven in received.values() for wheel in proven):
+            changed[wheel.wheel] = add_proofs_to(changed.get(wheel.wheel, entries[wheel.wheel]), [wheel.proof])
+        write_atomically(dist / RELEASE_FILENAME, format_entries(entries | changed))
+    return tuple(changed[name] for name in sorted(changed))
+
+
+def _signed(file: ProofFile) -> tuple[ProvenWheel, ...]:
+    """Return the wheels of a file, with its signer in each proof, whatever the proofs themselves say of that."""
+    return tuple(
+        replace(wheel, proof=replace(wheel.proof, origin=replace(wheel.proof.origin, signed_off_by=file.signed_off_by)))
+        for wheel in file.wheels
+    )
+
+
+def _check_proven(path: Path, proven: Sequence[ProvenWheel], entries: Mapping[str, Entry], dist: Path) -> None:
+    """Refuse proofs of wheels that are not there, or of other bytes."""
+    for wheel in proven:
+        known = entries.get(wheel.wheel)
+        if known is None or known.sha256 != wheel.sha256:
+            there = (
+                f"{RELEASE_FILENAME} says {known.sha256[:12]}" if known else f"{RELEASE_FILENAME} lists no such wheel"
+            )
+            raise ProofError(
+                f"the proofs in {str(path)!r} are not of the wheels in {dist}; nothing was changed",
+                cause=f"they are of {wheel.wheel} with sha256 {wheel.sha256[:12]}, {there}",
+                remedy="prove the wheels of this folder: ./noxw smoke_BACKEND --dist FOLDER --proofs FILE",
+            )

@@ -1,20 +1,18 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Documents of the repository: `python -m pjrtwheel.docs [build|serve|linkcheck|update|measure WHEEL...]`."""
+"""Documents of the repository: `python -m pjrtwheel.docs [build|linkcheck|update|measure WHEEL...]`."""
 
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pjrtwheel.docs.generated import render_generated
-from pjrtwheel.docs.measures import write_measures
+from pjrtwheel.docs.generated import render_generated, write_measures
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.program import CommandParser, program
 
 _ACTIONS = {
     "build": "write the site into site/ of the repository",
-    "serve": "the same, and serve it to this machine alone, at port 8000",
     "linkcheck": "ask the addresses that pages link to",
     "update": "write what is generated in README.md and docs/",
     "measure": "measure wheels, upstream's and ours, for docs/wheels.json",
@@ -53,7 +51,7 @@ def _make_site(root: Path, action: str) -> int:
     if action == "linkcheck":
         return site.check_links(root)
     site.build_site(root, root / "site")
-    return site.serve_site(root / "site") if action == "serve" else 0
+    return 0
 
 
 if __name__ == "__main__":

@@ -48,12 +48,6 @@ def check_links(root: Path) -> int:
         return min(1, _run_sphinx("linkcheck", root, Path(scratch) / "links", Path(scratch) / "trees"))
 
 
-def serve_site(folder: Path) -> int:
-    """Serve a folder to this machine alone, until Ctrl+C."""
-    command = [sys.executable, "-P", "-m", "http.server", "--bind=127.0.0.1", f"--directory={folder}", "8000"]
-    return subprocess.run(command, check=False).returncode
-
-
 def _run_sphinx(builder: str, root: Path, output: Path, trees: Path) -> int:
     options = ["--fail-on-warning", "--nitpicky", "--quiet", f"--builder={builder}", f"--doctree-dir={trees}"]
     command = [sys.executable, "-P", "-m", "sphinx", *options, str(root / _SOURCE), str(output)]

@@ -18,10 +18,6 @@ ET_EXEC = 2
 ET_DYN = 3
 MACHINES = {62: "EM_X86_64", 183: "EM_AARCH64"}
 
-# The largest page a kernel of the machine may use; where it is 4 KiB every linker gets it right.
-_LARGEST_PAGE = {"EM_AARCH64": 0x10000}
-SMALLEST_PAGE = 0x1000
-
 PT_LOAD = 1
 PT_DYNAMIC = 2
 PT_GNU_STACK = 0x6474E551
@@ -35,7 +31,6 @@ SHT_NOBITS = 8
 SHT_REL = 9
 VERSION_TABLES = {0x6FFFFFFD, 0x6FFFFFFE}  # SHT_GNU_verdef, SHT_GNU_verneed: sh_info counts their entries
 SHF_ALLOC = 0x2
-SHF_INFO_LINK = 0x40
 
 DT_NULL = 0
 DT_STRTAB = 5
@@ -120,11 +115,6 @@ class SectionHeader(_Record):
     def file_size(self) -> int:
         """Bytes the section takes in the file; none for `.bss` and its like."""
         return 0 if self.type in {SHT_NULL, SHT_NOBITS} else self.size
-
-
-def largest_page(machine: str) -> int:
-    """Return the size of the largest page that a kernel of this machine may use."""
-    return _LARGEST_PAGE.get(machine, SMALLEST_PAGE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,21 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decide all that is changed in one library: values in, values out.
 
-Unneeded sections go. No address changes, and no byte that the program headers describe. Most linkers put unneeded
-sections after all that; where a tool has appended loaded bytes later, these move up by whole pages, so that the loader
-maps them as before. Search paths (RPATH and RUNPATH) lose what is of no use where the library will lie, within the
-bytes they take.
+Unneeded sections go, as linkers put them: behind the bytes that the program headers describe, none of which changes or
+moves. Search paths (RPATH and RUNPATH) lose what is of no use where the library will lie, within the bytes they take.
 """
 
 import struct
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 
 from pjrtwheel.elf import layout
 from pjrtwheel.elf.image import LINKER_DEFINED, DynamicEntry, ElfImage
-from pjrtwheel.elf.layout import Edit, FileHeader, Piece, SectionHeader, Segment, Span, cut, largest_page, total_size
+from pjrtwheel.elf.layout import Edit, FileHeader, Piece, SectionHeader, Segment, Span, cut, total_size
 from pjrtwheel.errors import ElfError, count, describe_size, shorten
 
 _UNNEEDED_NAMES = {".comment", ".gnu_debuglink", ".gnu_debugaltlink", ".gdb_index", ".llvm_addrsig"}
@@ -29,80 +26,31 @@ class Stripped:
     """The layout of a library without its unneeded sections, which `dropped` names.
 
     Attributes:
-        kept: What is kept of the part that the program headers describe.
+        loaded: The part that the program headers describe.
         tail: What follows it.
     """
 
-    kept: tuple[Span, ...]
+    loaded: Span
     tail: tuple[Piece, ...]
     header: FileHeader
-    segments: tuple[Segment, ...]
     dropped: tuple[str, ...]
 
 
 def strip(image: ElfImage) -> Stripped:
     """Lay out a library without symbol tables, comments and debug information."""
     end = _loaded_end(image)
-    unneeded = _unneeded(image)
-    gaps = _gaps(image, unneeded, end)
-    dropped = {
-        index
-        for index, section in ((index, image.sections[index]) for index in unneeded)
-        if section.offset >= end or any(section.offset in gap for gap in gaps)
-    }
+    dropped = {index for index in _unneeded(image) if image.sections[index].offset >= end}
     if not dropped:
-        return Stripped((Span(0, image.size),), (), image.header, image.segments, ())
-    kept = _close_gaps(gaps, end)
-    header, tail = _lay_out_tail(image, dropped, gaps, end)
-    header = replace(header, phoff=_moved(header.phoff, gaps))
-    segments = tuple(replace(segment, offset=_moved(segment.offset, gaps)) for segment in image.segments)
-    return Stripped(kept, tail, header, segments, tuple(image.names[index] for index in sorted(dropped)))
-
-
-def _gaps(image: ElfImage, unneeded: set[int], end: int) -> tuple[range, ...]:
-    """Return the ranges before `end` that hold nothing but unneeded sections, cut to whole pages.
-
-    What is left of a gap behind the last whole page is not worth a rule of its own and stays as it is.
-    """
-    needed = [(0, FileHeader.SIZE), (image.header.phoff, image.header.phoff + _table_size(image))]
-    needed += [(segment.offset, segment.offset + segment.filesz) for segment in image.segments if segment.filesz]
-    needed += [
-        (section.offset, section.offset + section.file_size)
-        for index, section in enumerate(image.sections)
-        if section.file_size and index not in unneeded and index != image.header.shstrndx
-    ]
-    page = max([largest_page(image.machine), *(segment.align for segment in image.segments)])
-    found: list[range] = []
-    position = 0
-    for start, stop in sorted(needed):
-        if start >= end:
-            break
-        gap = range(position, start - (start - position) % page)
-        if any(image.sections[index].file_size and image.sections[index].offset in gap for index in unneeded):
-            found.append(gap)
-        position = max(position, stop)
-    return tuple(found)
-
-
-def _close_gaps(gaps: tuple[range, ...], end: int) -> tuple[Span, ...]:
-    starts = (0, *(gap.stop for gap in gaps))
-    stops = (*(gap.start for gap in gaps), end)
-    return tuple(Span(start, stop) for start, stop in zip(starts, stops, strict=True))
-
-
-def _moved(offset: int, gaps: tuple[range, ...]) -> int:
-    return offset - sum(len(gap) for gap in gaps if gap.stop <= offset)
+        return Stripped(Span(0, image.size), (), image.header, ())
+    header, tail = _lay_out_tail(image, dropped, end)
+    return Stripped(Span(0, end), tail, header, tuple(image.names[index] for index in sorted(dropped)))
 
 
 def _loaded_end(image: ElfImage) -> int:
-    ends = [FileHeader.SIZE, image.header.phoff + _table_size(image)]
+    ends = [FileHeader.SIZE, image.header.phoff + image.header.phnum * Segment.FORMAT.size]
     ends += [segment.offset + segment.filesz for segment in image.segments if segment.filesz]
     ends += [section.offset + section.file_size for section in image.sections if section.flags & layout.SHF_ALLOC]
     return max(ends)
-
-
-def _table_size(image: ElfImage) -> int:
-    return image.header.phnum * Segment.FORMAT.size
 
 
 def _unneeded(image: ElfImage) -> set[int]:
@@ -126,62 +74,35 @@ def _unneeded(image: ElfImage) -> set[int]:
     return unneeded - {image.header.shstrndx}  # whatever a damaged file calls it
 
 
-def _kept_indices(image: ElfImage, dropped: set[int]) -> tuple[int | None, ...]:
-    """Choose the new section header table as old indices, None for a null entry.
+def _lay_out_tail(image: ElfImage, dropped: set[int], end: int) -> tuple[FileHeader, tuple[Piece, ...]]:
+    """Place the remaining unloaded sections, the section names and the section headers behind the loaded bytes.
 
-    Symbols name their section by index. A dropped section before a loaded one leaves a null entry behind, so that the
-    indices in the dynamic symbol table, which is not touched, stay true.
+    Symbols name their section by index. A dropped section leaves a null entry behind, so that the indices in the
+    dynamic symbol table, which is not touched, stay true.
     """
-    last_loaded = max(
-        (index for index, section in enumerate(image.sections) if section.flags & layout.SHF_ALLOC), default=0
-    )
-    head = (None if index in dropped else index for index in range(last_loaded + 1))
-    return (*head, *(index for index in range(last_loaded + 1, len(image.sections)) if index not in dropped))
-
-
-def _lay_out_tail(
-    image: ElfImage, dropped: set[int], gaps: tuple[range, ...], end: int
-) -> tuple[FileHeader, tuple[Piece, ...]]:
-    """Place the remaining unloaded sections, the section names and the section headers behind the loaded bytes."""
-    kept = _kept_indices(image, dropped)
-    names, name_offsets = _pack_names([image.names[index] for index in kept if index])
+    gone = dropped | {0}
+    names, name_offsets = _pack_names([name for index, name in enumerate(image.names) if index not in gone])
     tail: list[Piece] = []
-    position = _moved(end, gaps)
+    position = end
     headers: list[SectionHeader] = []
-    renumbered = {old: new for new, old in enumerate(kept) if old is not None}
-    for index in kept:
-        if index is None or index == 0:
+    for index, old in enumerate(image.sections):
+        if index in gone:
             headers.append(SectionHeader(*[0] * 10))
             continue
-        section = _renumber(image.sections[index], renumbered, dropped)
-        section = replace(section, name=name_offsets[image.names[index]])
+        section = replace(old, name=name_offsets[image.names[index]], link=0 if old.link in dropped else old.link)
         if index == image.header.shstrndx:
             section = replace(section, offset=position, size=len(names), addralign=1)
             tail.append(names)
+            position += section.size
         elif section.offset >= end and section.file_size:
             padding = -position % max(section.addralign, 1)
             tail += [bytes(padding), Span(section.offset, section.offset + section.file_size)]
-            position += padding
-            section = replace(section, offset=position)
-        else:
-            headers.append(replace(section, offset=_moved(section.offset, gaps)))
-            continue
-        position += section.size
+            section = replace(section, offset=position + padding)
+            position += padding + section.size
         headers.append(section)
     padding = -position % _TABLE_ALIGNMENT
     tail.append(bytes(padding) + b"".join(header.pack() for header in headers))
-    header = replace(
-        image.header, shoff=position + padding, shnum=len(headers), shstrndx=renumbered[image.header.shstrndx]
-    )
-    return header, tuple(piece for piece in tail if piece)
-
-
-def _renumber(section: SectionHeader, renumbered: dict[int, int], dropped: set[int]) -> SectionHeader:
-    """Translate the section indices in a section header; those of dropped sections become 0."""
-    link = 0 if section.link in dropped else renumbered.get(section.link, section.link)
-    points = section.flags & layout.SHF_INFO_LINK or section.type in {layout.SHT_REL, layout.SHT_RELA}
-    info = renumbered.get(section.info, 0) if points else section.info
-    return replace(section, link=link, info=info)
+    return replace(image.header, shoff=position + padding), tuple(piece for piece in tail if piece)
 
 
 def _pack_names(names: list[str]) -> tuple[bytes, dict[str, int]]:
@@ -333,9 +254,6 @@ def _pack_dynamic(image: ElfImage, entries: Sequence[DynamicEntry]) -> Edit:
     return Edit(image.dynamic_offset, b"".join(struct.pack("<qQ", entry.tag, entry.value) for entry in filled))
 
 
-_Segments = tuple[Segment, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class RepairPlan:
     """How to write the repaired library.
@@ -344,14 +262,12 @@ class RepairPlan:
         pieces: What the repaired file is made of, in order.
         dropped_bytes: How much shorter it is.
         changes: What is changed, in words.
-        findings: What is wrong and cannot be repaired, in words.
     """
 
     pieces: tuple[Piece, ...]
     size: int
     dropped_bytes: int
     changes: tuple[str, ...]
-    findings: tuple[str, ...]
 
 
 def plan_repair(image: ElfImage, place: LibraryPlace = ANYWHERE) -> RepairPlan:
@@ -361,56 +277,23 @@ def plan_repair(image: ElfImage, place: LibraryPlace = ANYWHERE) -> RepairPlan:
         ElfError: A search path leads out of the wheel and cannot be changed in place.
     """
     if image.header.type not in {layout.ET_DYN, layout.ET_EXEC}:
-        return RepairPlan((Span(0, image.size),), image.size, 0, (), ())
+        return RepairPlan((Span(0, image.size),), image.size, 0, ())
     stripped = strip(image)
     search_edits, search_changes = repair_search_paths(image, place)
-    segments, stack_changes = _repair_stack(stripped.segments)
-    segments, page_changes, findings = _repair_alignment(image.machine, segments)
+    segments = [replace(segment, flags=_stack_flags(segment)) for segment in image.segments]
+    stack_changes = ("cleared the executable-stack flag",) if segments != list(image.segments) else ()
     table = b"".join(segment.pack() for segment in segments)
     edits = (Edit(FileHeader.START, stripped.header.pack()), Edit(image.header.phoff, table), *search_edits)
-    kept = [piece for span in stripped.kept for piece in cut(span, edits)]
-    pieces = (*kept, *stripped.tail)
+    pieces = (*cut(stripped.loaded, edits), *stripped.tail)
     size = total_size(pieces)
     strip_changes = [f"dropped {', '.join(stripped.dropped)} ({describe_size(image.size - size)})"]
-    changes = (*strip_changes[: len(stripped.dropped)], *search_changes, *stack_changes, *page_changes)
-    return RepairPlan(pieces, size, image.size - size, changes, findings)
+    changes = (*strip_changes[: len(stripped.dropped)], *search_changes, *stack_changes)
+    return RepairPlan(pieces, size, image.size - size, changes)
 
 
-def _repair_stack(segments: _Segments) -> tuple[_Segments, tuple[str, ...]]:
-    """Return the segments without the executable flag of the stack, and each change in words."""
-    repaired = tuple(
-        replace(segment, flags=segment.flags & ~layout.PF_X) if segment.type == layout.PT_GNU_STACK else segment
-        for segment in segments
-    )
-    return repaired, ("cleared the executable-stack flag",) * (repaired != segments)
-
-
-def _repair_alignment(machine: str, segments: _Segments) -> tuple[_Segments, tuple[str, ...], tuple[str, ...]]:
-    """Return the segments with an alignment fit for large pages, each change in words, and what stays wrong.
-
-    The loader refuses a segment whose stated alignment is below the page size, even when address and offset agree.
-    Where they do agree, and no page holds two segments, stating the true alignment is all it takes.
-    """
-    page = layout.largest_page(machine)
-    loads = [segment for segment in segments if segment.type == layout.PT_LOAD]
-    small = [segment for segment in loads if segment.align < page]
-    if page == layout.SMALLEST_PAGE or not small:
-        return segments, (), ()
-    problems = [
-        f"segment at {segment.vaddr:#x} is not congruent to its file offset modulo {page:#x}"
-        for segment in loads
-        if (segment.vaddr - segment.offset) % page
-    ]
-    ordered = sorted(loads, key=lambda segment: segment.vaddr)
-    problems += [
-        f"segments at {first.vaddr:#x} and {second.vaddr:#x} share a page of {page:#x} bytes"
-        for first, second in pairwise(ordered)
-        if second.vaddr // page <= (first.vaddr + max(first.memsz, 1) - 1) // page
-    ]
-    if problems:
-        return segments, (), (f"does not load on kernels with pages of {page // 1024} KiB: {'; '.join(problems)}",)
-    repaired = tuple(replace(segment, align=page) if segment in small else segment for segment in segments)
-    return repaired, (f"raised the alignment of {len(small)} segments to {page // 1024} KiB",), ()
+def _stack_flags(segment: Segment) -> int:
+    """Return the flags of a segment, without the one that makes the stack executable."""
+    return segment.flags & ~layout.PF_X if segment.type == layout.PT_GNU_STACK else segment.flags
 
 
 def check_exports(image: ElfImage, allowed: Sequence[str]) -> None:

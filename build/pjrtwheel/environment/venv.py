@@ -135,12 +135,13 @@ def wheelhouse(interpreter: Interpreter, requirements: Sequence[str], wheels: Se
     if folder.is_dir():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
-    print(f"downloading what the proofs on Python {interpreter.version} need ...", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(prefix=f"{folder.name}-", dir=folder.parent) as scratch:
         staged = Path(scratch) / folder.name
         staged.mkdir()
         ours = [parse_name(wheel.name).requirement for wheel in wheels]
-        _download(interpreter, [*requirements, *ours], wheels, staged)
+        links = [f"--find-links={wheel.parent.resolve()}" for wheel in wheels]
+        what = f"what the proofs on Python {interpreter.version} need"
+        download_wheels(interpreter, staged, what, [[*links, *requirements, *ours]])
         for wheel in wheels:
             (staged / wheel.name).unlink(missing_ok=True)
         if not folder.is_dir():  # otherwise another run was faster, and its folder is as good
@@ -193,13 +194,17 @@ def site_packages(python: Path) -> Path:
     return folder / "site-packages"
 
 
-def _download(interpreter: Interpreter, requirements: Iterable[str], wheels: Iterable[Path], target: Path) -> None:
-    """Let pip fetch wheels for an interpreter, in an environment of that interpreter without anything else."""
+def download_wheels(interpreter: Interpreter, folder: Path, what: str, wanted: Iterable[Sequence[str]]) -> None:
+    """Let pip download wheels for an empty environment of an interpreter, once for each list of arguments.
+
+    Raises:
+        FetchError: The package index does not have what is needed, or cannot be reached.
+    """
+    print(f"downloading {what} ...", file=sys.stderr, flush=True)
     with tempfile.TemporaryDirectory(prefix="pip-") as scratch:
         python = create_venv(interpreter, Path(scratch) / "venv")
-        command = [*pip_command(python), "download", "--quiet", "--only-binary=:all:", "--dest", str(target)]
-        command += [f"--find-links={wheel.parent.resolve()}" for wheel in wheels]
-        result = run_tool([*command, *requirements])
-    if result.returncode != 0:
-        what = f"cannot download the requirements of the smoke tests for Python {interpreter.version}"
-        raise explain_output(what, result.stderr)
+        command = [*pip_command(python), "download", "--quiet", "--only-binary=:all:", f"--dest={folder}"]
+        for arguments in wanted:
+            result = run_tool([*command, *arguments])
+            if result.returncode != 0:
+                raise explain_output(f"cannot download {what}", result.stderr)

@@ -9,10 +9,10 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from pjrtwheel.errors import FetchError, count
+from pjrtwheel.errors import FetchError
 from pjrtwheel.release.model import Pin
 
 BUNDLE_VARIABLE = "PJRTWHEEL_BUNDLE"
@@ -107,16 +107,6 @@ def download_wheel(pin: Pin, directory: Path, *, index: str = "", url: str = "")
         names = sorted(path.name for path in directory.glob("*.whl"))
         raise FetchError(f"pip brought {', '.join(names) or 'nothing'} instead of {pin.filename}")
     return found
-
-
-def check_bundled(pins: Iterable[Pin], environ: Mapping[str, str]) -> None:
-    """Raise a `FetchError` where everything is taken from a bundle that lacks one of these, whatever the cache has."""
-    bundle = environ.get(BUNDLE_VARIABLE)
-    missing = [pin for pin in pins if bundle and not (Path(bundle) / "wheels" / pin.filename).is_file()]
-    if missing:
-        more = f" and {count(len(missing) - 1, 'other file')}" if missing[1:] else ""
-        cause = f"pinned as {missing[0].key}; it was made for other releases, backends or platforms"
-        raise FetchError(f"the bundle {bundle} has no {missing[0].filename}{more}", cause=cause, remedy=_FILL_AGAIN)
 
 
 def require_index(environ: Mapping[str, str]) -> None:

@@ -136,16 +136,14 @@ class DownloadSession(requests.Session):
         return target
 
 
-def list_wheels(project: str, settings: IndexSettings, *, sizes: bool = True) -> tuple[IndexFile, ...]:
+def list_wheels(project: str, settings: IndexSettings) -> tuple[IndexFile, ...]:
     """Return every wheel of a project that the indexes and folders offer, in order of name; none for an unknown one.
-
-    An index that states no `sizes` is asked for that of each file.
 
     Raises:
         FetchError: An index cannot be read, gives no sha256, or two of them offer different bytes under one name.
     """
     found: dict[str, IndexFile] = {}
-    for file in (*_list_urls(project, settings, sizes=sizes), *_list_folders(project, settings.folders)):
+    for file in (*_list_urls(project, settings), *_list_folders(project, settings.folders)):
         if found.setdefault(file.filename, file).sha256 != file.sha256:
             raise FetchError(
                 f"two package indexes offer different bytes as {file.filename}",
@@ -165,7 +163,7 @@ def list_digests(project: str, settings: IndexSettings) -> set[str] | None:
     return None if page is None else {package.digests.get("sha256", "") for package in page}
 
 
-def _list_urls(project: str, settings: IndexSettings, *, sizes: bool) -> Iterator[IndexFile]:
+def _list_urls(project: str, settings: IndexSettings) -> Iterator[IndexFile]:
     for url in settings.urls:
         with _asking(project, url, settings) as session:
             for package in _read_page(project, url, session) or ():
@@ -174,7 +172,7 @@ def _list_urls(project: str, settings: IndexSettings, *, sizes: bool) -> Iterato
                 if named and package.package_type == "wheel":
                     if local_path(package.url) and not local_path(url):
                         raise FetchError(f"{without_login(url)} leads to files of this machine: {package.filename}")
-                    yield _describe(package, session if sizes else None)
+                    yield _describe(package)
 
 
 @contextmanager
@@ -221,7 +219,7 @@ def _read_page(project: str, url: str, session: requests.Session) -> list[Distri
         return None
 
 
-def _describe(package: DistributionPackage, session: requests.Session | None) -> IndexFile:
+def _describe(package: DistributionPackage) -> IndexFile:
     file = describe_package(package)
     if path := local_path(package.url):
         return replace(describe_file(path, path.as_uri()), yanked=file.yanked)
@@ -230,10 +228,6 @@ def _describe(package: DistributionPackage, session: requests.Session | None) ->
             f"the package index gives no sha256 for {package.filename}",
             remedy="use an index that does, as PEP 503 recommends",
         )
-    if not file.size and session:
-        answer = session.head(package.url, timeout=_SECONDS, allow_redirects=True)
-        answer.raise_for_status()
-        return replace(file, size=int(answer.headers["Content-Length"]))
     return file
 
 

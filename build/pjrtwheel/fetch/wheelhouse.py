@@ -7,10 +7,10 @@ The wheels are kept in the cache, so that the second installation on a machine n
 
 import hashlib
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch.cache import cache_root, disk_errors, file_lock
 from pjrtwheel.fetch.index import explain_output, run_pip
 from pjrtwheel.files import staging_folder
@@ -53,34 +53,23 @@ def _fill_wheelhouse(requirements: Path, root: Path, pip: PipRun = run_pip) -> P
     return target
 
 
-def _discard(wheels: Path, root: Path) -> None:
-    """Remove a wheelhouse by one rename, so that another process never sees half of it."""
-    with disk_errors(root), file_lock(root / "locks" / wheels.name), tempfile.TemporaryDirectory(dir=root) as aside:
-        if wheels.is_dir():  # otherwise another process found the damage first
-            wheels.rename(Path(aside) / wheels.name)
-
-
 def install_tools(requirements: Path, output: Path, root: Path, pip: PipRun = run_pip) -> None:
-    """Install the requirements into a directory, from the cache alone; a damaged cache is filled anew once.
-
-    Whatever else pip fails at, such as a full disk, leaves the cache alone.
+    """Install the requirements into a directory, from the cache alone.
 
     Raises:
         FetchError: A wheel could not be downloaded or installed.
     """
-    for is_last in (False, True):
-        wheels = _fill_wheelhouse(requirements, root, pip)
-        status, text = pip(
-            _pip(
-                *("install", *_COMMON, "--no-index", "--find-links", str(wheels), "--no-compile", "--upgrade"),
-                *("--no-warn-conflicts", "--target", str(output), "--requirement", str(requirements)),
-            )
+    wheels = _fill_wheelhouse(requirements, root, pip)
+    status, text = pip(
+        _pip(
+            *("install", *_COMMON, "--no-index", "--find-links", str(wheels), "--no-compile", "--upgrade"),
+            *("--no-warn-conflicts", "--target", str(output), "--requirement", str(requirements)),
         )
-        if status == 0:
-            return
-        if is_last or "DO NOT MATCH THE HASHES" not in text:
-            raise explain_output(f"cannot install the tools of {requirements.name}", text)
-        _discard(wheels, root)
+    )
+    if status != 0:
+        error = explain_output(f"cannot install the tools of {requirements.name}", text)
+        remedy = error.remedy or f"remove the wheels, which are fetched again then: {wheels}"
+        raise FetchError(error.what, cause=error.cause, remedy=remedy)
 
 
 @program

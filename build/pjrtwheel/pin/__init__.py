@@ -23,7 +23,16 @@ from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel, require_index
 from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
 from pjrtwheel.files import write_atomically
-from pjrtwheel.pin.choose import Chosen, choose_files, find_named, offered_versions
+from pjrtwheel.pin.choose import (
+    Chosen,
+    Inputs,
+    WantedFiles,
+    choose_files,
+    find_named,
+    offered_versions,
+    plan_backend,
+    plan_inputs,
+)
 from pjrtwheel.pin.upstream import UpstreamWheel, gather_metadata, read_upstream
 from pjrtwheel.release.model import (
     OVERRIDES_FILE,
@@ -36,7 +45,6 @@ from pjrtwheel.release.model import (
     parse_release,
     read_release,
 )
-from pjrtwheel.release.planned import Inputs, WantedFiles, plan_backend, plan_inputs
 from pjrtwheel.tables import TableError, load_toml, read, read_toml, write
 
 

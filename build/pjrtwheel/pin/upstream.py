@@ -30,16 +30,6 @@ _ORDER = ("==", "~=", "===", ">=", ">", "<", "<=", "!=")  # of bounds
 _COMMIT = re.compile(r"^_git_hash: str = '([0-9a-f]{40})'$", re.MULTILINE)
 
 
-class UnboundedError(PinError):
-    """Upstream requires a project in any version, and the backend gives no bounds."""
-
-    def __init__(self, upstream: str, project: str) -> None:
-        """Name the extra, such as `jax-cuda13-plugin[with-cuda]`, and the project."""
-        super().__init__(f"{upstream} requires {project} in any version", remedy="give it bounds in the backend.toml")
-        self.upstream = upstream
-        self.project = project
-
-
 @dataclass(frozen=True, slots=True)
 class UpstreamWheel:
     """What two text files of a wheel say.
@@ -117,7 +107,8 @@ def _bound(table: UpstreamExtra, entry: Requirement) -> str:
     name = canonicalize_name(entry.name)
     if not entry.specifier:
         if name not in table.bounds:
-            raise UnboundedError(table.upstream, name)
+            what = f"{table.upstream} requires {name} in any version"
+            raise PinError(what, remedy=f'give it bounds in the backend.toml: bounds = {{ {name} = ">=...,<..." }}')
         return f"{name}{table.bounds[name]}"
     bounds = sorted(entry.specifier, key=lambda item: _ORDER.index(item.operator))
     floor, upper = bounds[0], [item for item in bounds if item.operator in {"<", "<=", "==", "~="}]

@@ -21,7 +21,7 @@ from pjrtwheel import tables
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import ask_process
 from pjrtwheel.errors import UsageError, WheelError
-from pjrtwheel.wheel.members import open_wheel
+from pjrtwheel.fetch.unpack import unpack_wheel
 
 _FILENAME = "probe.toml"
 
@@ -198,15 +198,13 @@ def probe_file(file: Path, backends: Sequence[Backend], *, device: bool) -> Prob
 
 
 def _unpack(wheel: Path, target: Path, names: set[str]) -> Path:
-    """Unpack the only member with one of these names, and its neighbours, which it may need."""
-    with open_wheel(wheel) as archive:
-        found = [name for name in archive.namelist() if name.rsplit("/", 1)[-1] in names]
-        if len(found) != 1:
-            raise WheelError(
-                f"{wheel.name} holds {len(found)} plugin libraries, expected one",
-                cause=f"known names are {', '.join(sorted(names))}",
-                remedy="give the library itself",
-            )
-        folder = found[0].rpartition("/")[0]
-        archive.extractall(target, [name for name in archive.namelist() if name.rpartition("/")[0] == folder])
+    """Unpack the only member with one of these names, and the other libraries, which it may need."""
+    members = unpack_wheel(wheel, target, [], optional=["*.so", "*.so.*"])
+    found = [name for name in members if name.rsplit("/", 1)[-1] in names]
+    if len(found) != 1:
+        raise WheelError(
+            f"{wheel.name} holds {len(found)} plugin libraries, expected one",
+            cause=f"known names are {', '.join(sorted(names))}",
+            remedy="give the library itself",
+        )
     return target / found[0]

@@ -25,10 +25,10 @@ _EARLIEST = "315532800"  # 1980-01-01, the first moment a zip file can state
 _LEFTOVERS = shutil.ignore_patterns("__pycache__", "build", "*.egg-info")
 
 
-def build_pure_wheel(source: Path, folder: Path, lock_id: str = "") -> BuiltWheel:
+def build_pure_wheel(source: Path, folder: Path) -> BuiltWheel:
     """Build the wheel of a project; the same source and SOURCE_DATE_EPOCH (1980 where unset) give the same bytes.
 
-    The project stays as it is. The lock is that of the set whose packages it requires, if it does.
+    The project stays as it is.
 
     Raises:
         WheelError: The build failed.
@@ -45,7 +45,7 @@ def build_pure_wheel(source: Path, folder: Path, lock_id: str = "") -> BuiltWhee
         folder.mkdir(parents=True, exist_ok=True)
         wheel = Path(shutil.copy(built, folder))
     requires = read_field(read_metadata(wheel).decode(), "Requires-Dist")
-    return BuiltWheel(wheel, report_finished(wheel, lock_id, "none", requires))
+    return BuiltWheel(wheel, report_finished(wheel, "", "none", requires))
 
 
 def build_selector(root: Path, dist: Path) -> BuiltWheel:

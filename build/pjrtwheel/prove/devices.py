@@ -10,7 +10,7 @@ import json
 import platform
 import re
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,9 +21,6 @@ from pjrtwheel.fetch.unpack import unpack_wheel
 from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult
 from pjrtwheel.prove.inside import devices as inside
 from pjrtwheel.record.proofs import Level, ProofMachine
-from pjrtwheel.wheel.members import open_wheel
-from pjrtwheel.wheel.metadata import find_other_name
-from pjrtwheel.wheel.names import parse_name
 
 _INSIDE = Path(inside.__file__)
 
@@ -200,23 +197,3 @@ def require_device(devices: Devices | None, backend: Backend) -> None:
             cause=devices.reason,
             remedy=f"run it where there is one; without, ./noxw build_{backend.name} shows what can be shown",
         )
-
-
-def require_own_names(wheels: Iterable[Path]) -> None:
-    """Make sure that METADATA of wheels names the project and version of their file names, which installers do not.
-
-    Raises:
-        ProofError: One says that it is another wheel.
-        WheelError: One is damaged or hostile.
-    """
-    for wheel in wheels:
-        name = parse_name(wheel.name)
-        with open_wheel(wheel) as archive:
-            member = f"{name.dist_info}/METADATA"
-            text = archive.read(member).decode("utf-8", "replace") if member in archive.namelist() else ""
-        if other := find_other_name(text, name):
-            raise ProofError(
-                f"METADATA of {wheel.name} says that it is {other}",
-                cause="the file was renamed, or changed",
-                remedy="build it again, or fetch it again",
-            )

@@ -39,7 +39,7 @@ class Topology:
     """
 
     name: str = ""
-    options: Mapping[str, Option] = field(default_factory=dict)
+    options: Mapping[str, Option] = field(default_factory=dict, metadata=tables.metadata(pattern=tables.LINES))
     programs: tuple[str, ...] = ()
 
 
@@ -86,7 +86,7 @@ class Target:
     platform: str
     code: tuple[str, ...]
     topologies: Mapping[str, Topology]
-    options: Mapping[str, Option] = field(default_factory=dict)
+    options: Mapping[str, Option] = field(default_factory=dict, metadata=tables.metadata(pattern=tables.LINES))
     environment: Mapping[str, str] = field(default_factory=dict)
     fails: Mapping[str, Failure] = field(default_factory=dict)
     platforms: tuple[str, ...] = ()

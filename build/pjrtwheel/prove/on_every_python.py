@@ -117,8 +117,7 @@ def _kept_path(
         for tag, interpreter in interpreters.items()
         if interpreter is not None and can_prove(wheels, tag)
     ]
-    paths, prefixes = (backend.search_paths, backend.env_prefixes) if backend else ((), ())
-    machine = describe_machine(clean_environ(), paths, prefixes)
+    machine = describe_machine(clean_environ(), backend.env_prefixes if backend else ())
     return cache / "proofs" / f"{proof_key(built, inputs, interpreters, wheelhouses, machine)}.json"
 
 
@@ -228,23 +227,17 @@ def read_proofs(path: Path) -> dict[str, Proof] | None:
         return None
 
 
-def describe_machine(
-    environ: Mapping[str, str], search_paths: Sequence[str] = (), prefixes: Sequence[str] = (), root: Path = ROOT
-) -> list[Any]:
+def describe_machine(environ: Mapping[str, str], prefixes: Sequence[str] = (), root: Path = ROOT) -> list[Any]:
     """Return what evidence depends on beyond files that are hashed, of the machine below the `root` of a file system.
 
-    The backend's libraries are looked for in `search_paths`, such as `/opt/rocm/lib`; they read variables of the
-    programs' environment whose names begin with one of some prefixes, such as `ROCM_`.
+    Libraries read variables of the programs' environment whose names begin with one of some prefixes, such as `ROCM_`.
     """
     index = root / "etc/ld.so.cache"
     status = index.stat() if index.is_file() else None
-    folders = [path for path in (*search_paths, *environ.get("LD_LIBRARY_PATH", "").split(":")) if path.startswith("/")]
-    files = {path for folder in folders for path in (root / folder.lstrip("/")).glob("*.so*") if path.is_file()}
     return [
         sorted(find_nodes(root / "dev")),
         # The dynamic linker's own index (ldconfig(8)) is written anew when a package brings or updates a library.
         (status.st_mtime_ns, status.st_size) if status else None,
-        [(str(path), path.stat().st_size) for path in sorted(files)],
         sorted(item for item in environ.items() if item[0].startswith((*_LINKER, *prefixes))),
     ]
 

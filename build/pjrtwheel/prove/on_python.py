@@ -1,13 +1,20 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Prove a set of wheels on one Python, at the highest level that this machine can show."""
+"""Prove a set of wheels on one Python, at the highest level that this machine can show.
 
+Smoke programs run each in a process of its own.
+"""
+
+import json
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter
+from pjrtwheel.environment.processes import ask_process, run_all
 from pjrtwheel.environment.venv import (
     create_environment,
     install_wheels,
@@ -19,7 +26,7 @@ from pjrtwheel.files import staging_folder
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult, load_settings, probe_plugin
 from pjrtwheel.progress import LINES, Progress
-from pjrtwheel.prove import aot, smoke
+from pjrtwheel.prove import aot
 from pjrtwheel.prove.devices import (
     NOTHING_OPENED,
     Devices,
@@ -30,8 +37,57 @@ from pjrtwheel.prove.devices import (
     require_device,
 )
 from pjrtwheel.prove.inputs import ProofInputs, choose_targets
+from pjrtwheel.prove.inside import smoke as inside
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, ProofMachine, PythonProof, ResultKind, TargetProof
 from pjrtwheel.wheel.names import parse_name
+
+TIME_LIMIT = 300.0
+# References are in float64: accelerators must not round to fewer bits than asked for. And several programs share one.
+_VARIABLES = {"JAX_DEFAULT_MATMUL_PRECISION": "highest", "XLA_PYTHON_CLIENT_PREALLOCATE": "false"}
+
+
+def run_programs(
+    python: Path,
+    programs: Sequence[Path],
+    backend: Backend | None,
+    *,
+    jobs: int = 0,
+    title: str = "programs",
+    progress: Progress = LINES,
+) -> tuple[ProgramResult, ...]:
+    """Run every program in the environment of `python`, on the plugin of a backend, or on any client without one.
+
+    Without `jobs` as many run at once as there are cores, at most four. One after the other they take long, and each is
+    named when it has ended. The `title` is that of the step which shows them.
+    """
+    workers = jobs or min(4, os.cpu_count() or 1)
+
+    with progress.step(title, len(programs)) as step:
+
+        def run(program: Path) -> ProgramResult:
+            with step.item(program.stem):
+                result = run_program(python, program, backend)
+            if jobs == 1:
+                progress.say(f"  {result.program:<14}{result.seconds:6.1f} s  {result.outcome}")
+            return result
+
+        return run_all(run, programs, workers)
+
+
+def run_program(python: Path, program: Path, backend: Backend | None, *, seconds: float = TIME_LIMIT) -> ProgramResult:
+    """Run one program from an empty directory, in Python's isolated mode, within a time limit."""
+    plugin = [json.dumps({"name": backend.pjrt_name, "library": backend.library_member})] if backend else []
+    command = [str(python), "-I", "-X", "faulthandler", inside.__file__, str(program.resolve()), *plugin]
+    started = time.monotonic()
+    answer, end = ask_process(command, seconds, variables=_VARIABLES)
+    elapsed = round(time.monotonic() - started, 2)
+    if answer is None:
+        return ProgramResult(program.stem, Outcome.FAILED, Level.DEVICE, elapsed, end.explain())
+    outcome, level, detail = Outcome(answer["outcome"]), Level(answer["level"]), answer["detail"].strip()
+    if outcome is Outcome.PASSED and end.status != 0:
+        # The program was right, but its process did not end in order: a crash at exit is a failure as well.
+        outcome, detail = Outcome.FAILED, end.explain()
+    return ProgramResult(program.stem, outcome, level, elapsed, detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +173,7 @@ def gather(
     empty = PythonProof(interpreter.tag, interpreter.version, (), emulated=interpreter.emulated)
     machine = find_machine(python, backend, devices)
     if backend is None:
-        shown = smoke.run_programs(python, inputs.smoke, None, title=title, progress=progress)
+        shown = run_programs(python, inputs.smoke, None, title=title, progress=progress)
         return Evidence(_with(empty, shown), machine=machine)
     start = time.monotonic()
     device, library = bool(devices.count), site_packages(python) / backend.library_member
@@ -134,7 +190,7 @@ def gather(
         case Level.DEVICE:
             # An accelerator may belong to one process at a time.
             jobs = 0 if backend.is_cpu else 1
-            results = smoke.run_programs(python, inputs.smoke, backend, jobs=jobs, title=title, progress=progress)
+            results = run_programs(python, inputs.smoke, backend, jobs=jobs, title=title, progress=progress)
         case Level.AOT:
             chosen = chips if every_target else chips[:1]
             targets = aot.compile_for_targets(python, chosen, inputs.aot, backend, progress)

@@ -6,6 +6,7 @@
 FOLDER/.uploads/TAG/   what was sent so far, which no page links to; gone once all of it is published
 FOLDER/files/TAG/      a whole release: wheels, their METADATA, documents
 FOLDER/simple/         the index of all releases
+FOLDER/metadata/       the list of all releases, where its owner signs one
 FOLDER/yanked.toml     which wheels were withdrawn, and why
 ```
 
@@ -19,6 +20,11 @@ from functools import cache
 from pathlib import Path
 from urllib.parse import quote
 
+from securesystemslib.signer import SSlibKey
+
+from pjrtwheel.attest.release_folder import SUMS_FILENAME, read_release_folder
+from pjrtwheel.attest.release_list import ListedRelease
+from pjrtwheel.attest.verify import verify_release
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import copy_atomically, hash_file, locked
@@ -128,6 +134,19 @@ class StaticFolder:
         with explained(f"cannot write the index of {self.folder}", self.folder), self._locked():
             projects = self._list_projects()
             write_pages(projects, self.closure(projects), self.folder / INDEX)
+
+    def list_releases(self, key: SSlibKey) -> dict[str, ListedRelease]:
+        """Return what the signed list says, tag → release; the key must have signed each of them.
+
+        Raises:
+            AttestError: It has not, or a release is damaged.
+        """
+        releases = {}
+        for folder in sorted(path for path in (self.folder / FILES).iterdir() if path.is_dir()):
+            release = read_release_folder(folder)
+            verify_release(release, key=key, tag=folder.name, documents_only=True)
+            releases[folder.name] = ListedRelease((folder / SUMS_FILENAME).read_bytes(), self._reasons(folder))
+        return releases
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

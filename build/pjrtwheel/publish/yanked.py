@@ -29,7 +29,7 @@ class Yanked:
         wheel: File name of the one wheel; empty for all of `tag`.
     """
 
-    reason: str = column(pattern=r"[^\r\n]+")
+    reason: str = column(pattern=r".*\S.*")
     date: str = column(pattern=r"\d{4}-\d{2}-\d{2}")
     tag: str = ""
     wheel: str = column(pattern=r"|[^/]+\.whl", default="")

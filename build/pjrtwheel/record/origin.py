@@ -8,15 +8,18 @@ import subprocess
 import time
 import tomllib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from pjrtwheel.errors import UsageError
-from pjrtwheel.tables import column
+from pjrtwheel.tables import column, metadata
 
 _CLOCKS_DIFFER = timedelta(minutes=5)  # of two machines, at most
 PRINTABLE = r"[^\x00-\x1f\x7f-\x9f]*\S[^\x00-\x1f\x7f-\x9f]*"
+COMMIT = r"[0-9a-f]{40}|[0-9a-f]{64}"  # git would take a branch as well
+DATE = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+VERSION = r"[0-9A-Za-z.+!_-]*"
 _FORMAT = "%Y-%m-%dT%H:%M:%SZ"
 
 
@@ -32,11 +35,11 @@ class Origin:
         signed_off_by: Who vouches for it, where it came from another machine by a file of proofs.
     """
 
-    commit: str | None
+    commit: str | None = field(metadata=metadata(pattern=COMMIT))
     dirty: bool | None
-    version: str
-    date: str
-    signed_off_by: str = column(default="", omit_default=True)
+    version: str = field(metadata=metadata(pattern=VERSION))
+    date: str = field(metadata=metadata(pattern=f"|{DATE}"))
+    signed_off_by: str = column(pattern=f"|{PRINTABLE}", default="", omit_default=True)
 
 
 def find_origin(root: Path, environ: Mapping[str, str]) -> Origin:

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from pjrtwheel.errors import count
 from pjrtwheel.record.origin import Origin
-from pjrtwheel.tables import column, metadata
+from pjrtwheel.tables import LINES, column, metadata
 
 
 class Level(StrEnum):
@@ -71,7 +71,7 @@ class ProgramResult:
     outcome: Outcome
     level: Level
     seconds: float
-    detail: str
+    detail: str = field(metadata=metadata(pattern=LINES))
     kind: ResultKind = ResultKind.PROGRAM
 
 
@@ -93,7 +93,7 @@ class PythonProof:
     python: str = field(metadata=metadata(pattern=r"cp\d\d+t?"))
     interpreter: str
     results: tuple[ProgramResult, ...] = column(key="programs")
-    reason: str = ""
+    reason: str = column(pattern=LINES, default="")
     missed: tuple[str, ...] = ()
     emulated: bool = False
     level: Level = field(init=False)
@@ -143,9 +143,9 @@ class Compilation:
     seconds: float
     code: tuple[str, ...] = ()
     calls: tuple[str, ...] = ()
-    error: str = ""
+    error: str = column(pattern=LINES, default="")
     outcome: Outcome = Outcome.NOT_RUN
-    detail: str = ""
+    detail: str = column(pattern=LINES, default="")
 
     @property
     def passed(self) -> bool:

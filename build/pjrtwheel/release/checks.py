@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform
-from pjrtwheel.release.known import find_release_with
 from pjrtwheel.release.model import OVERRIDES_FILE, Pin, Release
 from pjrtwheel.release.wheels import extras_of
 
@@ -40,15 +39,14 @@ def check_inputs(release: Release, backend: Backend | None, platform: Platform, 
 
 
 def advise(release: Release, backend: Backend, key: str) -> str:
-    """Return what helps a build that lacks a pin: pinning it, or a library or a release from elsewhere."""
+    """Return what helps a build that lacks a pin: pinning it, or a library from elsewhere."""
     pinning = f"pin it with: ./noxw pin {release.version}"
     if not key.startswith("plugin."):
         return pinning
-    absent, other = release.find_absent(key) is not None, find_release_with(release.path.parent.parent, key)
+    absent = release.find_absent(key) is not None
     source = "build it from source with --xla source"
     ways = {
         pinning: not absent,
-        f"build {other} with --release {other}": absent and other,
         source if release.xla else f"{source}, once releases/xla.toml has XLA's commit": backend.source is not None,
         "give a library with --xla PATH": backend.prebuilt.bundled,
         f"take a version's library by an override in {OVERRIDES_FILE} and pin again": (

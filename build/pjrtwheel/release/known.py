@@ -81,20 +81,6 @@ def choose_release(root: Path, version: str | None, platform: str, *backends: st
     return next(fitting, None) or load_release(root)
 
 
-def find_release_with(root: Path, key: str) -> str:
-    """Return the newest release that pins an input, such as `plugin.cpu.linux_x86_64`; nothing if none does.
-
-    Files that cannot be read are passed over: the error that this is part of the remedy of goes first.
-    """
-    for version in reversed(list_releases(root)):
-        try:
-            if key in load_release(root, version).pins:
-                return version
-        except PinError:
-            continue
-    return ""
-
-
 def version_order(version: str) -> tuple[tuple[int, ...], tuple[str, int], int, float]:
     """Return what releases are ordered by, as PEP 440 says.
 

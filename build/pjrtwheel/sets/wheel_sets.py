@@ -104,18 +104,23 @@ def choose_set(offer: Offer, release: str | None, platform: Platform) -> Offer:
     Raises:
         UsageError: There is none; the message says what there is.
     """
-    here = [(name, fetch) for name, fetch in offer.wheels if name.platform == platform]
-    versions = {name.version for name, _ in here if release in {None, name.release, name.version}}
+    version = choose_version(offer.where, [name for name, _ in offer.wheels], release, platform)
+    here = ((name, fetch) for name, fetch in offer.wheels if name.platform == platform and name.version == version)
+    return Offer(offer.where, tuple(here))
+
+
+def choose_version(where: str, names: Sequence[WheelName], release: str | None, platform: Platform) -> str:
+    """Return the newest version of the `jaxlib` wheels at a place for a platform; see `choose_set`."""
+    here = {name.version: name.release for name in names if name.platform == platform}
+    versions = [version for version, own in here.items() if release in {None, own, version}]
     if not versions:
-        names = (name for name, _ in offer.wheels)
         found = sorted({f"{name.version} for {name.platform.name if name.platform else name.tag}" for name in names})
         raise UsageError(
-            f"{offer.where} has no {BINDINGS}{f' {release}' if release else ''} for {platform.name}",
+            f"{where} has no {BINDINGS}{f' {release}' if release else ''} for {platform.name}",
             cause=f"it has {fit(found) or 'none'}",
-            remedy="choose another --release or --platform, or another set",
+            remedy="choose another release, platform or place",
         )
-    newest = max(versions, key=Version)
-    return Offer(offer.where, tuple((name, fetch) for name, fetch in here if name.version == newest))
+    return max(versions, key=Version)
 
 
 def fetch_set(chosen: Offer, pythons: Sequence[str]) -> PublishedSet:
@@ -316,9 +321,8 @@ def find_set(
     if not versions:
         raise UsageError(
             f"no wheel of {what} in {dist}{f', of a set of {offer.where}' if where else ''}",
-            cause=f"it has those of {fit(sorted(plugins, key=Version)) or 'none'}",
+            cause=f"it has those of {fit(sorted(plugins, key=Version)) or 'none'}; another folder is named with --dist",
             remedy=f"build it with: ./noxw build_{backend.name}{f' --set {offer.where}' if where else ''}",
-            note="another folder is named with --dist",
         )
     if where is None and versions[1:]:
         remedy = f"choose one, as with --set {versions[-1]}"

@@ -20,8 +20,6 @@ from pjrtwheel.abis import VERSIONED, python_version
 from pjrtwheel.errors import VerifyError
 from pjrtwheel.verify.findings import Problem
 
-# Ends the problem of a library that `external` in the backend.toml can allow.
-UNDECLARED = "which neither it nor every Linux has"
 # glibc floors of the tags that were named before PEP 600 numbered them.
 _NAMED_FLOORS = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)}
 _NUMBERED = re.compile(r"(?P<family>manylinux|musllinux|macosx)_(?P<major>\d+)_(?P<minor>\d+)_(?P<architecture>\w+)")
@@ -84,7 +82,10 @@ def judge_platforms(
         return
     unknown = (set(document["external_libs"]) & set(needed)) - set(external)
     if unknown:
-        yield "", f"needs {', '.join(sorted(unknown))}, {UNDECLARED}"
+        yield (
+            "",
+            f"needs {', '.join(sorted(unknown))}: neither in it, nor in every Linux, nor `external` in backend.toml",
+        )
     others = [tag for tag in sorted(claimed) if not _is_open(document, tag, external)]
     yield from compare_platforms(others, document["overall_tag"])
     yield from compare_platforms([tag for tag in sorted(claimed) if tag not in others], document["sym_tag"])

@@ -21,7 +21,7 @@ import deflate
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import explain_full_disk, replacement
-from pjrtwheel.wheel.compress import CHUNK_SIZE, Compression, compress_chunks
+from pjrtwheel.wheel.compress import CHUNK_SIZE, compress_chunks, worker_count
 from pjrtwheel.wheel.container import CENTRAL, END, END64, LIMIT16, LIMIT32, LOCAL, LOCATOR64, UTF8, ZIP64
 from pjrtwheel.wheel.members import Member
 from pjrtwheel.wheel.plan import MemberSource
@@ -127,26 +127,23 @@ def begin_entry(member: MemberSource, stamp: tuple[int, int], offset: int) -> Zi
 
 
 @contextlib.contextmanager
-def open_archive(
-    path: Path, *, stamp: tuple[int, int], compression: Compression | None = None
-) -> Iterator["ArchiveWriter"]:
+def open_archive(path: Path, *, stamp: tuple[int, int], setting: int | None = None) -> Iterator["ArchiveWriter"]:
     """Open a zip file for writing, which takes its place at the end; after an error nothing is left.
 
     Args:
         path: The finished file; replaced if it exists.
         stamp: Time and date of all members; see `timestamp`.
-        compression: How members are compressed; at the default level on all cores when absent.
+        setting: How members are compressed: what libdeflate calls its level; the default when absent.
 
     Raises:
         WheelError: The disk is full.
     """
-    compression = compression or Compression()
     with (
         explain_full_disk(path.parent),
         replacement(path) as file,
-        ThreadPoolExecutor(compression.workers) as pool,
+        ThreadPoolExecutor(worker_count()) as pool,
     ):
-        writer = ArchiveWriter(file, stamp, compression, pool)
+        writer = ArchiveWriter(file, stamp, setting, pool)
         yield writer
         writer.finish()
 
@@ -157,7 +154,7 @@ class ArchiveWriter:
 
     file: BinaryIO
     stamp: tuple[int, int]
-    compression: Compression
+    setting: int | None
     pool: ThreadPoolExecutor
     entries: list[ZipEntry] = field(default_factory=list)
 
@@ -180,7 +177,7 @@ class ArchiveWriter:
         start = self.file.tell()
         entry = begin_entry(member, self.stamp, start)
         self.file.write(entry.local_header())
-        for part in compress_chunks(chunks(), self.pool, self.compression):
+        for part in compress_chunks(chunks(), self.pool, self.setting):
             stored += self.file.write(part)
         if read != member.size:
             raise WheelError(f"{member.path} has {read} bytes, expected {member.size}")

@@ -20,7 +20,6 @@ from pjrtwheel.release.wheels import LOCK_FILENAME, make_lock, offered
 from pjrtwheel.tables import write_json
 from pjrtwheel.wheel import metadata
 from pjrtwheel.wheel.archive import open_archive, timestamp
-from pjrtwheel.wheel.compress import Compression
 from pjrtwheel.wheel.members import Member, format_record
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import WheelName, make_name
@@ -39,13 +38,13 @@ from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
 from pjrtwheel.wheel.unpack import Unpacked, read_text, unpack_wheel
 
 
-def assemble(spec: PluginSpec | BindingsSpec, directory: Path, compression: Compression | None = None) -> Report:
+def assemble(spec: PluginSpec | BindingsSpec, directory: Path, setting: int | None = None) -> Report:
     """Write the wheel of a specification.
 
     Args:
         spec: What it is made from.
         directory: Where it is written; made when it is not there.
-        compression: How members are compressed; at the default level on all cores when absent.
+        setting: How members are compressed: what libdeflate calls its level; the default when absent.
 
     Raises:
         ElfError: A library is not what the wheel needs.
@@ -53,7 +52,7 @@ def assemble(spec: PluginSpec | BindingsSpec, directory: Path, compression: Comp
     """
     make_folder(directory)
     with ExitStack() as files:
-        return write_wheel(plan_wheel(spec, files, scratch=directory), directory, compression)
+        return write_wheel(plan_wheel(spec, files, scratch=directory), directory, setting)
 
 
 def plan_wheel(spec: PluginSpec | BindingsSpec, files: ExitStack, *, scratch: Path) -> WheelPlan:
@@ -71,14 +70,14 @@ def plan_wheel(spec: PluginSpec | BindingsSpec, files: ExitStack, *, scratch: Pa
         raise WheelError(f"no such file: {error.filename}", cause="the manifest names it") from error
 
 
-def write_wheel(plan: WheelPlan, directory: Path, compression: Compression | None = None) -> Report:
+def write_wheel(plan: WheelPlan, directory: Path, setting: int | None = None) -> Report:
     """Write a wheel to a directory; for the arguments see `assemble`.
 
     Raises:
         WheelError: The disk is full; nothing partial stays behind.
     """
     path = directory / plan.name.filename
-    with open_archive(path, stamp=timestamp(os.environ), compression=compression) as archive:
+    with open_archive(path, stamp=timestamp(os.environ), setting=setting) as archive:
         members = {member.path: archive.add(member) for member in list_members(plan)}
         archive.add(record_source(plan.name, members))
     return report_written(plan, path)
@@ -96,7 +95,6 @@ def report_written(plan: WheelPlan, path: Path) -> Report:
         report_finished(path, plan.lock_id, plan.provider, read_field(plan.metadata, "Requires-Dist")),
         provenance=plan.provenance,
         changes={member.path: member.changes for member in plan.members if member.changes},
-        findings={member.path: member.findings for member in plan.members if member.findings},
         stripped_bytes=sum(member.dropped_bytes for member in plan.members),
         gpu_code=merge_codes(plan.gpu_files().values()).names(),
     )
@@ -115,7 +113,7 @@ def list_members(plan: WheelPlan) -> Iterator[MemberSource]:
     yield from (member for member in members if member.path.startswith(metadata_folder))
 
 
-def repair_wheel(wheel: Path, directory: Path, compression: Compression | None = None) -> Report:
+def repair_wheel(wheel: Path, directory: Path, setting: int | None = None) -> Report:
     """Write a repaired copy of a wheel, under the same name, to another directory.
 
     Raises:
@@ -127,7 +125,7 @@ def repair_wheel(wheel: Path, directory: Path, compression: Compression | None =
     make_folder(directory)
     with ExitStack() as files:
         name, members = unpack_wheel(wheel, files, scratch=directory)
-        return write_wheel(_plan(name, members), directory, compression)
+        return write_wheel(_plan(name, members), directory, setting)
 
 
 def _plan(name: WheelName, members: tuple[Unpacked, ...]) -> WheelPlan:

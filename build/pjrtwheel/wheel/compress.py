@@ -6,13 +6,8 @@ libdeflate compresses whole streams only, while a zip member is a single stream.
 chunk becomes a stream of its own, and the streams are joined: the last block of each but the last stream is marked as
 not final, and an empty stored block after it brings the next stream to a byte boundary.
 
-The format does not say where the last block starts, so it is searched:
-
-- By the look of its header, from the end backwards, which is fast. A block of machine code uses codes of its own for
-  nearly all distances and for most code lengths, so 8 of the first 17 bits of a final block are known. Where they
-  match, zlib is asked to inflate from there. To do so at any bit position, it is first given a few empty blocks that
-  end at the same bit of a byte.
-- By what zlib emits: nothing, while it reads the code tables of a block. This finds nearly all.
+The format does not say where the last block starts, so it is searched: while zlib reads the code tables of a block, it
+emits nothing. This finds nearly all.
 
 After a miss zlib compresses the chunk itself, because zlib can end a part by rule.
 
@@ -22,16 +17,14 @@ No wheel says how it was compressed and dated, which building it again needs: th
 from __future__ import annotations
 
 import calendar
-import functools
 import os
-import re
 import struct
 import zipfile
 import zlib
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -53,33 +46,20 @@ def worker_count() -> int:
     return len(os.sched_getaffinity(0))
 
 
-@dataclass(frozen=True, slots=True)
-class Compression:
-    """How members are compressed.
-
-    Attributes:
-        setting: What libdeflate calls its level, 0 to 12.
-        workers: Number of threads; it does not change the result.
-    """
-
-    setting: int = DEFAULT_COMPRESSION
-    workers: int = field(default_factory=worker_count)
-
-
 def compress_chunk(chunk: memoryview, *, final: bool, setting: int = DEFAULT_COMPRESSION) -> bytes:
     """Compress one chunk.
 
     Args:
         chunk: The bytes.
         final: Whether the deflate stream ends with this chunk.
-        setting: See `Compression`.
+        setting: What libdeflate calls its level, 0 to 12.
     """
     stream = bytes(deflate.deflate_compress(chunk, setting))
     return stream if final else open_end(stream, chunk)
 
 
 def compress_chunks(
-    chunks: Iterable[tuple[memoryview, bool]], pool: ThreadPoolExecutor, compression: Compression
+    chunks: Iterable[tuple[memoryview, bool]], pool: ThreadPoolExecutor, setting: int | None
 ) -> Iterator[bytes]:
     """Compress chunks in threads and yield the results in order.
 
@@ -88,12 +68,13 @@ def compress_chunks(
     Args:
         chunks: Each chunk, and whether it is the last.
         pool: The threads; libdeflate and zlib both run outside the interpreter lock.
-        compression: The setting, and the number of threads.
+        setting: See `compress_chunk`; the default when absent.
     """
     pending: deque[Future[bytes]] = deque()
+    ahead, chosen = worker_count(), DEFAULT_COMPRESSION if setting is None else setting
     for chunk, final in chunks:
-        pending.append(pool.submit(compress_chunk, chunk, final=final, setting=compression.setting))
-        if len(pending) > compression.workers:
+        pending.append(pool.submit(compress_chunk, chunk, final=final, setting=chosen))
+        if len(pending) > ahead:
             yield pending.popleft().result()
     while pending:
         yield pending.popleft().result()
@@ -106,11 +87,8 @@ def open_end(stream: bytes, chunk: memoryview) -> bytes:
         stream: A complete deflate stream.
         chunk: What it inflates to.
     """
-    for search in (open_by_header, open_by_silence):
-        part = search(stream, chunk)
-        if part is not None:
-            return part
-    return _deflate_by_rule(chunk)
+    part = find_last_block(stream, chunk)
+    return _deflate_by_rule(chunk) if part is None else part
 
 
 def _deflate_by_rule(chunk: memoryview) -> bytes:
@@ -171,20 +149,6 @@ RAW = -15  # a raw deflate stream with the largest window, as zlib counts window
 _ALIGNMENTS = (b"\0\0\xff\xff", b"\0\0\0\xff\xff")  # an empty stored block, without and with a first byte of its own
 _EMPTY_FINAL = b"\x03\0"  # a final block with fixed codes and nothing in it
 
-# BFINAL 1; BTYPE 2; HLIT any; HDIST 28 or 29; HCLEN 8 or more: least significant bits first (RFC 1951, 3.2.7).
-_HEADER = "101......0111...1"
-_WINDOWS = (12_000, 24_000, 48_000)  # bytes; half of all last blocks are in the first
-_HEADER_GLANCE = 512
-_HISTORY = 1 << 15
-# A false header would have to inflate to as many right bytes by chance, and to end with the stream.
-_PROOF = 1024
-
-# Two blocks that hold nothing, bit by bit: one with fixed codes (RFC 1951, 3.2.6) of 10 bits, and one of 93 bits whose
-# codes are: end of block 0; for their lengths, 1 is 0, 0 is 10, and 18 is 11, twice, for 138 and 118 zeros (3.2.7).
-_EVEN = "0100000000"
-_ODD = "00100000000000111" + "000" * 2 + "010" * 2 + "000" * 13 + "1001111111111111010110100"
-_LEADS = ("", _ODD + _EVEN * 2, _EVEN, _ODD + _EVEN * 3, _EVEN * 2, _ODD, _EVEN * 3, _ODD + _EVEN)
-
 _STEPS = (32, 8)  # bytes; code tables take 60 or more in blocks of machine code, fewer in very regular data
 _LONGEST_CODE = 15  # bits of the end-of-block symbol
 _LONGEST_BLOCK = 320_000  # bytes of input; libdeflate ends a block after 300 000, or a little later at the very end
@@ -202,77 +166,7 @@ class _Checkpoint:
     inflater: zlib._Decompress
 
 
-def open_by_header(stream: bytes, chunk: memoryview) -> bytes | None:
-    """Clear the final bit of a stream that inflates to `chunk`, and align its end; None when the block is not found."""
-    history = bytes(chunk[-_HISTORY:])
-    for index, bit in _candidates(stream):
-        size = _block_size(stream, index, bit, history)
-        if size is not None and _PROOF <= size <= len(chunk):
-            before = max(0, len(chunk) - size - _HISTORY)
-            tail = _clear_bit(memoryview(stream)[index:], 0, 1 << bit)
-            inflater = zlib.decompressobj(RAW, zdict=chunk[before : len(chunk) - size])
-            inflated = inflater.decompress(_lead_in(tail, bit))
-            end = _find_alignment(inflater) if inflated == bytes(chunk[len(chunk) - size :]) else None
-            if end is not None:
-                return b"".join((memoryview(stream)[:index], tail, end))
-    return None
-
-
-def _candidates(stream: bytes) -> Iterator[tuple[int, int]]:
-    """Yield each byte and bit where a header may start, those near the end first."""
-    end = len(stream)
-    for window in _WINDOWS:
-        start = max(0, end - window)
-        for bit in range(8):
-            for match in _pattern(bit).finditer(stream, start, end):
-                yield match.start(), bit
-        end = start
-
-
-def _block_size(stream: bytes, index: int, bit: int, history: bytes) -> int | None:
-    """Return what a block that starts here inflates to in length; None when it is no block, or not the last.
-
-    Lengths do not depend on history, which is not known before the size is.
-    """
-    inflater = zlib.decompressobj(RAW, zdict=history)
-    try:
-        # Most candidates fail at once, so do not copy the rest of the stream for them.
-        size = len(inflater.decompress(_lead_in(stream[index : index + _HEADER_GLANCE], bit)))
-        size += len(inflater.decompress(stream[index + _HEADER_GLANCE :]))
-    except zlib.error:
-        return None
-    return size if inflater.eof and not inflater.unused_data else None
-
-
-def _lead_in(data: bytes, bit: int) -> bytes:
-    """Put empty blocks in front of data, so that zlib reads it from one bit of its first byte on."""
-    start, rest = _lead(bit)
-    return start + bytes((rest | data[0] >> bit << bit,)) + data[1:]
-
-
-@functools.cache
-def _lead(bit: int) -> tuple[bytes, int]:
-    """Return empty blocks that end at this bit of a byte: their whole bytes, and the bits of the last one."""
-    bits = _LEADS[bit]
-    data = int("0" + bits[::-1], 2).to_bytes(len(bits) // 8 + 1, "little")
-    return data[:-1], data[-1]
-
-
-@functools.cache
-def _pattern(bit: int) -> re.Pattern[bytes]:
-    """Return an expression for the known bits of a header that starts at this bit of a byte."""
-    bits = "." * bit + _HEADER
-    first, *others = (_byte_class(bits[at : at + 8]) for at in range(0, len(bits), 8))
-    return re.compile(first + b"(?=" + b"".join(others) + b")", re.DOTALL)
-
-
-def _byte_class(bits: str) -> bytes:
-    """Return an expression for the bytes that have these bits, least significant first, any where there is a point."""
-    fitting = (byte for byte in range(256) if re.match(bits, f"{byte:08b}"[::-1]))
-    return b"[" + b"".join(b"\\x%02x" % byte for byte in fitting) + b"]"
-
-
-def open_by_silence(stream: bytes, chunk: memoryview) -> bytes | None:
+def find_last_block(stream: bytes, chunk: memoryview) -> bytes | None:
     """Clear the final bit of a stream that inflates to `chunk`, and align its end; None when the block is not found.
 
     A few dozen bit positions are near the beginning of each silence, and each is tried: a part is returned only when

@@ -107,7 +107,6 @@ class MemberSource:
         chunks: Streams its bytes in chunks of a given length; only the last may be shorter.
         executable: Whether it gets the permission to execute, as shared libraries have.
         changes: What repair changes, in words.
-        findings: What is wrong and stays so, in words.
         dropped_bytes: How much shorter repair makes it.
     """
 
@@ -116,7 +115,6 @@ class MemberSource:
     chunks: Callable[[int], Iterator[memoryview]]
     executable: bool = False
     changes: tuple[str, ...] = ()
-    findings: tuple[str, ...] = ()
     dropped_bytes: int = 0
     is_library: bool = False
 
@@ -198,7 +196,6 @@ def file_source(
         lambda chunk: read_chunks(file, plan.pieces, chunk),
         executable=True,
         changes=plan.changes,
-        findings=plan.findings,
         dropped_bytes=plan.dropped_bytes,
         is_library=True,
     )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pjrtwheel.errors import WheelError, count, fit
 from pjrtwheel.files import hash_file
-from pjrtwheel.tables import TableError, read_json, write_json
+from pjrtwheel.tables import TableError, column, metadata, read_json, write_json
 from pjrtwheel.wheel.names import WheelName, parse_name
 
 REPORT_FILENAME = "report.json"
@@ -35,12 +35,12 @@ class FinishedWheel:
         gpu_code: Names of the chips that any of its libraries holds code for, such as `sm_90`.
     """
 
-    filename: str
-    sha256: str
+    filename: str = field(metadata=metadata(pattern=r"[0-9A-Za-z_.+!-]+\.whl"))
+    sha256: str = field(metadata=metadata(pattern="[0-9a-f]{64}"))
     size: int
-    lock_id: str
+    lock_id: str = field(metadata=metadata(pattern="[0-9A-Za-z.+-]*"))
     requires: tuple[str, ...] = ()
-    provider: str = ""
+    provider: str = column(pattern="[0-9a-z-]*", default="")
     provenance: Mapping[str, Any] = field(default_factory=dict)
     changes: Lines = field(default_factory=dict)
     stripped_bytes: int = 0
@@ -49,13 +49,7 @@ class FinishedWheel:
 
 @dataclass(frozen=True, slots=True)
 class Report(FinishedWheel):
-    """What assembly or repair reports of one finished wheel.
-
-    Attributes:
-        findings: Member → what is wrong and could not be repaired, in words.
-    """
-
-    findings: Lines = field(default_factory=dict)
+    """What assembly or repair reports of one finished wheel."""
 
     @property
     def name(self) -> WheelName:
@@ -67,12 +61,11 @@ class Report(FinishedWheel):
         return write_json(self)
 
     def describe(self) -> str:
-        """Return the report in words: a line for the wheel, one for each of the first changes and every finding."""
+        """Return the report in words: a line for the wheel, and one for each of the first changes."""
         changes = [f"  {member}: {line}" for member, lines in self.changes.items() for line in lines]
         more = [f"  and {len(changes) - _SHOWN} more changes in {count(len(self.changes), 'file')}"]
-        findings = [f"  {member}: WARNING: {line}" for member, found in self.findings.items() for line in found]
-        lines = [f"{self.filename} ({self.size} bytes)", *changes[:_SHOWN], *(more if len(changes) > _SHOWN else [])]
-        return "\n".join(lines + findings)
+        shown = [*changes[:_SHOWN], *(more if len(changes) > _SHOWN else [])]
+        return "\n".join([f"{self.filename} ({self.size} bytes)", *shown])
 
 
 class BuiltWheel(NamedTuple):

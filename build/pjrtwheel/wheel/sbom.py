@@ -10,12 +10,15 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from cyclonedx.exception import CycloneDxException
 from cyclonedx.model import HashAlgorithm, HashType, Property
 from cyclonedx.model.bom import Bom, BomMetaData
 from cyclonedx.model.component import Component, ComponentType
 from cyclonedx.output.json import JsonV1Dot6
 from packageurl import PackageURL
 
+from pjrtwheel.errors import WheelError, explain
+from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wheel.names import WheelName
 
 SBOM_FILENAME = "pjrtwheel.cdx.json"
@@ -48,6 +51,20 @@ def start_bom(root: Component, identity: Iterable[str]) -> Bom:
 def format_bom(bom: Bom) -> str:
     """Return the text of a document."""
     return JsonV1Dot6(bom).output_as_string(indent=2) + "\n"
+
+
+def parse_bom(data: bytes, what: str) -> Bom:
+    """Read a document; `what` names it in messages.
+
+    Raises:
+        WheelError: It is damaged.
+    """
+    try:
+        # What the library declares by a decorator, type checkers do not see.
+        bom: Bom = Bom.from_json(read_json(dict[str, Any], data))  # type: ignore[attr-defined]
+    except (TableError, ValueError, TypeError, KeyError, CycloneDxException) as error:
+        raise WheelError(f"{what} is damaged", cause=explain(error)) from error
+    return bom
 
 
 def describe_part(

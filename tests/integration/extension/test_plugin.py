@@ -14,23 +14,6 @@ from programs import RAISED
 
 pytestmark = pytest.mark.integration
 
-# Says that it started, and notes whether an answer came.
-WAITING = """
-#include <poll.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-__attribute__((visibility("default"))) int answered;
-__attribute__((constructor)) static void wait_for_answer(void) {
-  int started = -1, answer = -1;
-  const char *pipes = getenv("FAKE_PIPES");
-  if (pipes != NULL && sscanf(pipes, "%d %d", &started, &answer) == 2 && write(started, "x", 1) == 1) {
-    struct pollfd waiting = {.fd = answer, .events = POLLIN};
-    answered = poll(&waiting, 1, 5000);
-  }
-}
-"""
-
 
 def test_what_a_plugin_says_about_itself(run: Callable[..., Any]) -> None:
     """Every kind of attribute, also one newer than the header; extensions of any kind, in order; the versions."""
@@ -93,12 +76,10 @@ def test_the_status_command_says_what_the_plugin_says(run: Callable[..., Any]) -
 
 
 def test_other_threads_run_while_a_library_is_opened(
-    run: Callable[..., Any], compile_library: Callable[..., Path], tmp_path: Path
+    root: Path, run: Callable[..., Any], compile_library: Callable[..., Path]
 ) -> None:
     """Its initializer here waits for a byte that only another Python thread can send."""
-    source = tmp_path / "waiting.c"
-    source.write_text(WAITING, "utf-8")
-    path = compile_library("waiting.so", source)
+    path = compile_library("waiting.so", root / "tests/data/waiting.c")
     statements = (
         f"{RAISED}\nimport ctypes, os, threading\n"
         "started, answer = os.pipe(), os.pipe()\n"

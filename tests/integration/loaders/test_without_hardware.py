@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import write_dist_info
 from loader_programs import ABSENT, STOPS, TOPOLOGY, USE_JAX, USED, Overlay, Program, said
 from pjrtwheel.backend import find_backend
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
@@ -116,10 +117,7 @@ def test_the_tpus_library_must_be_the_one_of_the_release(
     """Without a TPU that is a warning; libtpu itself is never started, and nothing is registered."""
     version = release.pin("plugin.tpu.linux_x86_64").version
     if libtpu is not None:
-        info = tmp_path / "site/libtpu-0.dist-info"
-        info.mkdir(parents=True)
-        text = f"Metadata-Version: 2.1\nName: libtpu\nVersion: {libtpu.replace('VERSION', version)}\n"
-        (info / "METADATA").write_text(text, "utf-8")
+        write_dist_info(tmp_path / "site", "libtpu", libtpu.replace("VERSION", version))
     result = run(USE_JAX, overlay("tpu"), tmp_path / "site")
     assert (result.returncode, result.stdout) == (0, USED), result.stderr
     (line,) = said(result)

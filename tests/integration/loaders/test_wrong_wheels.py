@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from folders import replace_file, rewrite_lock
+from folders import cut_file, rewrite_lock
 from loader_programs import TOPOLOGY, USE_JAX, USED, VERSION, Overlay, Program, said
 from pjrtwheel.backend import Backend, find_backend
 
@@ -19,21 +19,19 @@ def wrong_lock(package: Path) -> None:
     rewrite_lock(package / "release_lock.json", lock_id="0" * 32)
 
 
-def truncated_library(package: Path) -> None:
-    """Leave only the start of the library."""
-    path = package / "xla_cuda_plugin.so"
-    with path.open("rb") as file:
-        start = file.read(100_000)
-    replace_file(path, start)
-
-
 @pytest.mark.parametrize(
     ("name", "damage", "error", "named"),
     [
         ("cuda13", wrong_lock, "LockMismatchError", "0" * 32),
-        ("cuda13", truncated_library, "LibraryDamagedError", "xla_cuda_plugin.so"),
+        (
+            "cuda13",
+            lambda package: cut_file(package / "xla_cuda_plugin.so"),
+            "LibraryDamagedError",
+            "xla_cuda_plugin.so",
+        ),
         ("tpu", wrong_lock, "LockMismatchError", "0" * 32),
     ],
+    ids=["lock", "library", "lock of TPU"],
 )
 def test_a_wrong_wheel_is_named_and_not_used(
     run: Program,

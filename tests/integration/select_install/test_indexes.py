@@ -6,8 +6,6 @@ import shlex
 import shutil
 import socket
 import tomllib
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +15,7 @@ from jaxlib_select.apply.installer import Installer, make_plan, pip_installer, r
 from jaxlib_select.apply.resolution import resolve_group
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.installed.environment import other_environment
+from package_index import serve_folder
 from pjrtwheel.environment.venv import find_uv
 from select_bench import RELEASE, VERSION, WANTED, Bench, backends, installed, write_wheel
 from select_commands import lacking
@@ -53,14 +52,12 @@ def write_indexes(bench: Bench) -> Path:
 
 @pytest.mark.parametrize("installer", ["uv", "pip"])
 @pytest.mark.parametrize("main", ["ours", "public"])
-def test_ours_is_taken_from_an_index_or_a_folder(
-    bench: Bench, serve: Callable[..., AbstractContextManager[str]], installer: str, main: str
-) -> None:
+def test_ours_is_taken_from_an_index_or_a_folder(bench: Bench, installer: str, main: str) -> None:
     """Next to a folder the index may be the public one: pip would take the highest `jaxlib-cpu` of both."""
     python = bench.python("new", pip=True)
     online = replace(bench, more={"UV_OFFLINE": "0"})
     target = ("--python", python, "--installer", installer, "--machine", bench.machine("cpu"))
-    with serve(write_indexes(bench)) as address:
+    with serve_folder(write_indexes(bench)) as address:
         more = ("--find-links", bench.wheels) if main == "public" else ()
         where = ("--index", f"{address}{main}", *more)
         online.select("lock", "jax", "--groups", "cpu", *target, *where)
@@ -77,13 +74,11 @@ def test_ours_is_taken_from_an_index_or_a_folder(
 
 
 @pytest.mark.parametrize("installer", ["uv", "pip"])
-def test_jax_s_own_wheels_are_taken_from_the_index_there_is(
-    bench: Bench, serve: Callable[..., AbstractContextManager[str]], installer: str
-) -> None:
+def test_jax_s_own_wheels_are_taken_from_the_index_there_is(bench: Bench, installer: str) -> None:
     """No name of ours is asked for there, as anybody may have it; a jaxlib of ours makes place."""
     python, index = bench.python("new", pip=True), write_indexes(bench)
     bench.select("install", "jax", *bench.target(python, "cpu", installer))
-    with serve(index) as address:
+    with serve_folder(index) as address:
         mirror = {"UV_DEFAULT_INDEX": f"{address}public", "PIP_INDEX_URL": f"{address}public"}
         online = replace(bench, more={"UV_OFFLINE": "0", **mirror})
         target = ("--python", python, "--installer", installer, "--machine", bench.machine("cpu"))
@@ -98,16 +93,14 @@ def test_jax_s_own_wheels_are_taken_from_the_index_there_is(
 
 
 @pytest.mark.parametrize("installer", ["uv", "pip"])
-def test_jaxs_own_jaxlib_is_neither_installed_nor_locked(
-    bench: Bench, serve: Callable[..., AbstractContextManager[str]], installer: str
-) -> None:
+def test_jaxs_own_jaxlib_is_neither_installed_nor_locked(bench: Bench, installer: str) -> None:
     """Where the only index with a jaxlib has JAX's own: nothing is changed, and the message says what is missing."""
     python, index = bench.python("new", pip=True), write_indexes(bench)
     online = replace(bench, more={"UV_OFFLINE": "0"})
     for wheel in (index / "ours/jaxlib-cpu").iterdir():
         wheel.rename(index / "public/jaxlib-cpu" / wheel.name)
     target = ("--python", python, "--installer", installer, "--machine", bench.machine("cpu"))
-    with serve(index) as address:
+    with serve_folder(index) as address:
         where = ("--index-url", f"{address}public")
         for command in (("lock", "jax", "-o", "requirements.txt"), ("install", "jax")):
             said = online.select(*command, *target, *where, status=4)
@@ -157,12 +150,10 @@ def torch_environment(request: pytest.FixtureRequest, bench: Bench) -> tuple[Ins
     return (uv if request.param == "uv" else pip_installer(python)), index
 
 
-def test_torch_of_another_index_is_exchanged(
-    bench: Bench, torch_environment: tuple[Installer, Path], serve: Callable[..., AbstractContextManager[str]]
-) -> None:
+def test_torch_of_another_index_is_exchanged(bench: Bench, torch_environment: tuple[Installer, Path]) -> None:
     """Its version differs in the local part only, which installers take for the same; the user's index is not asked."""
     installer, index = torch_environment
-    with serve(index) as address:
+    with serve_folder(index) as address:
         decision = Decision("torch", "cu126", ("torch==2.14.*",), (), index_url=f"{address}cu126")
         given = replace(installer, sources=("--index-url", f"{address}cpu"))
         steps = make_plan([decision], other_environment(installer.python), (), given, families=())

@@ -26,4 +26,4 @@ def dist(repository: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def release(repository: Path, dist: Path, tmp_path: Path) -> ReleaseFolder:
     """Return the release, made outside of a workflow and without a key."""
-    return make_release(repository, TAG, dist, tmp_path / TAG, environ={})
+    return make_release(repository, TAG, dist, tmp_path / TAG, locks=False, environ={})

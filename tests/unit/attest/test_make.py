@@ -22,7 +22,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries
 from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.wheel.archive import open_archive, timestamp
-from pjrtwheel.wheel.compress import Compression, find_compression, find_epoch
+from pjrtwheel.wheel.compress import find_compression, find_epoch
 from pjrtwheel.wheel.plan import text_source
 from pjrtwheel.wheel.unpack import read_metadata
 from signing_keys import make_key
@@ -42,7 +42,9 @@ GITHUB = {
 def remake(release: ReleaseFolder, name: str = "other", **options: Any) -> ReleaseFolder:
     """Make the same release once more, with other options."""
     folder = release.path.parent
-    return make_release(folder / "repository", TAG, folder / "dist", folder / name, **{"environ": {}, **options})
+    return make_release(
+        folder / "repository", TAG, folder / "dist", folder / name, **{"environ": {}, "locks": False, **options}
+    )
 
 
 def statement_of(release: ReleaseFolder) -> dict[str, Any]:
@@ -65,7 +67,7 @@ def test_a_release_has_the_wheels_of_its_tag_and_checksums_of_all_files(release:
 
 def test_the_selector_is_a_release_of_its_own(repository: Path, dist: Path, tmp_path: Path) -> None:
     """It belongs to no JAX release."""
-    release = make_release(repository, "select-v0.1.0", dist, tmp_path / "select", environ={})
+    release = make_release(repository, "select-v0.1.0", dist, tmp_path / "select", locks=False, environ={})
     assert (list(release.wheels), release.documents) == (
         ["jaxlib_select-0.1.0-py3-none-any.whl"],
         (*sorted(MADE), SUMS_FILENAME),
@@ -113,7 +115,7 @@ def test_a_damaged_dist_leaves_no_release(repository: Path, dist: Path, tmp_path
     for damage in (lambda path: path.write_bytes(b"other"), Path.unlink):
         damage(dist / PLUGIN)
         with pytest.raises(AttestError, match=PLUGIN.replace("+", r"\+")):
-            make_release(repository, TAG, dist, tmp_path / "out" / TAG, environ={})
+            make_release(repository, TAG, dist, tmp_path / "out" / TAG, locks=False, environ={})
         assert not list((tmp_path / "out").glob("*"))
 
 
@@ -123,7 +125,7 @@ def test_nothing_else_is_overwritten(repository: Path, dist: Path, tmp_path: Pat
     output.mkdir()
     (output / "thesis.txt").write_text("years of work", "utf-8")
     with pytest.raises(UsageError):
-        make_release(repository, TAG, dist, output, environ={})
+        make_release(repository, TAG, dist, output, locks=False, environ={})
     assert [path.name for path in output.iterdir()] == ["thesis.txt"]
 
 
@@ -281,17 +283,20 @@ def test_the_commit_is_the_one_that_all_wheels_were_built_from(repository: Path,
     entries = {name: replace(entry, proof=proof) for name, entry in read_entries(dist).items()}
     (dist / RELEASE_FILENAME).write_text(format_entries(entries), "utf-8")
     for wanted in ("", COMMIT):
-        assert make_release(repository, TAG, dist, tmp_path / "any", commit=wanted, environ={}).commit == COMMIT
+        assert (
+            make_release(repository, TAG, dist, tmp_path / "any", commit=wanted, locks=False, environ={}).commit
+            == COMMIT
+        )
     with pytest.raises(UsageError) as caught:
-        make_release(repository, TAG, dist, tmp_path / "out", commit="d" * 40, environ={})
+        make_release(repository, TAG, dist, tmp_path / "out", commit="d" * 40, locks=False, environ={})
     assert COMMIT[:12] in caught.value.cause
     rebuild(dist, "jaxlib-cpu", dirty=True)  # because nobody could build all of it again
-    statement = make_release(repository, TAG, dist, tmp_path / "dirty", environ={}).statement
+    statement = make_release(repository, TAG, dist, tmp_path / "dirty", locks=False, environ={}).statement
     assert (statement.commit, statement.dirty) == (COMMIT, True)
     for commit in ("d" * 40, None):
         rebuild(dist, "jaxlib-cpu", commit=commit)
         with pytest.raises(UsageError) as caught:
-            make_release(repository, TAG, dist, tmp_path / "out", environ={})
+            make_release(repository, TAG, dist, tmp_path / "out", locks=False, environ={})
         assert {COMMIT[:12], (commit or "no commit")[:12]} <= set(re.split(r", | from ", caught.value.cause))
     assert not (tmp_path / "out").exists()
 
@@ -302,9 +307,7 @@ def test_level_and_date_of_a_wheel_are_read_from_its_bytes(tmp_path: Path, level
     path = tmp_path / "a-1-py3-none-any.whl"
     draw = random.Random(0)  # noqa: S311 - any text that deflates will do
     text = "".join(f"{draw.randrange(9) * 'word'} {draw.randrange(99)} {number % 7 * 'ab'}\n" for number in range(9000))
-    with open_archive(
-        path, stamp=timestamp({"SOURCE_DATE_EPOCH": "1700000000"}), compression=Compression(level)
-    ) as archive:
+    with open_archive(path, stamp=timestamp({"SOURCE_DATE_EPOCH": "1700000000"}), setting=level) as archive:
         archive.add(text_source("a.py", text))
     assert (find_compression(path), find_epoch(path)) == (level, 1700000000)
 
@@ -313,4 +316,4 @@ def test_wheels_of_one_build_that_differ_in_level_are_refused(repository: Path, 
     """One set of options builds them again."""
     dist = make_dist(repository, tmp_path / "dist", levels={BINDINGS[0]: 9})
     with pytest.raises(AttestError, match="jaxlib for linux_x86_64"):
-        make_release(repository, TAG, dist, tmp_path / "out", environ={})
+        make_release(repository, TAG, dist, tmp_path / "out", locks=False, environ={})

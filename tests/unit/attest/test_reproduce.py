@@ -65,7 +65,7 @@ def origin(repository: Path) -> Origin:
 def made(repository: Path, origin: Origin, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the folder of wheels that building again gives: those of the release, and its folder is next to it."""
     made = make_dist(repository, tmp_path / "made", origin=origin)
-    make_release(repository, TAG, made, tmp_path / TAG, environ={})
+    make_release(repository, TAG, made, tmp_path / TAG, locks=False, environ={})
     for path in made.iterdir():  # others than those of the release, which they are linked to
         copy = path.with_suffix(".copy")
         shutil.copy(path, copy)
@@ -134,7 +134,7 @@ def test_a_level_and_a_date_are_repeated(repository: Path, origin: Origin, made:
     shutil.rmtree(made)
     environ = {"SOURCE_DATE_EPOCH": "1700000000"}
     make_dist(repository, made, origin=origin, levels=dict.fromkeys(("cp312", "cp313"), 9), environ=environ)
-    make_release(repository, TAG, made, made.parent / TAG, environ={})
+    make_release(repository, TAG, made, made.parent / TAG, locks=False, environ={})
     assert reproduce("--wheel", WHEELS[0])[0] == 0
     expected = ["9" if word == "6" else word for word in OPTIONS]
     assert calls(made) == [["-s", "build_jaxlib", "--", *expected, "SOURCE_DATE_EPOCH=1700000000"]]
@@ -204,7 +204,7 @@ def test_what_cannot_be_built_again_is_refused_before_anything_is_built(
     shutil.rmtree(made.parent / TAG)
     shutil.rmtree(made)
     make_dist(repository, made, origin=replace(origin, **change), provider=provider)  # type: ignore[arg-type]
-    make_release(repository, TAG, made, made.parent / TAG, environ={})
+    make_release(repository, TAG, made, made.parent / TAG, locks=False, environ={})
     status, out, err = reproduce()
     assert (status, out) == (13, "")
     assert words in err

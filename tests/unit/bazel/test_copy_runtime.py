@@ -25,6 +25,7 @@ modules = {module.__file__ for module in list(sys.modules.values()) if getattr(m
 print(json.dumps({"mapped": sorted(mapped), "modules": sorted(modules), "path": sys.path, "prefix": sys.prefix,
                   "hash": type(hashlib.sha256()).__module__}))
 """
+OPTIONS = ("-P", "-s", "-B", "-c")
 C_LIBRARY = ("ld-", "libc.", "libm.", "libdl.", "librt.", "libutil.", "libpthread.")
 
 
@@ -38,15 +39,8 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_a_copy_runs_without_the_original(runtime: Path) -> None:
     """All modules and libraries are its own but for the C library, with an empty environment and relative paths."""
-    done = subprocess.run(
-        ["moved/bin/python", "-P", "-s", "-B", "-c", PROGRAM],
-        cwd=runtime.parent,
-        env={"LD_LIBRARY_PATH": "moved/lib"},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    found = json.loads(done.stdout)
+    command, environ = ["moved/bin/python", *OPTIONS, PROGRAM], {"LD_LIBRARY_PATH": "moved/lib"}
+    found = json.loads(subprocess.check_output(command, cwd=runtime.parent, env=environ))
     assert found["prefix"] == str(runtime)
     assert found["hash"] == "_hashlib"
     used = {*found["modules"], *found["path"], *(name for name in found["mapped"] if not is_c_library(name))}
@@ -62,11 +56,8 @@ def test_a_copy_has_what_the_tools_import(runtime: Path, root: Path) -> None:
         if not path.endswith("__main__.py")
     ]
     packages = sysconfig.get_path("purelib")
-    subprocess.run(
-        [runtime / "bin/python", "-P", "-s", "-B", "-c", f"import {', '.join(modules)}"],
-        env={"LD_LIBRARY_PATH": str(runtime / "lib"), "PYTHONPATH": f"{root / 'build'}:{packages}"},
-        check=True,
-    )
+    environ = {"LD_LIBRARY_PATH": str(runtime / "lib"), "PYTHONPATH": f"{root / 'build'}:{packages}"}
+    subprocess.check_call([runtime / "bin/python", *OPTIONS, f"import {', '.join(modules)}"], env=environ)
 
 
 def is_c_library(path: str) -> bool:

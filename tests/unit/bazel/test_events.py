@@ -48,7 +48,7 @@ def test_what_a_build_leaves_and_did() -> None:
         COMPLETED,
     )
     log = parse_events([*events, '{"id": {"prog'], "said\n")
-    actions = (Action("AssembleWheel", "//:a", "out/x"), Action("CompileExtension", "//:b", "out/x"))
+    actions = (Action("AssembleWheel", "//:a"), Action("CompileExtension", "//:b"))
     assert log == BuildLog({"//plugins/cpu:wheel": (Path("/b/a b.whl"),)}, actions, "said\n")
 
 

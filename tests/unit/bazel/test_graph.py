@@ -10,14 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.backend import load_backends
 from pjrtwheel.bazel import repositories
 from pjrtwheel.bazel.repositories import list_sources
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.release.known import list_releases, load_release
-
-ROOT = Path(__file__).resolve().parents[3]
-BACKENDS = load_backends(ROOT)
+from release_under_test import BACKENDS, ROOT
 
 # Assembly asks for packages of its own requirements; only modules of the tooling are of interest here.
 PROGRAM = """
@@ -29,14 +26,9 @@ print(*sorted(m.__file__ for n, m in sys.modules.items() if n.split(".")[0] == "
 
 def test_graph_knows_every_module_that_assembly_imports(root: Path) -> None:
     """A module that assembly needs and the graph does not list would be missing in the sandbox, or worse, stale."""
-    done = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={**os.environ, "PYTHONPATH": str(root / "build")},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    imported = {Path(line).relative_to(root / "build").as_posix() for line in done.stdout.splitlines()}
+    environ = {**os.environ, "PYTHONPATH": str(root / "build")}
+    said = subprocess.check_output([sys.executable, "-c", PROGRAM], env=environ, text=True)
+    imported = {Path(line).relative_to(root / "build").as_posix() for line in said.splitlines()}
     assert "pjrtwheel/wheel/assemble.py" in imported
     assert imported == set(list_sources(root / "build")["assemble"])
 

@@ -15,17 +15,10 @@ from pjrtwheel.bazel.remote import (
     read_remote,
 )
 from pjrtwheel.errors import UsageError
+from release_under_test import ROOT
 
 PLAIN = "build --config=remote_cache\nbuild --remote_cache=grpc://cache.example.org:9092\n"
-FULL = """\
-# Of the farm.
-common --remote_header=x-api-key=s3cr3t-of-mine
-build --config=farm --remote_cache https://reader:pass%21word@cache.example.org \\
-    --tls_certificate=/etc/farm.pem
-build:farm --remote_executor=grpcs://farm.example.org --remote_header "authorization=Bearer t0ken.of.mine"
-build:other --remote_executor=grpcs://other.example.org
-test --remote_header=x-other=of-tests
-"""
+FULL = (ROOT / "tests/data/farm.bazelrc").read_text("utf-8")
 
 
 def remote_of(text: str) -> Remote:
@@ -133,17 +126,7 @@ def test_credentials_are_taken_out_of_bazels_own_logs(tmp_path: Path) -> None:
     assert [(tmp_path / name).read_bytes() for name in names] == [hidden, hidden + b"more\n", line]
 
 
-VERSION_4 = """\
-WARNING: Option 'remote_local_fallback_strategy' is deprecated
-WARNING: Reading from Remote Cache:
-ClosedChannelException
-WARNING: Writing to Remote Cache:
-7 errors during bulk transfer
-INFO: From Assembling the wheel of jaxlib_tpu:
-WARNING: Reading from Remote Cache:
-ClosedChannelException
-INFO: 19 processes: 7 remote cache hit, 9 internal, 3 linux-sandbox.
-"""
+VERSION_4 = (ROOT / "tests/data/bazel_4_warnings.txt").read_text("utf-8")
 
 
 def test_warnings_become_one_line() -> None:
@@ -156,9 +139,9 @@ def test_warnings_become_one_line() -> None:
 
 def test_where_results_came_from() -> None:
     """As Bazel counts them in its last lines."""
-    assert describe_processes(VERSION_4) == "7 from the remote cache"
+    assert describe_processes(VERSION_4) == "7 remote cache hit"
     text = "INFO: 9 processes: 1 disk cache hit, 2 remote cache hit, 1 internal, 5 remote.\n"
-    assert describe_processes(text) == "2 from the remote cache, 1 from the disk cache, 5 on other machines"
+    assert describe_processes(text) == "1 disk cache hit, 2 remote cache hit, 5 remote"
     assert describe_processes("INFO: 1 process: 1 internal.\n") == ""
 
 

@@ -3,7 +3,6 @@
 """What is read from libraries of Linux, macOS and Windows, whole and damaged."""
 
 import math
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,8 @@ import pytest
 from pjrtwheel.binaries import Library, find_format, read_library
 from pjrtwheel.errors import ElfError, WheelError
 from pjrtwheel.platforms import BinaryFormat, host_platform
+from small_libraries import build_elf, build_fat, build_macho, build_pe
 
-MakeLibrary = Callable[..., bytes]
 SYSTEM = "/usr/lib/libSystem.B.dylib"
 
 
@@ -33,17 +32,17 @@ def test_a_real_extension_is_read() -> None:
 
 
 @pytest.mark.parametrize("sections", [True, False])
-def test_what_the_loader_sees_is_read(make_elf: MakeLibrary, tmp_path: Path, *, sections: bool) -> None:
+def test_what_the_loader_sees_is_read(tmp_path: Path, *, sections: bool) -> None:
     """With section headers and without: the loader does not need them."""
-    library = read(tmp_path, make_elf(runpath="$ORIGIN:$ORIGIN/b", rpath="/c", stack_flags=7, sections=sections))
+    library = read(tmp_path, build_elf(runpath="$ORIGIN:$ORIGIN/b", rpath="/c", stack_flags=7, sections=sections))
     assert (library.machine, library.exports, library.needed) == ("EM_X86_64", ("GetPjrtApi",), ("libc.so.6",))
     assert (library.search_kind, library.search_paths) == ("RPATH+RUNPATH", ("/c", "$ORIGIN", "$ORIGIN/b"))
     assert (library.executable_stack, library.alignment, library.is_plugin) == (True, 0x1000, True)
 
 
-def test_a_library_of_macos_is_read(make_macho: MakeLibrary, tmp_path: Path) -> None:
+def test_a_library_of_macos_is_read(tmp_path: Path) -> None:
     """Names lose the underscore that C's have in front, and its own install name is none that it needs."""
-    assert read(tmp_path, make_macho(needed=(SYSTEM, "@rpath/libb.dylib"), exports=("PyInit_demo", "b"))) == Library(
+    assert read(tmp_path, build_macho(needed=(SYSTEM, "@rpath/libb.dylib"), exports=("PyInit_demo", "b"))) == Library(
         "demo/lib",
         "arm64",
         BinaryFormat.MACH_O,
@@ -58,18 +57,16 @@ def test_a_library_of_macos_is_read(make_macho: MakeLibrary, tmp_path: Path) -> 
     )
 
 
-def test_all_architectures_of_a_fat_library_count(
-    make_macho: MakeLibrary, make_fat: MakeLibrary, tmp_path: Path
-) -> None:
+def test_all_architectures_of_a_fat_library_count(tmp_path: Path) -> None:
     """It needs the newest macOS that any of them needs."""
-    images = {"x86_64": make_macho(cpu="x86_64", system=(10, 14)), "arm64": make_macho(system=(11, 3))}
-    library = read(tmp_path, make_fat(images))
+    images = {"x86_64": build_macho(cpu="x86_64", system=(10, 14)), "arm64": build_macho(system=(11, 3))}
+    library = read(tmp_path, build_fat(images))
     assert (library.machine, library.floors, library.signature) == ("x86_64+arm64", {"macOS": "11.3"}, "ad hoc")
 
 
-def test_a_library_of_windows_is_read(make_pe: MakeLibrary, tmp_path: Path) -> None:
+def test_a_library_of_windows_is_read(tmp_path: Path) -> None:
     """It has no search path: Windows looks in the folder of the one that needs it."""
-    assert read(tmp_path, make_pe(needed=("KERNEL32.dll", "python312.dll"), exports=("PyInit_a", "b"))) == Library(
+    assert read(tmp_path, build_pe(needed=("KERNEL32.dll", "python312.dll"), exports=("PyInit_a", "b"))) == Library(
         "demo/lib",
         "AMD64",
         BinaryFormat.PE,
@@ -89,11 +86,11 @@ def test_a_text_is_no_library(tmp_path: Path, member: str) -> None:
         read(tmp_path, b"INPUT(libfoo.so)", f"demo/{member}")
 
 
-def test_content_decides_about_the_format(make_elf: MakeLibrary, make_pe: MakeLibrary, tmp_path: Path) -> None:
+def test_content_decides_about_the_format(tmp_path: Path) -> None:
     """The ending of a name does only where the content is of no format."""
     for data, member, expected in (
-        (make_elf(), "a.dll", BinaryFormat.ELF),
-        (make_pe(), "a.so", BinaryFormat.PE),
+        (build_elf(), "a.dll", BinaryFormat.ELF),
+        (build_pe(), "a.so", BinaryFormat.PE),
         (b"", "a.dylib", BinaryFormat.MACH_O),
         (b"", "a.so.1", BinaryFormat.ELF),
     ):

@@ -13,6 +13,7 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.bump.report import compare, compare_plugins, compare_releases
 from pjrtwheel.release.model import Release
 from release_entries import NO_PROOF, entry_of
+from small_libraries import build_elf
 
 
 def test_two_releases(root: Path, before: Release, after: Release, tmp_path: Path) -> None:
@@ -61,7 +62,7 @@ def test_lines(old: list[str], new: list[str], line: list[str]) -> None:
 
 
 def test_plugins_are_compared_where_both_releases_were_built(
-    root: Path, before: Release, after: Release, make_elf: Callable[..., bytes], make_wheel: Callable[..., Path]
+    root: Path, before: Release, after: Release, make_wheel: Callable[..., Path]
 ) -> None:
     """By what inspection finds in them; a backend that was built of one release only is left out."""
     backends = load_backends(root)
@@ -69,7 +70,7 @@ def test_plugins_are_compared_where_both_releases_were_built(
     entries, dist = [], Path()
     for release, exports in ((before, ("GetPjrtApi",)), (after, ("GetPjrtApi", "Another"))):
         name = f"jaxlib_cpu-{release.set_version}-cp312-abi3-manylinux_2_27_x86_64.whl"
-        dist = make_wheel({f"{cpu.package}/{cpu.library}": make_elf(exports=exports)}, name=name).parent
+        dist = make_wheel({f"{cpu.package}/{cpu.library}": build_elf(exports=exports)}, name=name).parent
         entries.append(entry_of(name, proof=replace(NO_PROOF, pjrt_api=f"0.{len(exports)}")))
     entries.append(entry_of(f"jaxlib_tpu-{after.set_version}-cp312-abi3-manylinux_2_31_x86_64.whl"))
     lines = list(compare_plugins(before, after, backends, entries, dist, root))

@@ -10,6 +10,7 @@ import pytest
 
 import debian
 from debian import ARCHITECTURES, NAMESPACE, RootError, enter, make_root, name_root
+from folders import write_program
 from pjrtwheel.platforms import host_platform
 
 HERE = debian.host_architecture()
@@ -42,8 +43,7 @@ def test_another_processor_needs_an_emulator(
     with pytest.raises(RootError, match="not installed: debootstrap, unshare, chroot"):
         debian.require_machine(HERE)
     for name in ("chroot", "debootstrap", "unshare"):
-        (tmp_path / name).write_text("#!/bin/sh\n")
-        (tmp_path / name).chmod(0o755)
+        write_program(tmp_path / name, "")
     debian.require_machine(HERE, handlers=tmp_path)
     if text is not None:
         (tmp_path / f"qemu-{ARCHITECTURES[OTHER].architecture}").write_text(text)

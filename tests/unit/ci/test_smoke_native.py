@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from folders import write_program
 from pjrtwheel.prove.proof_file import SCHEMA, ProofFile, ProvenWheel, read_proof_file
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, ProofMachine, PythonProof
@@ -89,20 +90,11 @@ def test_the_tooling_reads_what_the_script_writes(tmp_path: Path) -> None:
     assert read_proof_file(tmp_path / "proofs.json", datetime(2026, 11, 22, 12, 1, tzinfo=UTC)) == expected
 
 
-def write_python(folder: Path, *tags: str) -> Path:
-    """Write a program in the place of a Python into which a wheel with some tags was installed."""
-    path = folder / "python"
-    lines = "".join(f"Tag: {tag}\n" for tag in tags)
-    path.write_text(f"#!/bin/sh\nprintf %s '{lines}'\n")
-    path.chmod(0o755)
-    return path
-
-
 def test_the_wheel_that_was_installed_is_found(tmp_path: Path) -> None:
     """By its tags, with the bytes that the record has."""
     (tmp_path / NAME).write_bytes(b"zip")
     other = {**WHEEL, "tags": ["cp313-cp313-macosx_11_0_arm64"]}
-    python = write_python(tmp_path, "cp312-cp312-macosx_11_0_arm64")
+    python = write_program(tmp_path / "python", "echo Tag: cp312-cp312-macosx_11_0_arm64")
     assert find_installed(python, [other, WHEEL], tmp_path) == WHEEL
     with pytest.raises(SystemExit, match="has 0 wheels with the tags that were installed"):
         find_installed(python, [other], tmp_path)

@@ -11,17 +11,20 @@ from pathlib import Path
 import pytest
 
 from folders import write_files
-from pjrtwheel.conformance.clients import find_test_files
 from pjrtwheel.conformance.comparison import (
+    Case,
+    CaseOutcome,
     Change,
     ChangeKind,
     Difference,
     Expected,
     compare,
+    find_test_files,
     format_report,
     load_expected,
+    read_log,
+    run_file,
 )
-from pjrtwheel.conformance.run_file import Case, CaseOutcome, read_log, run_file
 from pjrtwheel.errors import UsageError
 
 
@@ -97,10 +100,7 @@ def test_the_worst_phase_of_a_case_counts() -> None:
     failure = report("call", "failed", longrepr=crash)
     lines = [report("setup", "passed"), failure.replace("TestReport", "SubtestReport"), report("teardown", "passed")]
     lines += [report("setup", "skipped", "b", ["file", 1, "no"]), report("teardown", "passed", "b"), '{"when": "te']
-    assert read_log(lines) == {
-        "a": Case(CaseOutcome.FAILED, "ValueError: no"),
-        "b": Case(CaseOutcome.SKIPPED, "no"),
-    }
+    assert read_log(lines) == {"a": Case(CaseOutcome.FAILED, "ValueError: no"), "b": Case(CaseOutcome.SKIPPED, "no")}
 
 
 def test_outcomes_of_a_file_are_collected(tmp_path: Path) -> None:
@@ -169,10 +169,7 @@ def test_test_files_are_found_by_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [
-        '[[difference]]\ncase = "a"\noutcome = "failed"',
-        '[[difference]]\ncase = "a"\noutcome = "failed"\nreason = " "',
-    ],
+    ['[[difference]]\ncase = "a"\noutcome = "failed"', '[[difference]]\ncase = "a"\noutcome = "failed"\nreason = " "'],
     ids=["none", "empty"],
 )
 def test_an_entry_without_a_reason_is_refused(tmp_path: Path, text: str) -> None:

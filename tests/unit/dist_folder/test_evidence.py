@@ -3,6 +3,7 @@
 """Proofs of the same bytes: which of them `release.json` keeps, in whatever order they come."""
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,10 @@ from pjrtwheel.record.entries import Entry, format_entries, make_entry, merge_en
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof, TargetProof
 from pjrtwheel.wheel.report import Report
-from proven_wheels import COMPILED, MISSED, ORIGIN, RAN, UNTRIED, make_proof, make_small_entry, make_wheel
+from proven_wheels import COMPILED, MISSED, ORIGIN, RAN, UNTRIED, make_small_entry, make_wheel
+from proven_wheels import make_proof as make_proof_of_a_day
+
+make_proof = partial(make_proof_of_a_day, date="one")  # the days are in order of the alphabet
 
 
 def test_entries_of_removed_wheels_are_forgotten() -> None:
@@ -34,43 +38,36 @@ def compiled_for(*names: str, code: bool = True) -> tuple[TargetProof, ...]:
 
 
 DEVICE, AOT, LOAD, STATIC = Level.DEVICE, Level.AOT, Level.LOAD, Level.STATIC
+later = partial(make_proof, date="two")
 RUN = make_proof(DEVICE, RAN)
 MANY = make_proof(AOT, COMPILED, targets=compiled_for("a100", "h100", "t4"))
 FEW = make_proof(AOT, COMPILED, date="two", targets=compiled_for("h100"))
 NO_CODE = make_proof(AOT, COMPILED, date="two", targets=compiled_for("a100", "h100", "t4", code=False))
 ON_THREE = replace(RAN, python="cp313"), replace(RAN, python="cp315")
 REAL = make_proof(AOT, COMPILED)
-ON_EMULATED = make_proof(AOT, EMULATED, EMULATED, date="two")
+ON_EMULATED = later(AOT, EMULATED, EMULATED)
 # Two proofs of the same bytes: backend, level and date of those that are kept, the strongest first.
 PAIRS = {
-    "not run": (RUN, make_proof(LOAD, UNTRIED, date="two"), ["cpu device one"]),
-    "again": (RUN, make_proof(DEVICE, RAN, date="two"), ["cpu device two"]),
-    "on fewer Pythons": (make_proof(DEVICE, RAN, RAN), make_proof(DEVICE, RAN, date="two"), ["cpu device one"]),
-    "by fewer programs": (make_proof(DEVICE, TWICE), make_proof(DEVICE, RAN, date="two"), ["cpu device one"]),
-    "stronger": (REAL, make_proof(DEVICE, RAN, date="two"), ["cpu device two"]),
-    "tried, and not run": (make_proof(STATIC, MISSED), make_proof(STATIC, UNTRIED, date="two"), ["cpu static one"]),
-    "never tried": (make_proof(STATIC, UNTRIED), make_proof(STATIC, UNTRIED, date="two"), ["cpu static two"]),
+    "not run": (RUN, later(LOAD, UNTRIED), ["cpu device one"]),
+    "again": (RUN, later(DEVICE, RAN), ["cpu device two"]),
+    "on fewer Pythons": (make_proof(DEVICE, RAN, RAN), later(DEVICE, RAN), ["cpu device one"]),
+    "by fewer programs": (make_proof(DEVICE, TWICE), later(DEVICE, RAN), ["cpu device one"]),
+    "stronger": (REAL, later(DEVICE, RAN), ["cpu device two"]),
+    "tried, and not run": (make_proof(STATIC, MISSED), later(STATIC, UNTRIED), ["cpu static one"]),
+    "never tried": (make_proof(STATIC, UNTRIED), later(STATIC, UNTRIED), ["cpu static two"]),
     "for fewer chips": (MANY, FEW, ["cpu aot one"]),
     "without code": (MANY, NO_CODE, ["cpu aot one"]),
-    "on a device": (MANY, make_proof(DEVICE, RAN, date="two"), ["cpu device two", "cpu aot one"]),
+    "on a device": (MANY, later(DEVICE, RAN), ["cpu device two", "cpu aot one"]),
     "on more Pythons": (MANY, replace(FEW, pythons=(COMPILED, COMPILED)), ["cpu aot two", "cpu aot one"]),
     "on an emulated machine": (REAL, ON_EMULATED, ["cpu aot one"]),
     "more, on an emulated machine": (make_proof(LOAD, RAN), ON_EMULATED, ["cpu aot two", "cpu load one"]),
     "on another Python": (
         make_proof(DEVICE, RAN, ON_THREE[0]),
-        make_proof(DEVICE, ON_THREE[1], date="two"),
+        later(DEVICE, ON_THREE[1]),
         ["cpu device one", "cpu device two"],
     ),
-    "on every Python": (
-        make_proof(DEVICE, ON_THREE[1]),
-        make_proof(DEVICE, RAN, *ON_THREE, date="two"),
-        ["cpu device two"],
-    ),
-    "with another backend": (
-        RUN,
-        make_proof(AOT, COMPILED, backend="cuda13", date="two"),
-        ["cpu device one", "cuda13 aot two"],
-    ),
+    "on every Python": (make_proof(DEVICE, ON_THREE[1]), later(DEVICE, RAN, *ON_THREE), ["cpu device two"]),
+    "with another backend": (RUN, later(AOT, COMPILED, backend="cuda13"), ["cpu device one", "cuda13 aot two"]),
     "not run with another backend": (RUN, make_proof(STATIC, UNTRIED, backend="tpu"), ["cpu device one"]),
 }
 
@@ -99,7 +96,8 @@ def test_a_proof_of_a_published_wheel_enters_the_record(tmp_path: Path) -> None:
     built = [make_wheel(tmp_path, name) for name in ("jaxlib_a", "jaxlib_b")]
     add_wheels([wheel for wheel, _ in built], [{wheel.report.filename: proof for wheel, proof in built}], ORIGIN, dist)
     names = [wheel.report.filename for wheel, _ in built]
-    proofs = dict.fromkeys((*names, "jaxlib_c.whl"), make_proof(Level.DEVICE, RAN))
+    shown = make_proof(Level.DEVICE, RAN, date=ORIGIN.date)
+    proofs = dict.fromkeys((*names, "jaxlib_c.whl"), shown)
     digests = {names[0]: built[0][0].report.sha256, names[1]: "00", "jaxlib_c.whl": "00"}
     assert add_proofs(proofs, digests, dist) == (names[1], "jaxlib_c.whl")
     record = read_entries(dist)

@@ -7,14 +7,12 @@ import multiprocessing
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 import pytest
 
-from pjrtwheel import files
-from pjrtwheel.dist_folder.folder import add_proofs, add_wheels, check_space
+from pjrtwheel.dist_folder.folder import add_proofs, add_wheels
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import read_entries
@@ -127,25 +125,6 @@ def test_a_disk_that_is_really_full(tmp_path: Path, root: Path) -> None:
     assert result.stdout.splitlines() == [f"{full}: 2 MB are free", "['dist']"]
 
 
-def test_a_disk_that_is_too_small_is_noticed_before_anything_long(tmp_path: Path) -> None:
-    """The message says how much is needed; what is in place, or can be linked, needs none."""
-    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    content = wheel.path.read_bytes()
-    os.truncate(wheel.path, 10**12)
-    check_space([wheel], tmp_path / "dist")
-    with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
-        dist = Path(memory) / "new" / "dist"
-        with pytest.raises(WheelError) as caught:
-            check_space([wheel], dist)
-        assert caught.value.what == f"no space left on the disk of {dist}"
-        assert (caught.value.cause or "").startswith("1000000 MB are needed, and ")
-        assert not dist.parent.exists()
-        wheel.path.write_bytes(content)
-        add_wheels([wheel], [{wheel.report.filename: proof}], ORIGIN, dist)
-        os.truncate(wheel.path, 10**12)
-        check_space([wheel], dist)
-
-
 def test_a_wheel_is_linked_from_where_it_was_built(tmp_path: Path) -> None:
     """There is one copy of its bytes, also where it is put again or into another folder; users can remove it."""
     wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
@@ -164,26 +143,6 @@ def test_a_wheel_that_changed_is_not_published(tmp_path: Path) -> None:
     with pytest.raises(WheelError):
         add_wheels([wheel], [{wheel.report.filename: proof}], ORIGIN, tmp_path / "dist")
     assert list((tmp_path / "dist").iterdir()) == []
-
-
-@pytest.mark.parametrize("meanwhile", [b"other", None], ids=["replaced", "removed"])
-def test_a_wheel_that_is_replaced_meanwhile_is_copied(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, meanwhile: bytes | None
-) -> None:
-    """It was there before the lock was taken, so it was not copied; what is recorded is what is there."""
-    dist = tmp_path / "dist"
-    wheel, proof = make_wheel(tmp_path, "jaxlib_cpu")
-    proofs = {wheel.report.filename: proof}
-    add_wheels([wheel], [proofs], ORIGIN, dist)
-
-    def change_meanwhile(place: Path, _: int) -> None:
-        (place / wheel.report.filename).unlink()
-        if meanwhile:
-            (place / wheel.report.filename).write_bytes(meanwhile)
-
-    monkeypatch.setattr(files, "require_space", change_meanwhile)
-    (entry,) = add_wheels([wheel], [proofs], ORIGIN, dist)
-    assert hash_file(dist / wheel.report.filename) == entry.sha256 == wheel.report.sha256
 
 
 def test_a_folder_without_a_record_stays_without(tmp_path: Path) -> None:

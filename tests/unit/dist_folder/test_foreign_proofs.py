@@ -3,7 +3,6 @@
 """Proofs that were made elsewhere enter the record of a folder, all of them or none."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +12,7 @@ import jsonschema  # type: ignore[import-untyped]
 import pytest
 
 from pjrtwheel.cli import main
-from pjrtwheel.dist_folder.merge import add_proof_files
+from pjrtwheel.dist_folder.folder import add_proof_files
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.prove.proof_file import write_proof_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries
@@ -28,7 +27,6 @@ BINDINGS = "jaxlib-1.2.3+split.1-cp312-cp312-manylinux_2_27_x86_64.whl"
 DIGESTS = {PLUGIN: "ab" * 32, BINDINGS: "cd" * 32}
 MACHINE = ProofMachine("Linux-6.1", "A processor", "Abacus 3000", 2, "driver 7")
 PROOF = replace(proof_of(Level.DEVICE, COMMIT), backend="abacus", machine=MACHINE)
-Damage = Callable[[dict[str, Any]], object]
 
 
 @pytest.fixture
@@ -83,58 +81,46 @@ def test_proofs_of_two_machines_enter_together(dist: Path, proofs: Path, tmp_pat
     assert read_entries(dist)[PLUGIN].proofs() == (vouched(PROOF, "A Tester"),)
 
 
-def set_in(path: str, value: object) -> Damage:
-    """Return what puts a value at a place of a document, such as `wheels.0.proof.level`."""
+FAILED = {"program": "jit", "outcome": "failed", "level": "device", "seconds": 0.0, "detail": ""}
+SOROBAN = PLUGIN.replace("abacus", "soroban")
+# Values at places of a document, and what is said of them.
+REFUSED: dict[str, tuple[dict[str, object], str]] = {
+    "other bytes": ({"wheels.0.sha256": "0" * 64}, f"they are of {BINDINGS} with sha256 000000000000, "),
+    "a wheel that is not there": ({"wheels.0.wheel": SOROBAN}, "release.json lists no such wheel"),
+    "a newer schema": ({"schema": 2}, "schema 2"),
+    "a level that nothing shows": (
+        {"wheels.0.proof.pythons": []},
+        f"it claims device for {BINDINGS}, but its results show static",
+    ),
+    "a program that failed": (
+        {"wheels.0.proof.level": "static", "wheels.0.proof.pythons.0.programs": [FAILED]},
+        f"a program failed on {BINDINGS}",
+    ),
+    "a run in the future": ({"wheels.0.proof.origin.date": "2026-11-22T12:06:00Z"}, "2026-11-22T12:06:00Z"),
+    "a file of the future": ({"date": "2999-01-01T00:00:00Z"}, "2999-01-01T00:00:00Z"),
+    "a date that is none": ({"wheels.0.proof.origin.date": "today"}, "wheels[0].proof.origin.date: 'today'"),
+    "a path": ({"wheels.0.wheel": f"../{BINDINGS}"}, "wheels[0].wheel: "),
+    "letters of a terminal": ({"wheels.0.wheel": f"\x1b[2J{BINDINGS}"}, "wheels[0].wheel: "),
+    "a signature over lines": ({"signed_off_by": "A\nB"}, "signed_off_by: "),
+    "nobody": ({"signed_off_by": " "}, "signed_off_by: "),
+    "no proofs": ({"wheels": []}, "it has no proofs"),
+    "a wheel twice": ({"wheels.1.wheel": BINDINGS}, "it names a wheel twice"),
+    "a key that nobody knows": ({"wheels.0.proof.trust": "me"}, "wheels[0].proof"),
+}
 
-    def damage(document: dict[str, Any]) -> None:
+
+@pytest.mark.parametrize(("damage", "cause"), REFUSED.values(), ids=REFUSED)
+def test_what_is_no_proof_changes_nothing(
+    dist: Path, proofs: Path, tmp_path: Path, damage: dict[str, object], cause: str
+) -> None:
+    """Not even with a good file before it, whose proofs are not recorded either."""
+    document = json.loads(proofs.read_text("utf-8"))
+    for path, value in damage.items():
         *parents, last = path.split(".")
         place: Any = document
         for key in parents:
             place = place[int(key)] if key.isdigit() else place[key]
         place[last] = value
-
-    return damage
-
-
-REFUSED: dict[str, tuple[Damage, str]] = {
-    "other bytes": (set_in("wheels.0.sha256", "0" * 64), f"they are of {BINDINGS} with sha256 000000000000, "),
-    "a wheel that is not there": (
-        set_in("wheels.0.wheel", PLUGIN.replace("abacus", "soroban")),
-        "release.json lists no such wheel",
-    ),
-    "a newer schema": (set_in("schema", 2), "schema 2"),
-    "a level that nothing shows": (
-        set_in("wheels.0.proof.pythons", []),
-        f"it claims device for {BINDINGS}, but its results show static",
-    ),
-    "a program that failed": (
-        lambda document: (
-            set_in("wheels.0.proof.level", "static")(document),
-            set_in(
-                "wheels.0.proof.pythons.0.programs",
-                [{"program": "jit", "outcome": "failed", "level": "device", "seconds": 0.0, "detail": ""}],
-            )(document),
-        ),
-        f"a program failed on {BINDINGS}",
-    ),
-    "a run in the future": (set_in("wheels.0.proof.origin.date", "2026-11-22T12:06:00Z"), "2026-11-22T12:06:00Z"),
-    "a file of the future": (set_in("date", "2999-01-01T00:00:00Z"), "2999-01-01T00:00:00Z"),
-    "a date that is none": (set_in("wheels.0.proof.origin.date", "today"), "'today' is no date"),
-    "a path": (set_in("wheels.0.wheel", f"../{BINDINGS}"), "wheels[0].wheel: "),
-    "letters of a terminal": (set_in("wheels.0.wheel", f"\x1b[2J{BINDINGS}"), "wheels[0].wheel: "),
-    "a signature over lines": (set_in("signed_off_by", "A\nB"), "signed_off_by: "),
-    "nobody": (set_in("signed_off_by", " "), "signed_off_by: "),
-    "no proofs": (set_in("wheels", []), "it has no proofs"),
-    "a wheel twice": (lambda document: document["wheels"].append(document["wheels"][0]), "it names a wheel twice"),
-    "a key that nobody knows": (set_in("wheels.0.proof.trust", "me"), "wheels[0].proof"),
-}
-
-
-@pytest.mark.parametrize(("damage", "cause"), REFUSED.values(), ids=REFUSED)
-def test_what_is_no_proof_changes_nothing(dist: Path, proofs: Path, tmp_path: Path, damage: Damage, cause: str) -> None:
-    """Not even with a good file before it, whose proofs are not recorded either."""
-    document = json.loads(proofs.read_text("utf-8"))
-    damage(document)
     bad = tmp_path / "bad.json"
     bad.write_text(json.dumps(document), "utf-8")
     before = (dist / RELEASE_FILENAME).read_bytes()

@@ -12,18 +12,17 @@ from pjrtwheel.dist_folder.printing import describe_level, describe_pythons, for
 from pjrtwheel.record.entries import Entry, add_proofs_to
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, PythonProof, TargetProof
 from proven_wheels import COMPILED, ORIGIN, RAN, UNTRIED, make_proof, make_small_entry
+from release_entries import entry_of
 from terminal_output import text_of
 
 PASSED = ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, "")
 SKIPPED = ProgramResult("pmap", Outcome.NOT_RUN, Level.DEVICE, 1.0, "one device")
-TAGS = "cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64"
 
 
-def make_entry(filename: str, distribution: str, *pythons: PythonProof, **changes: Any) -> Entry:
+def make_entry(filename: str, size: int, *pythons: PythonProof) -> Entry:
     """Return an entry with what some Pythons showed."""
     level = Level.DEVICE if any(python.results for python in pythons) else Level.STATIC
-    proof = Proof(level, None, pythons, ORIGIN, (), "cpu")
-    return replace(make_small_entry(filename, distribution), proof=proof, **changes)
+    return entry_of(filename, lock_id="a", size=size, proof=Proof(level, None, pythons, ORIGIN, (), "cpu"))
 
 
 def lines_of(entries: list[Entry], width: int, **options: Any) -> list[str]:
@@ -32,28 +31,19 @@ def lines_of(entries: list[Entry], width: int, **options: Any) -> list[str]:
     return [line.rstrip() for line in text.splitlines()]
 
 
-ENTRIES = [
-    make_entry(
-        "jaxlib-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl",
-        "jaxlib",
-        PythonProof("cp312", "3.12.1", (PASSED, PASSED, SKIPPED)),
-        size=76_240_000,
-    ),
-    make_entry(
-        "jaxlib-1.2.3-cp314-cp314t-manylinux_2_27_x86_64.whl",
-        "jaxlib",
-        PythonProof("cp314t", "", (), "no interpreter"),
-        size=76_300_000,
-    ),
-    make_entry(
-        f"jaxlib_cpu-1.2.3-{TAGS}.whl",
-        "jaxlib-cpu",
-        *(PythonProof(python, f"3.{python[3:]}.1", (PASSED, SKIPPED)) for python in ("cp312", "cp313")),
-        size=162_600_000,
-    ),
-    make_entry("other-1.2.3-py3-none-any.whl", "other", size=1),
+NAMES = [
+    "jaxlib-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl",
+    "jaxlib-1.2.3-cp314-cp314t-manylinux_2_27_x86_64.whl",
+    "jaxlib_cpu-1.2.3-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl",
+    "other-1.2.3-py3-none-any.whl",
 ]
-NAMES = [entry.filename for entry in ENTRIES]
+BOTH = [PythonProof(python, f"3.{python[3:]}.1", (PASSED, SKIPPED)) for python in ("cp312", "cp313")]
+ENTRIES = [
+    make_entry(NAMES[0], 76_240_000, PythonProof("cp312", "3.12.1", (PASSED, PASSED, SKIPPED))),
+    make_entry(NAMES[1], 76_300_000, PythonProof("cp314t", "", (), "no interpreter")),
+    make_entry(NAMES[2], 162_600_000, *BOTH),
+    make_entry(NAMES[3], 1),
+]
 
 
 def test_eighty_columns() -> None:
@@ -71,7 +61,7 @@ def test_eighty_columns() -> None:
 def test_no_more_columns_than_there_are_and_eighty_at_most(width: int) -> None:
     """Whatever is said, nothing of it is cut off."""
     pythons = [replace(UNTRIED, python=f"cp3{minor}", reason=f"reason {minor}") for minor in range(10, 30)]
-    entry = make_entry(NAMES[2], "jaxlib-cpu", *pythons, size=162_600_000)
+    entry = make_entry(NAMES[2], 162_600_000, *pythons)
     details, table = lines_of([entry], width, details=True), lines_of([entry], width)
     assert max(map(len, details)) <= width
     assert max(map(len, table)) <= min(width, 80)

@@ -17,8 +17,7 @@ from jaxlib_select.errors import MachineError
 from jaxlib_select.machine.file import from_json, to_json
 from jaxlib_select.machine.model import Machine
 from pjrtwheel.backend import find_backend, load_backends
-from pjrtwheel.docs.generated import render_generated, render_picture, render_releases
-from pjrtwheel.docs.measures import Measure, read_measures
+from pjrtwheel.docs.generated import Measure, read_measures, render_generated, render_picture, render_releases
 from pjrtwheel.prove.proof_file import ProofFile
 from pjrtwheel.record.entries import Record
 from pjrtwheel.release.model import Override, Pin, Release

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.docs.__main__ import main
-from pjrtwheel.docs.measures import DATA, pair_up, read_measures, write_measures
+from pjrtwheel.docs.generated import DATA, pair_up, read_measures, write_measures
 from pjrtwheel.errors import UsageError
 
 

@@ -3,7 +3,6 @@
 """What is read from a library, and what is refused."""
 
 import io
-from collections.abc import Callable
 from contextlib import nullcontext
 
 import pytest
@@ -11,23 +10,23 @@ import pytest
 from pjrtwheel.elf.image import read_image
 from pjrtwheel.elf.repair import check_exports, plan_repair
 from pjrtwheel.errors import ElfError
+from small_libraries import build_elf
 
 WHERE = "demo/lib.so in demo-1.0-py3-none-any.whl"
-MakeElf = Callable[..., bytes]
 
 
-def test_facts_of_a_library(make_elf: MakeElf) -> None:
+def test_facts_of_a_library() -> None:
     """Exports, machine and string uses are read from the dynamic tables."""
-    data = make_elf(exports=("GetPjrtApi", "Other"), needed=("libm.so.6",))
+    data = build_elf(exports=("GetPjrtApi", "Other"), needed=("libm.so.6",))
     image = read_image(io.BytesIO(data), WHERE)
     assert (image.machine, image.exports, image.size) == ("EM_X86_64", ("GetPjrtApi", "Other"), len(data))
     assert image.names[:4] == ("", ".dynsym", ".dynstr", ".dynamic")
     assert image.used_strings == frozenset({0, 1, 12, 18})
 
 
-def test_library_without_section_headers(make_elf: MakeElf) -> None:
+def test_library_without_section_headers() -> None:
     """Without section headers the dynamic segment still says what the loader sees."""
-    image = read_image(io.BytesIO(make_elf(sections=False)), WHERE)
+    image = read_image(io.BytesIO(build_elf(sections=False)), WHERE)
     assert (image.sections, image.used_strings) == ((), None)
     assert plan_repair(image).changes == ()
 
@@ -51,9 +50,9 @@ def test_files_that_are_no_library(data: bytes, message: str) -> None:
     assert caught.value.what == f"{WHERE} {message}"
 
 
-def test_every_truncation_is_refused(make_elf: MakeElf) -> None:
+def test_every_truncation_is_refused() -> None:
     """Wherever a download was cut short, the library is refused: its section headers stand at the end."""
-    data = make_elf()
+    data = build_elf()
     for length in range(64, len(data)):
         with pytest.raises(ElfError, match="truncated"):
             read_image(io.BytesIO(data[:length]), WHERE)
@@ -68,9 +67,9 @@ def test_every_truncation_is_refused(make_elf: MakeElf) -> None:
     ],
     ids=["symbols of the linker", "no plugin", "beyond the list"],
 )
-def test_a_plugin_exports_what_is_allowed(make_elf: MakeElf, exports: tuple[str, ...], problem: str) -> None:
+def test_a_plugin_exports_what_is_allowed(exports: tuple[str, ...], problem: str) -> None:
     """Every XLA that was built with protobuf has the linker's symbols, so no backend lists them."""
-    image = read_image(io.BytesIO(make_elf(exports=exports)), WHERE)
+    image = read_image(io.BytesIO(build_elf(exports=exports)), WHERE)
     with pytest.raises(ElfError) if problem else nullcontext() as caught:
         check_exports(image, ("GetPjrtApi",))
     assert (caught.value.what if caught else "") == (f"{WHERE} {problem}" if problem else "")

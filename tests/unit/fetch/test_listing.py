@@ -63,14 +63,12 @@ def test_pages_in_json(index: tuple[str, Path]) -> None:
 
 
 def test_pages_in_html(index: tuple[str, Path]) -> None:
-    """PEP 503: the digest is in the link, and the length is asked for where it is wanted."""
+    """PEP 503: the digest is in the link, and no length."""
     url, folder = index
     page = f'<a href="../../files/{NAME}#sha256={DIGEST}">{NAME}</a>'
     write_files(folder, {"simple/abacus-pjrt/index.html": page, f"files/{NAME}": "12345"})
     address = f"{url.removesuffix('simple/')}files/{NAME}"
-    for size, sizes in ((0, False), (5, True)):
-        expected = IndexFile(NAME, DIGEST, size, url=address)
-        assert list_wheels("abacus-pjrt", IndexSettings((url,)), sizes=sizes) == (expected,)
+    assert list_wheels("abacus-pjrt", IndexSettings((url,))) == (IndexFile(NAME, DIGEST, 0, url=address),)
 
 
 def test_a_page_offers_files_of_its_project_alone(index: tuple[str, Path]) -> None:
@@ -78,7 +76,7 @@ def test_a_page_offers_files_of_its_project_alone(index: tuple[str, Path]) -> No
     url, folder = index
     links = [f'<a href="{name}#sha256={DIGEST}">{name}</a>' for name in (NAME, "jaxlib_cpu-2.0-py3-none-any.whl")]
     write_files(folder, {"simple/abacus-pjrt/index.html": "".join(links), NAME: "12345"})
-    found = list_wheels("abacus-pjrt", IndexSettings((url,)), sizes=False)
+    found = list_wheels("abacus-pjrt", IndexSettings((url,)))
     assert [file.filename for file in found] == [NAME]
     page = f'<a href="{(folder / NAME).as_uri()}#sha256={DIGEST}">{NAME}</a>'
     write_files(folder, {"simple/abacus-pjrt/index.html": page})

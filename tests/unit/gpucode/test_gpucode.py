@@ -15,13 +15,13 @@ from folders import write_program
 from pjrtwheel.errors import ElfError
 from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.gpucode.reader import read_gpu_code
+from small_libraries import build_elf
 
 if sys.version_info >= (3, 14):
     from compression import zstd
 else:
     from backports import zstd
 
-MakeElf = Callable[..., bytes]
 
 HOST = ("host-x86_64-unknown-linux-gnu-", b"")
 SPIRV = struct.pack("<II", 0x07230203, 0x10300)
@@ -57,12 +57,12 @@ def pages(*bundles: bytes) -> bytes:
 
 
 @pytest.fixture
-def read(tmp_path: Path, make_elf: MakeElf) -> Callable[..., GpuCode]:
+def read(tmp_path: Path) -> Callable[..., GpuCode]:
     """Return a function: sections → the code found in a library with them."""
 
     def read_(sections: Mapping[str, bytes], tools: Mapping[str, Path] | None = None) -> GpuCode:
         path = tmp_path / "libdemo.so"
-        path.write_bytes(make_elf(extra=sections))
+        path.write_bytes(build_elf(extra=sections))
         return read_gpu_code(path, tools or {})
 
     return read_

@@ -16,15 +16,20 @@ from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.errors import FetchError, ProofError, UsageError
 from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import hash_file
-from pjrtwheel.installs.stage import Stage, StagedSet, check_staged, fetch_wheel, open_stage, read_set
 from pjrtwheel.installs.tries import (
     Combination,
     InstallOutcome,
     InstallResult,
+    Stage,
+    StagedSet,
+    check_staged,
     choose_pythons,
     describe_skips,
+    fetch_wheel,
     install_command,
     list_combinations,
+    open_stage,
+    read_set,
     run_installer,
     sum_up,
     why_skipped,
@@ -77,7 +82,7 @@ def test_the_newest_set_for_the_platform_is_taken(folder: Path) -> None:
     selector = "jaxlib_select-0.1.0-py3-none-any.whl"  # of no set
     build_wheel(folder, describe_wheel(selector), name=selector)
     assert read_set(stage, [], None, PLATFORM).find("jaxlib-select", "cp312") == parse_name(selector)
-    with pytest.raises(UsageError, match=r"has no jaxlib 9 for .*\nit has 1\.2\.2\+split\.1, 1\.2\.3\+split\.1"):
+    with pytest.raises(UsageError, match=r"has no jaxlib 9 for .*\nit has 1\.2\.2\+split\.1 for linux_x86_64, 1\.2\.3"):
         read_set(stage, [], "9", PLATFORM)
 
 
@@ -104,7 +109,7 @@ def test_a_folder_with_an_index_is_an_index_to_installers(
     assert main(["pages", "folder", "--root", str(root), "--site", str(site)]) == 0
     with pytest.raises(UsageError) as caught:
         read_set(open_stage(str(site)), [], None, PLATFORM)
-    assert caught.value.cause == "it has 1.2.3+split.1 (yanked)"
+    assert caught.value.cause == "it has none"
 
 
 def test_the_credentials_of_a_stage_are_for_installers_alone(folder: Path) -> None:

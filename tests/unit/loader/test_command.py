@@ -10,17 +10,18 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-from pjrtwheel.backend import Backend, load_backends
+from folders import write_dist_info
+from loaders import load_module, put_loader
+from pjrtwheel.backend import Backend
 from plugin_status import verdict_of
+from release_under_test import BACKENDS
+from small_libraries import build_elf
 from terminal_output import Output
 
-ROOT = Path(__file__).resolve().parents[3]
-BACKENDS = load_backends(ROOT)
 GPUS = [backend for backend in BACKENDS.values() if backend.kernels]
 LOCK = {"schema": 2, "release": "1.2.3", "version": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
 
@@ -39,12 +40,11 @@ TALKING = (
     "def attributes(api): return {'xla_version': 2, 'stablehlo_current_version': [1, 20, 0]}\n"
 )
 
-Loader = Callable[[str, str], ModuleType]
 Install = Callable[..., Path]
 
 
 @pytest.fixture
-def install(put_loader: Callable[[str, Path], Path], tmp_path: Path) -> Install:
+def install(tmp_path: Path) -> Install:
     """Return a function: backend, library, extension, versions → the site-packages with them."""
 
     def put(backend: Backend, library: bytes | None = None, extension: str | None = None, **versions: str) -> Path:
@@ -53,9 +53,7 @@ def install(put_loader: Callable[[str, Path], Path], tmp_path: Path) -> Install:
             folder.mkdir(exist_ok=True)
             (folder / "release_lock.json").write_text(json.dumps(LOCK), "utf-8")
         for name, version in ({"jax": "1.2.3"} | versions).items():
-            info = tmp_path / f"{name}-{version}.dist-info"
-            info.mkdir()
-            (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", "utf-8")
+            write_dist_info(tmp_path, name, version)
         if library is not None:
             (package / backend.library).write_bytes(library)
         if extension is not None:
@@ -111,15 +109,10 @@ SPOILT: dict[str, tuple[Callable[[bytes], bytes | None], str | None, str]] = {
 @pytest.mark.parametrize(("spoil", "extension", "named"), SPOILT.values(), ids=SPOILT)
 @pytest.mark.parametrize("backend", GPUS, ids=lambda item: item.name)
 def test_a_library_that_cannot_be_opened(
-    install: Install,
-    backend: Backend,
-    make_elf: Callable[..., bytes],
-    spoil: Callable[[bytes], bytes | None],
-    extension: str | None,
-    named: str,
+    install: Install, backend: Backend, spoil: Callable[[bytes], bytes | None], extension: str | None, named: str
 ) -> None:
     """It is looked at before those of the vendor are, and what it needs is not read."""
-    site = install(backend, spoil(make_elf(needed=("libvendor.so.1",))), extension)
+    site = install(backend, spoil(build_elf(needed=("libvendor.so.1",))), extension)
     answer = ask_json(site, backend)
     assert (named in answer["problems"][0]["what"], answer["lock"]["lock_id"]) == (True, "a" * 32)
 
@@ -132,18 +125,16 @@ def test_a_library_that_cannot_be_opened(
     ],
     ids=["old JAX", "upstream's kernels"],
 )
-def test_others_of_another_version(
-    install: Install, make_elf: Callable[..., bytes], versions: dict[str, str], remedy: str
-) -> None:
+def test_others_of_another_version(install: Install, versions: dict[str, str], remedy: str) -> None:
     """Each is named, with the command."""
     backend = BACKENDS["cuda13"]
-    problem = ask_json(install(backend, make_elf(), TALKING, **versions), backend)["problems"][0]
+    problem = ask_json(install(backend, build_elf(), TALKING, **versions), backend)["problems"][0]
     assert (next(iter(versions.values())) in problem["what"], problem["remedy"]) == (True, remedy)
 
 
-def test_a_jaxlib_of_another_build(install: Install, make_elf: Callable[..., bytes]) -> None:
+def test_a_jaxlib_of_another_build(install: Install) -> None:
     """Nothing is opened, and the hardware is looked for all the same."""
-    site, backend = install(BACKENDS["cuda13"], make_elf(), TALKING, jaxlib="1.2.3"), BACKENDS["cuda13"]
+    site, backend = install(BACKENDS["cuda13"], build_elf(), TALKING, jaxlib="1.2.3"), BACKENDS["cuda13"]
     (site / "jaxlib/release_lock.json").write_text(json.dumps(LOCK | {"lock_id": "b" * 32}), "utf-8")
     answer = ask_json(site, backend)
     (problem,) = answer["problems"]
@@ -166,10 +157,7 @@ def test_other_plugins_for_the_platform(
 ) -> None:
     """In the words of the loader that is not used; only that one does not fit."""
     site = install(BACKENDS[backend])
-    info = site / f"{rival.replace('-', '_')}-1.2.3.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {rival}\nVersion: 1.2.3\n", "utf-8")
-    (info / "entry_points.txt").write_text(f"[jax_plugins]\nx = {package}\n", "utf-8")
+    write_dist_info(site, rival, "1.2.3", entry_points=f"[jax_plugins]\nx = {package}\n")
     lines = call(site, BACKENDS[backend]).stdout.splitlines()
     (note,) = (line for line in lines if line.endswith(f"uv pip uninstall {yields}"))
     assert any(line.startswith(f"{label:<11} {yields} is not used") for line in lines)
@@ -190,7 +178,7 @@ def test_other_plugins_for_the_platform(
     ],
 )
 def test_the_first_line_says_whether_it_fits_and_the_last_what_to_do(
-    load_module: Loader, raised: list[tuple[str, dict[str, object]]], misfits: int, verdict: str, fix: str
+    raised: list[tuple[str, dict[str, object]]], misfits: int, verdict: str, fix: str
 ) -> None:
     """Hardware that is not there is no misfit; hardware without a device is one."""
     plugin = load_module("cuda13", "").ACCELERATOR.plugin
@@ -225,9 +213,9 @@ KEYS = (
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
-def test_json_says_what_the_text_says(install: Install, backend: Backend, make_elf: Callable[..., bytes]) -> None:
+def test_json_says_what_the_text_says(install: Install, backend: Backend) -> None:
     """Every key is there, whatever the backend; the verdict is the last line of the text."""
-    site = install(backend, make_elf() if backend.prebuilt.bundled else None, TALKING)
+    site = install(backend, build_elf() if backend.prebuilt.bundled else None, TALKING)
     answer = ask_json(site, backend)
     assert " ".join(answer) == KEYS
     lock = {name: value for name, value in LOCK.items() if name != "schema"}
@@ -238,10 +226,10 @@ def test_json_says_what_the_text_says(install: Install, backend: Backend, make_e
     assert (answer["kernels"] is not None, answer["rivals"] is not None) == (bool(backend.kernels),) * 2
 
 
-def test_a_library_of_another_release_is_named(install: Install, make_elf: Callable[..., bytes]) -> None:
+def test_a_library_of_another_release_is_named(install: Install) -> None:
     """With the reason that the wheel recorded; what cannot be read there is no error."""
     backend = BACKENDS["cpu"]
-    site = install(backend, make_elf(), TALKING)
+    site = install(backend, build_elf(), TALKING)
     path = site / backend.package / "provenance.json"
     late = '{"override": {"version": "1.2.2", "reason": "its own is late"}}'
     for text, override in {late: "library of 1.2.2: its own is late", "{}": "", "[": "", '{"override": 1}': ""}.items():
@@ -252,10 +240,10 @@ def test_a_library_of_another_release_is_named(install: Install, make_elf: Calla
     assert ["its own is late" in text for text in shown] == [False, True]
 
 
-def test_json_has_each_problem_with_its_effect(install: Install, make_elf: Callable[..., bytes]) -> None:
+def test_json_has_each_problem_with_its_effect(install: Install) -> None:
     """What becomes of the platform follows from it."""
     backend = BACKENDS["cuda13"]
-    site = install(backend, make_elf(needed=("libvendor.so.1", "libc.so.6")), TALKING)
+    site = install(backend, build_elf(needed=("libvendor.so.1", "libc.so.6")), TALKING)
     environ = {"JAX_PLATFORMS": "cpu", "JAXLIB_CUDA_13_DISABLE": "1", "CUDA_HOME": "/nowhere"}
     answer = ask_json(site, backend, **environ)
     assert [(problem["code"], problem["effect"]) for problem in answer["problems"]] == [
@@ -276,13 +264,13 @@ def test_json_has_each_problem_with_its_effect(install: Install, make_elf: Calla
     assert (cudnn["opened"], cudnn["minimum"], cudnn["problem"][:6]) == (False, "9.12.0", "cuDNN ")
 
 
-def test_files_alone_are_looked_at(install: Install, make_elf: Callable[..., bytes], tmp_path: Path) -> None:
+def test_files_alone_are_looked_at(install: Install, tmp_path: Path) -> None:
     """Neither library nor driver is opened; files on LD_LIBRARY_PATH are named all the same."""
     backend, mine = BACKENDS["cuda13"], tmp_path / "mine"
-    site = install(backend, make_elf(), "def preload(*_): raise SystemError\ndef load(_): raise SystemError\n")
+    site = install(backend, build_elf(), "def preload(*_): raise SystemError\ndef load(_): raise SystemError\n")
     mine.mkdir()
     (mine / "libcudnn.so.9").write_text("text", "utf-8")
-    (mine / "libcufft.so.12").write_bytes(make_elf(exports=("cufftGetVersion",)))
+    (mine / "libcufft.so.12").write_bytes(build_elf(exports=("cufftGetVersion",)))
     answer = ask_json(site, backend, "--no-open", LD_LIBRARY_PATH=mine)
     assert (answer["library"]["opened"], answer["vendor"]["driver"]) == (False, None)
     found = {library["name"]: library for library in answer["vendor"]["libraries"]}
@@ -294,11 +282,9 @@ def test_files_alone_are_looked_at(install: Install, make_elf: Callable[..., byt
 
 
 @pytest.mark.parametrize("option", [(), ("--no-open",)], ids=["open", "no open"])
-def test_an_extension_that_is_truncated(
-    install: Install, make_elf: Callable[..., bytes], option: tuple[str, ...]
-) -> None:
+def test_an_extension_that_is_truncated(install: Install, option: tuple[str, ...]) -> None:
     """It is not imported: the dynamic linker would end the process."""
-    backend, whole = BACKENDS["cpu"], make_elf()
+    backend, whole = BACKENDS["cpu"], build_elf()
     path = install(backend, whole) / "jaxlib_cpu/pjrt/_pjrt.abi3.so"
     path.write_bytes(whole[:300])
     (problem,) = ask_json(path.parents[2], backend, *option)["problems"]
@@ -306,12 +292,10 @@ def test_an_extension_that_is_truncated(
 
 
 @pytest.mark.parametrize(("name", "opened"), [("libnowhere.so.1", False), ("libutil.so.1", True)])
-def test_libraries_that_a_plugin_needs_are_listed(
-    install: Install, make_elf: Callable[..., bytes], name: str, *, opened: bool
-) -> None:
+def test_libraries_that_a_plugin_needs_are_listed(install: Install, name: str, *, opened: bool) -> None:
     """With the path that the linker found, or with its words, in addition to the problem that names all of them."""
     backend = BACKENDS["rocm7"]
-    answer = ask_json(install(backend, make_elf(needed=(name,)), LINKER), backend)
+    answer = ask_json(install(backend, build_elf(needed=(name,)), LINKER), backend)
     (library,) = answer["vendor"]["libraries"]
     assert (library["name"], library["needed"], library["opened"]) == (name, True, opened)
     if opened:
@@ -328,7 +312,7 @@ LINES = [
 ]
 
 
-def test_an_answer_fits_the_terminal(load_module: Loader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_fits_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     """The verdict has a mark, long lines go on below their beginning, and the command to paste is one line.
 
     Other programs get the lines as they are.

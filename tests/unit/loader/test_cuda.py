@@ -4,40 +4,20 @@
 
 import functools
 import itertools
+import json
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from folders import write_files
 from jaxlib_select.choose.cuda import runs
+from loaders import load_module
+from release_under_test import ROOT
 
-Loader = Callable[[str, str], ModuleType]
-
-TOOLKITS = {
-    "cuda12": {
-        "cublas": "libcublas.so.12 libcublasLt.so.12",
-        "cuda_cupti": "libcupti.so.12",
-        "cuda_nvrtc": "libnvrtc.so.12",
-        "cuda_runtime": "libcudart.so.12",
-        "cudnn": "libcudnn.so.9",
-        "cufft": "libcufft.so.11",
-        "cusolver": "libcusolver.so.11",
-        "cusparse": "libcusparse.so.12",
-        "nccl": "libnccl.so.2",
-        "nvjitlink": "libnvJitLink.so.12",
-        "nvshmem": "libnvshmem_host.so.3",
-    },
-    "cuda13": {
-        "cu13": "libcublas.so.13 libcublasLt.so.13 libcudart.so.13 libcufft.so.12 libcupti.so.13 libcusolver.so.12 "
-        "libcusparse.so.12 libnvJitLink.so.13 libnvrtc.so.13",
-        "cudnn": "libcudnn.so.9",
-        "nccl": "libnccl.so.2",
-        "nvshmem": "libnvshmem_host.so.3",
-    },
-}
+TOOLKITS = json.loads((ROOT / "tests/data/nvidia_libraries.json").read_text("utf-8"))
 
 # Each needs those before it, which the dynamic linker would look for along LD_LIBRARY_PATH.
 CHAINS = (("libcublasLt", "libcublas", "libcusolver"), ("libnvJitLink", "libcusparse", "libcusolver"))
@@ -48,7 +28,7 @@ MINIMUM = {"CUDA runtime": 12010, "cuBLAS": 120100, "CUPTI": 18, "cuSPARSE": 121
 
 
 @pytest.mark.parametrize("backend", TOOLKITS)
-def test_libraries_are_found_where_the_wheels_put_them(load_module: Loader, tmp_path: Path, backend: str) -> None:
+def test_libraries_are_found_where_the_wheels_put_them(tmp_path: Path, backend: str) -> None:
     """Whole paths below site-packages, in both of NVIDIA's layouts."""
     toolkit = load_module(backend, "toolkit").TOOLKIT
     folders = TOOLKITS[backend].items()
@@ -60,7 +40,7 @@ def test_libraries_are_found_where_the_wheels_put_them(load_module: Loader, tmp_
 
 
 @pytest.mark.parametrize("backend", TOOLKITS)
-def test_no_library_is_opened_before_those_it_needs(load_module: Loader, backend: str) -> None:
+def test_no_library_is_opened_before_those_it_needs(backend: str) -> None:
     """Else an older one of LD_LIBRARY_PATH would come with it."""
     order = [library.soname.partition(".")[0] for library in load_module(backend, "toolkit").TOOLKIT.libraries]
     assert [sorted(chain, key=order.index) for chain in CHAINS] == [list(chain) for chain in CHAINS]
@@ -80,9 +60,7 @@ def test_no_library_is_opened_before_those_it_needs(load_module: Loader, backend
     ],
     ids=str,
 )
-def test_versions_that_do_not_work(
-    load_module: Loader, changes: dict[str, int], devices: int, named: list[str]
-) -> None:
+def test_versions_that_do_not_work(changes: dict[str, int], devices: int, named: list[str]) -> None:
     """All of them at once; a build with the odd cuDNN may run with it."""
     find_problems = load_module("cuda12", "cuda.versions").find_problems
     texts = [problem.text for problem in find_problems(GOOD | changes, MINIMUM, GOOD, devices)]
@@ -94,7 +72,7 @@ def test_versions_that_do_not_work(
     ("cudnn", "cublas", "devices", "wrong"),
     [(90900, 120900, 2, 1), (90900, 120900, 1, 0), (90900, 120899, 2, 0), (91001, 120900, 2, 0)],
 )
-def test_wrong_products_on_several_gpus(load_module: Loader, cudnn: int, cublas: int, devices: int, wrong: int) -> None:
+def test_wrong_products_on_several_gpus(cudnn: int, cublas: int, devices: int, wrong: int) -> None:
     """Only the combination is at fault, so each part of it is needed."""
     found = {"cuDNN": cudnn, "cuBLAS": cublas}
     assert len(load_module("cuda12", "cuda.versions").find_problems(found, {}, GOOD, devices)) == wrong
@@ -104,13 +82,13 @@ def test_wrong_products_on_several_gpus(load_module: Loader, cudnn: int, cublas:
     ("cublas", "capabilities", "warned"),
     [(120800, (100,), 1), (130199, (90, 110), 1), (120799, (100,), 0), (130200, (100,), 0), (120900, (90, 120), 0)],
 )
-def test_tensor_memory(load_module: Loader, cublas: int, capabilities: tuple[int, ...], warned: int) -> None:
+def test_tensor_memory(cublas: int, capabilities: tuple[int, ...], warned: int) -> None:
     """Users of such GPUs are warned, and not stopped."""
     versions = load_module("cuda12", "cuda.versions")
     assert versions.find_warnings({"cuBLAS": cublas}, capabilities) == [versions.CUBLAS_TENSOR_MEMORY] * warned
 
 
-def test_versions_are_numbers_in_whatever_form_they_come(load_module: Loader) -> None:
+def test_versions_are_numbers_in_whatever_form_they_come() -> None:
     """Properties are put together as the library's own number would be."""
     versions = load_module("cuda12", "cuda.versions")
     by_name = {component.name: component for component in versions.COMPONENTS}
@@ -132,9 +110,7 @@ def test_versions_are_numbers_in_whatever_form_they_come(load_module: Loader) ->
     ],
     ids=["none", "display", "compute and sound", "sound only", "another vendor"],
 )
-def test_a_gpu_without_a_device(
-    load_module: Loader, tmp_path: Path, devices: list[tuple[str, str]], *, hidden: bool
-) -> None:
+def test_a_gpu_without_a_device(tmp_path: Path, devices: list[tuple[str, str]], *, hidden: bool) -> None:
     """The PCI bus shows it in containers that were not given it, and where there is no driver."""
     for number, (vendor, kind) in enumerate(devices):
         folder = tmp_path / f"sys/bus/pci/devices/0000:00:0{number}.0"
@@ -147,7 +123,7 @@ def test_a_gpu_without_a_device(
 
 
 @pytest.fixture
-def make_inventory(load_module: Loader, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+def make_inventory(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     """Return a function: backend, what the extension answers about a version → an inventory of opened libraries."""
 
     def make(backend: str, answer: Callable[[str, str, str], int], *, driver_works: bool = True) -> Any:
@@ -223,7 +199,7 @@ def test_cupti_is_asked_where_the_driver_works(
 
 
 @pytest.mark.parametrize("status", [34, 46, 304, 802, 803, 804, 805, 999])
-def test_a_driver_that_does_not_start_is_an_error(load_module: Loader, status: int) -> None:
+def test_a_driver_that_does_not_start_is_an_error(status: int) -> None:
     """The hardware is there, so JAX must not go on in silence; many hide all GPUs from one program on purpose."""
     explain = load_module("cuda12", "cuda.driver").explain
     error = explain(status, None)
@@ -235,7 +211,7 @@ def test_a_driver_that_does_not_start_is_an_error(load_module: Loader, status: i
     ("backend", "version", "branch", "other"),
     [("cuda13", 12080, 580, True), ("cuda13", 11040, 580, False), ("cuda12", 11040, 525, False)],
 )
-def test_a_driver_that_is_too_old(load_module: Loader, backend: str, version: int, branch: int, other: bool) -> None:
+def test_a_driver_that_is_too_old(backend: str, version: int, branch: int, other: bool) -> None:
     """The driver's branch is named, because that is what users install, and a wheel only where there is one."""
     driver, nvidia = load_module(backend, "cuda.driver"), load_module(backend, "cuda.nvidia")
     toolkit, error = load_module(backend, "toolkit").TOOLKIT, load_module(backend, "pjrt.errors").DriverError
@@ -245,7 +221,7 @@ def test_a_driver_that_is_too_old(load_module: Loader, backend: str, version: in
     assert (str(branch) in caught.value.remedy, "wheel for CUDA 12" in caught.value.remedy) == (True, other)
 
 
-def test_selector_and_loader_agree_which_gpu_runs_which_code(load_module: Loader) -> None:
+def test_selector_and_loader_agree_which_gpu_runs_which_code() -> None:
     """For all capabilities there are or may come, with a driver that compiles the PTX."""
     runs_on = load_module("cuda12", "cuda.hardware")._runs_on
     compiling = functools.partial(runs, tegra=False, cuda=(13, 0), driver=(13, 0), toolkit=(13, 0))

@@ -3,34 +3,28 @@
 """What a loader knows, and what `backend.toml` says to the tooling, must be the same where it is written twice."""
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
+from loaders import load_module
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.wheels import extras_of
+from release_under_test import BACKENDS, ROOT
 
-Loader = Callable[[str, str], ModuleType]
-
-ROOT = Path(__file__).resolve().parents[3]
-BACKENDS = load_backends(ROOT)
 VERSIONS = list_releases(ROOT)
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
-def test_plugins_know_the_variables_of_each_other(load_module: Loader, backend: Backend) -> None:
+def test_plugins_know_the_variables_of_each_other(backend: Backend) -> None:
     """A rival's is worked out from its package."""
     assert load_module(backend.name, "pjrt.settings").disable_variable(backend.package) == backend.disable
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.shared], ids=lambda item: item.name)
-def test_libraries_come_from_the_wheels_that_the_extra_requires(
-    load_module: Loader, backend: Backend, version: str
-) -> None:
+def test_libraries_come_from_the_wheels_that_the_extra_requires(backend: Backend, version: str) -> None:
     """A command in a message installs what the extra would."""
     (extra,) = extras_of(backend, load_release(ROOT, version)).values()
     required = {re.split(r"[<>=]", requirement)[0] for requirement in extra}
@@ -39,7 +33,7 @@ def test_libraries_come_from_the_wheels_that_the_extra_requires(
 
 
 @pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.kernels], ids=lambda item: item.name)
-def test_a_plugin_is_its_own_rival_by_name(load_module: Loader, backend: Backend) -> None:
+def test_a_plugin_is_its_own_rival_by_name(backend: Backend) -> None:
     """The pattern matches the package itself and upstream's, so two wheels of ours see each other."""
     pattern = load_module(backend.name, "").ACCELERATOR.rivals
     upstream = backend.prebuilt.member.rpartition("/")[0].replace("/", ".")
@@ -48,7 +42,7 @@ def test_a_plugin_is_its_own_rival_by_name(load_module: Loader, backend: Backend
 
 
 @pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.shared], ids=lambda item: item.name)
-def test_a_message_names_wheels_that_there_are(load_module: Loader, backend: Backend) -> None:
+def test_a_message_names_wheels_that_there_are(backend: Backend) -> None:
     """The lower versions are those of the other backends for the platform."""
     majors = sorted(
         load_module(other.name, "toolkit").TOOLKIT.major
@@ -59,7 +53,7 @@ def test_a_message_names_wheels_that_there_are(load_module: Loader, backend: Bac
     assert list(toolkit.older) == [major for major in majors if major < toolkit.major]
 
 
-def test_tpu_chips_are_those_that_the_selector_serves(load_module: Loader) -> None:
+def test_tpu_chips_are_those_that_the_selector_serves() -> None:
     """Both lists have every chip once."""
     hardware, select = load_module("tpu", "hardware"), BACKENDS["tpu"].select
     assert select is not None
@@ -69,7 +63,7 @@ def test_tpu_chips_are_those_that_the_selector_serves(load_module: Loader) -> No
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.shared], ids=lambda item: item.name)
-def test_oldest_libraries_are_those_of_the_extra(load_module: Loader, backend: Backend, version: str) -> None:
+def test_oldest_libraries_are_those_of_the_extra(backend: Backend, version: str) -> None:
     """Up to the minor version; of CUPTI before CUDA 13, which counts its versions in another way, nothing follows."""
     (extra,) = extras_of(backend, load_release(ROOT, version)).values()
     floors = {match[1]: match[2].split(".") for line in extra if (match := re.match(r"([\w-]+)>=([\d.]+)", line))}

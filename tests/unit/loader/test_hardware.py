@@ -6,14 +6,13 @@ import dataclasses
 import functools
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from folders import write_files
+from loaders import load_module
 
-Loader = Callable[[str, str], ModuleType]
 Machine = Callable[[Mapping[str, str]], Path]
 
 KFD = "sys/class/kfd/kfd/topology/nodes"
@@ -39,13 +38,13 @@ def machine(tmp_path: Path) -> Machine:
     ],
     ids=["none", "CPU", "CPU and GPU", "eight without the device", "no properties", "WSL"],
 )
-def test_amd_gpus(load_module: Loader, machine: Machine, files: Mapping[str, str], count: int, driver: bool) -> None:
+def test_amd_gpus(machine: Machine, files: Mapping[str, str], count: int, driver: bool) -> None:
     """The kernel driver lists processors too; a container sees GPUs in /sys even if it was not given the device."""
     amd, root = load_module("rocm7", "amd"), machine(files)
     assert (len(amd.gpus(root)), bool(amd.device_nodes(root))) == (count, driver)
 
 
-def test_rocm_is_looked_for_where_users_have_it(load_module: Loader, machine: Machine) -> None:
+def test_rocm_is_looked_for_where_users_have_it(machine: Machine) -> None:
     """The folder they name, AMD's wheels, the linker's own search, the usual place."""
     libraries = ("site/_rocm_sdk_core/lib/liba.so", "site/_rocm_sdk_libraries_gfx94X_dcgpu/lib/libb.so")
     root = machine(
@@ -59,7 +58,7 @@ def test_rocm_is_looked_for_where_users_have_it(load_module: Loader, machine: Ma
     assert folders({}, [], root)[0] == []
 
 
-def test_oneapi_is_looked_for_where_users_have_it(load_module: Loader) -> None:
+def test_oneapi_is_looked_for_where_users_have_it() -> None:
     """Intel's wheels put libraries into `lib` of the environment; each folder is looked at once."""
     intel = load_module("oneapi", "intel")
     package = Path("/venv/lib/python3.12/site-packages/jaxlib_oneapi")
@@ -97,25 +96,23 @@ def render_node(name: str, vendor: str) -> dict[str, str]:
     ],
     ids=["none", "one", "two vendors", "display only", "v5e, v5p", "network card", "another vendor", "half a device"],
 )
-def test_intel_gpus_and_tpus(
-    load_module: Loader, machine: Machine, files: Mapping[str, str], intel: list[str], google: int
-) -> None:
+def test_intel_gpus_and_tpus(machine: Machine, files: Mapping[str, str], intel: list[str], google: int) -> None:
     """Render nodes by the vendor of their device; Google has other devices on the bus as well."""
     root = machine(files)
     assert load_module("oneapi", "intel").render_nodes(root) == intel
     assert len(load_module("tpu", "hardware").chips(root)) == google
 
 
-def provide(load_module: Loader, package: Path, files: Mapping[str, str]) -> Any:
+def provide(package: Path, files: Mapping[str, str]) -> Any:
     """Return the plugin for TPUs, as it is with these files in its package and nothing of it anywhere else."""
     for name, text in files.items():
         (package / name).write_text(text, "utf-8")
     return dataclasses.replace(load_module("tpu", "").PLUGIN, package=package)
 
 
-def test_a_wheel_without_its_metadata_names_the_missing_libtpu(load_module: Loader, tmp_path: Path) -> None:
+def test_a_wheel_without_its_metadata_names_the_missing_libtpu(tmp_path: Path) -> None:
     """It knows the version from its own package, so it does not take itself for one of another JAX."""
-    plugin = provide(load_module, tmp_path, {"provenance.json": '{"project": "libtpu", "version": "0.0.48.1"}'})
+    plugin = provide(tmp_path, {"provenance.json": '{"project": "libtpu", "version": "0.0.48.1"}'})
     libtpu = load_module("tpu", "libtpu")
     with pytest.raises(load_module("tpu", "pjrt.errors").LibraryMissingError) as caught:
         libtpu.check_libtpu(plugin, {})
@@ -124,12 +121,12 @@ def test_a_wheel_without_its_metadata_names_the_missing_libtpu(load_module: Load
 
 
 @pytest.mark.parametrize("text", [None, '{"project": "libtpu"}', "null"])
-def test_a_wheel_that_does_not_say_which_libtpu_it_needs(load_module: Loader, tmp_path: Path, text: str | None) -> None:
+def test_a_wheel_that_does_not_say_which_libtpu_it_needs(tmp_path: Path, text: str | None) -> None:
     """It is incomplete, and to be installed again."""
     lock = {"release_lock.json": '{"release": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "0"}'}
     files = lock if text is None else {**lock, "provenance.json": text}
     with pytest.raises(load_module("tpu", "pjrt.errors").LockMissingError) as caught:
-        load_module("tpu", "libtpu").check_libtpu(provide(load_module, tmp_path, files), {})
+        load_module("tpu", "libtpu").check_libtpu(provide(tmp_path, files), {})
     assert str(tmp_path / "provenance.json") in caught.value.what
     assert caught.value.remedy == "pip install --force-reinstall --no-deps jaxlib-tpu==1.2.3"
 
@@ -138,7 +135,7 @@ def test_a_wheel_that_does_not_say_which_libtpu_it_needs(load_module: Loader, tm
     ("named", "own"),
     [(None, None), ("", None), ("/site/libtpu/libtpu.so", None), ("/my/libtpu.so", Path("/my/libtpu.so"))],
 )
-def test_a_library_of_the_users_own(load_module: Loader, named: str | None, own: Path | None) -> None:
+def test_a_library_of_the_users_own(named: str | None, own: Path | None) -> None:
     """The package libtpu names itself in the same variable, which makes it no other library."""
     environ = {} if named is None else {"TPU_LIBRARY_PATH": named}
     assert load_module("tpu", "libtpu").own_library(environ, Path("/site/libtpu/libtpu.so")) == own
@@ -155,9 +152,7 @@ def test_a_library_of_the_users_own(load_module: Loader, named: str | None, own:
     ],
     ids=["no bus", "none", "hidden", "vfio", "accel"],
 )
-def test_a_tpu_without_a_device(
-    load_module: Loader, machine: Machine, files: Mapping[str, str], *, found: bool, hidden: bool
-) -> None:
+def test_a_tpu_without_a_device(machine: Machine, files: Mapping[str, str], *, found: bool, hidden: bool) -> None:
     """A container sees the chips on the bus even if it was not given them; where there is no bus, JAX has a switch."""
     check, root = load_module("tpu", "").find_device, machine(files)
     error = load_module("tpu", "pjrt.errors").NoDeviceError

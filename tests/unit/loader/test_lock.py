@@ -7,11 +7,12 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-Loader = Callable[[str], ModuleType]
+from folders import write_dist_info
+from loaders import load_cpu
+from small_libraries import build_elf
 
 LOCK = {"schema": 2, "release": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
 REMEDY = "pip install --force-reinstall --no-deps jaxlib==1.2.3 jaxlib-cpu==1.2.3"
@@ -25,9 +26,9 @@ def write_lock(directory: Path, **changes: object) -> Path:
     return directory
 
 
-def test_a_pair_of_one_build_is_accepted(cpu_loader: Loader, tmp_path: Path) -> None:
+def test_a_pair_of_one_build_is_accepted(tmp_path: Path) -> None:
     """Equal locks give the lock."""
-    lock = cpu_loader("pjrt.lock")
+    lock = load_cpu("pjrt.lock")
     package, jaxlib = write_lock(tmp_path / "jaxlib_cpu"), write_lock(tmp_path / "jaxlib")
     assert lock.check_release("jaxlib-cpu", package, jaxlib) == lock.Lock("1.2.3", 1, "prebuilt", "a" * 32, "1.2.3")
 
@@ -42,37 +43,35 @@ def test_a_pair_of_one_build_is_accepted(cpu_loader: Loader, tmp_path: Path) -> 
     ids=["release", "build", "none"],
 )
 def test_another_jaxlib_is_refused(
-    cpu_loader: Loader, tmp_path: Path, changes: dict[str, object] | None, error: str, named: tuple[str, ...]
+    tmp_path: Path, changes: dict[str, object] | None, error: str, named: tuple[str, ...]
 ) -> None:
     """The message has both sides, and a command that can be pasted, with what else there is to know apart from it."""
     package = write_lock(tmp_path / "jaxlib_cpu")
     jaxlib = None if changes is None else write_lock(tmp_path / "jaxlib", **changes)
-    with pytest.raises(getattr(cpu_loader("pjrt.errors"), error)) as caught:
-        cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
+    with pytest.raises(getattr(load_cpu("pjrt.errors"), error)) as caught:
+        load_cpu("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
     assert [value for value in named if value not in caught.value.what] == []
     assert (caught.value.remedy, caught.value.note) == (REMEDY, NOTE)
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"release": "1.2.3"}'], ids=repr)
-def test_a_jaxlib_without_a_lock_is_refused(cpu_loader: Loader, tmp_path: Path, text: str | None) -> None:
+def test_a_jaxlib_without_a_lock_is_refused(tmp_path: Path, text: str | None) -> None:
     """So is one whose lock cannot be read."""
     package, jaxlib = write_lock(tmp_path / "jaxlib_cpu"), tmp_path / "jaxlib"
     jaxlib.mkdir()
     if text is not None:
         (jaxlib / "release_lock.json").write_text(text, "utf-8")
-    with pytest.raises(cpu_loader("pjrt.errors").LockMissingError) as caught:
-        cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
+    with pytest.raises(load_cpu("pjrt.errors").LockMissingError) as caught:
+        load_cpu("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
     assert caught.value.what.startswith(f"jaxlib has no readable release lock: {jaxlib / 'release_lock.json'} (")
     assert (caught.value.remedy, caught.value.note) == (REMEDY, NOTE)
 
 
 @pytest.mark.parametrize("keep", [0.999, 0.5, 0.02], ids=["end", "half", "headers only"])
-def test_a_truncated_library_is_found(
-    cpu_loader: Loader, make_elf: Callable[..., bytes], tmp_path: Path, keep: float
-) -> None:
+def test_a_truncated_library_is_found(tmp_path: Path, keep: float) -> None:
     """The dynamic linker would map what is not there, and the process would die of SIGBUS."""
-    path, data = tmp_path / "plugin.so", make_elf()
-    check, errors = cpu_loader("pjrt.library").check_library, cpu_loader("pjrt.errors")
+    path, data = tmp_path / "plugin.so", build_elf()
+    check, errors = load_cpu("pjrt.library").check_library, load_cpu("pjrt.errors")
     with pytest.raises(errors.LibraryMissingError):
         check(path, "x86_64", "install it again")
     path.write_bytes(data)
@@ -84,45 +83,45 @@ def test_a_truncated_library_is_found(
 
 
 @pytest.mark.parametrize("data", [b"", b"\x7fELF", b"<html>" + bytes(100)], ids=["empty", "magic", "html"])
-def test_what_is_no_elf_file_is_found(cpu_loader: Loader, tmp_path: Path, data: bytes) -> None:
+def test_what_is_no_elf_file_is_found(tmp_path: Path, data: bytes) -> None:
     """Whatever its size."""
     path = tmp_path / "plugin.so"
     path.write_bytes(data)
-    with pytest.raises(cpu_loader("pjrt.errors").LibraryDamagedError, match="is not an ELF file"):
-        cpu_loader("pjrt.library").check_library(path, "x86_64", "")
+    with pytest.raises(load_cpu("pjrt.errors").LibraryDamagedError, match="is not an ELF file"):
+        load_cpu("pjrt.library").check_library(path, "x86_64", "")
 
 
 SPLIT = {"version": "1.2.3+split.1"}
 
 
 @pytest.fixture
-def own(cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch) -> Callable[[set[str]], None]:
+def own(monkeypatch: pytest.MonkeyPatch) -> Callable[[set[str]], None]:
     """Return a function: the plugins that the installed jaxlib has extras for."""
-    lock = cpu_loader("pjrt.lock")
+    lock = load_cpu("pjrt.lock")
     return lambda names: monkeypatch.setattr(lock, "find_own_plugins", lambda: frozenset(names))
 
 
-def test_messages_name_the_version_of_the_set(cpu_loader: Loader, tmp_path: Path) -> None:
+def test_messages_name_the_version_of_the_set(tmp_path: Path) -> None:
     """With its label, which is what installers need to see."""
     package = write_lock(tmp_path / "jaxlib_cpu", **SPLIT)
     jaxlib = write_lock(tmp_path / "jaxlib", version="1.2.3+other.3", lock_id="b" * 32)
-    with pytest.raises(cpu_loader("pjrt.errors").LockMismatchError) as caught:
-        cpu_loader("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
+    with pytest.raises(load_cpu("pjrt.errors").LockMismatchError) as caught:
+        load_cpu("pjrt.lock").check_release("jaxlib-cpu", package, jaxlib)
     assert (caught.value.cause, caught.value.remedy) == (
         "they are of one release, but of different sets of wheels",
         REMEDY.replace("==1.2.3", "==1.2.3+split.1"),
     )
     assert "jaxlib-cpu 1.2.3+split.1 (lock " in caught.value.what
-    assert cpu_loader("pjrt.lock").pin(package) == "==1.2.3"  # JAX itself has no label
-    assert cpu_loader("pjrt.lock").pin_set(package) == "==1.2.3+split.1"
+    assert load_cpu("pjrt.lock").pin(package) == "==1.2.3"  # JAX itself has no label
+    assert load_cpu("pjrt.lock").pin_set(package) == "==1.2.3+split.1"
 
 
 @pytest.mark.parametrize("release", ["1.2.3", "1.3.0"])
 def test_a_plugin_of_another_set_is_none_of_this_one(
-    cpu_loader: Loader, own: Callable[[set[str]], None], tmp_path: Path, release: str
+    own: Callable[[set[str]], None], tmp_path: Path, release: str
 ) -> None:
     """The extras of the installed jaxlib tell it from a broken set, whatever its release."""
-    errors, lock = cpu_loader("pjrt.errors"), cpu_loader("pjrt.lock")
+    errors, lock = load_cpu("pjrt.errors"), load_cpu("pjrt.lock")
     package = write_lock(tmp_path / "jaxlib_abacus", version="1.2.3+acme.1")
     jaxlib = write_lock(tmp_path / "jaxlib", release=release, version=f"{release}+split.1", lock_id="b" * 32)
     own({"jaxlib-cpu"})
@@ -136,13 +135,11 @@ def test_a_plugin_of_another_set_is_none_of_this_one(
         lock.check_release("jaxlib-abacus", package, jaxlib)
 
 
-def test_a_plugin_of_no_extra_serves_with_the_lock_of_the_set(
-    cpu_loader: Loader, own: Callable[[set[str]], None], tmp_path: Path
-) -> None:
+def test_a_plugin_of_no_extra_serves_with_the_lock_of_the_set(own: Callable[[set[str]], None], tmp_path: Path) -> None:
     """As one does that was built for a published set."""
     own({"jaxlib-cpu"})
     package, jaxlib = write_lock(tmp_path / "jaxlib_abacus", **SPLIT), write_lock(tmp_path / "jaxlib", **SPLIT)
-    assert cpu_loader("pjrt.lock").check_release("jaxlib-abacus", package, jaxlib).version == "1.2.3+split.1"
+    assert load_cpu("pjrt.lock").check_release("jaxlib-abacus", package, jaxlib).version == "1.2.3+split.1"
 
 
 @pytest.mark.parametrize(
@@ -157,15 +154,13 @@ def test_a_plugin_of_no_extra_serves_with_the_lock_of_the_set(
     ],
 )
 def test_plugins_of_the_installed_set(
-    cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, extras: list[str] | None, expected: set[str]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, extras: list[str] | None, expected: set[str]
 ) -> None:
     """They are what jaxlib's extras ask for; without extras or metadata it is not known."""
     if extras is not None:
         lines = "".join(f"Requires-Dist: {line}\n" for line in ["numpy>=2.0", *extras])
-        (tmp_path / "jaxlib-1.dist-info").mkdir()
-        text = f"Metadata-Version: 2.4\nName: jaxlib\nVersion: 1\n{lines}"
-        (tmp_path / "jaxlib-1.dist-info/METADATA").write_text(text, "utf-8")
-    installed = cpu_loader("pjrt.installed")
+        write_dist_info(tmp_path, "jaxlib", "1", metadata=lines)
+    installed = load_cpu("pjrt.installed")
     monkeypatch.setattr("sys.path", [str(tmp_path)])
     assert installed.find_own_plugins() == expected
 
@@ -179,13 +174,13 @@ SUFFIXES = {
 
 
 @pytest.fixture
-def pose(cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
+def pose(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[..., None]:
     """Return a function: flags of a Python, its version, files of the extension → the loader sees these."""
 
     def pose_(abiflags: str, version: str, *files: str) -> None:
         for file in files:
             (tmp_path / file).touch()
-        monkeypatch.setattr(cpu_loader("pjrt.installed"), "__file__", str(tmp_path / "installed.py"))
+        monkeypatch.setattr(load_cpu("pjrt.installed"), "__file__", str(tmp_path / "installed.py"))
         monkeypatch.setattr(sys, "abiflags", abiflags)
         monkeypatch.setattr(sys, "version_info", (3, int(version.removeprefix("3.")), 0, "final", 0))
         monkeypatch.setattr(importlib.machinery, "EXTENSION_SUFFIXES", SUFFIXES[version])
@@ -206,25 +201,25 @@ def pose(cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     ids=["GIL", "debug build", "its own", "stable ABI", "nothing", "nothing it would import"],
 )
 def test_a_python_with_a_file_for_it_is_accepted(
-    cpu_loader: Loader, pose: Callable[..., None], abiflags: str, version: str, files: tuple[str, ...], file: str | None
+    pose: Callable[..., None], abiflags: str, version: str, files: tuple[str, ...], file: str | None
 ) -> None:
     """Debug builds have the same ABI since CPython 3.8; one that would import no file at all gets another error."""
     pose(abiflags, version, *files)
-    found = cpu_loader("pjrt.installed").find_extension()
+    found = load_cpu("pjrt.installed").find_extension()
     assert (found.name if found else None) == file
-    cpu_loader("pjrt.installed").check_interpreter("jaxlib-cpu")
+    load_cpu("pjrt.installed").check_interpreter("jaxlib-cpu")
 
 
 @pytest.mark.parametrize("abiflags", ["t", "td"])
 def test_a_free_threaded_python_without_a_file_of_its_own_is_refused(
-    cpu_loader: Loader, pose: Callable[..., None], tmp_path: Path, abiflags: str
+    pose: Callable[..., None], tmp_path: Path, abiflags: str
 ) -> None:
     """It would import the file for Pythons with the GIL; no pip command helps, so nothing else is compared or said."""
     pose(abiflags, "3.14", "_pjrt.abi3.so", "_pjrt.abi3t.so")
-    with pytest.raises(cpu_loader("pjrt.errors").InterpreterError) as caught:
-        cpu_loader("pjrt.lock").check_release("jaxlib-cpu", tmp_path / "absent", None)
+    with pytest.raises(load_cpu("pjrt.errors").InterpreterError) as caught:
+        load_cpu("pjrt.lock").check_release("jaxlib-cpu", tmp_path / "absent", None)
     assert (f"3.14{abiflags}" in caught.value.what, "_pjrt.abi3.so" in caught.value.cause) == (True, True)
-    report = cpu_loader("pjrt.examine").examine_plugin(cpu_loader("").PLUGIN, 0, opening=True)
+    report = load_cpu("pjrt.examine").examine_plugin(load_cpu("").PLUGIN, 0, opening=True)
     assert [str(problem) for problem in report.problems].count(str(caught.value)) == 1
     assert report.verdict().endswith(caught.value.remedy)
 
@@ -233,12 +228,12 @@ def test_a_free_threaded_python_without_a_file_of_its_own_is_refused(
     ("package", "command"), [("pip", "pip uninstall jax-a jax-b"), ("unpip", "uv pip uninstall jax-a jax-b")]
 )
 def test_a_remedy_changes_this_environment(
-    cpu_loader: Loader, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, package: str, command: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, package: str, command: str
 ) -> None:
     """Without a pip of its own, as uv makes them, a shell would run the pip of another environment."""
     (tmp_path / package).mkdir()
     (tmp_path / package / "__init__.py").touch()
-    loader = cpu_loader("pjrt.installed")
+    loader = load_cpu("pjrt.installed")
     monkeypatch.delitem(sys.modules, "pip", raising=False)
     monkeypatch.setattr(sys, "path", [str(tmp_path)])
     assert loader.pip_command("uninstall jax-a jax-b") == command

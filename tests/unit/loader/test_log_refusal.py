@@ -3,16 +3,15 @@
 """The one line in the log about an accelerator that is not there."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-Loader = Callable[[str, str], ModuleType]
+from loaders import load_module
 
 
-def test_what_happened_what_it_means_and_the_fix(load_module: Loader) -> None:
+def test_what_happened_what_it_means_and_the_fix() -> None:
     """All in one line, which names the wheel in front and no class; not what JAX does where it cannot go on."""
     errors, summarize = load_module("tpu", "pjrt.errors"), load_module("tpu", "pjrt.plugin").summarize
     hidden = errors.NoDeviceError("no TPU", remedy="unset V", hidden=True)
@@ -31,7 +30,6 @@ def test_what_happened_what_it_means_and_the_fix(load_module: Loader) -> None:
     [("", False, [True], 1), ("abacus", False, [True], 1), ("cpu", False, [True], 0), ("abacus", True, [], 1)],
 )
 def test_a_plugin_of_another_set_is_quiet(
-    load_module: Loader,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     platforms: str,

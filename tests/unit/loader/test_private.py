@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-Loader = Callable[[str], ModuleType]
+from loaders import load_cpu, load_module
 
 
 @pytest.fixture
@@ -32,10 +32,10 @@ def jax(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
 
 
 def test_a_jax_without_any_of_the_names_is_answered_for(
-    cpu_loader: Loader, jax: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    jax: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By the environment, by the name itself, or by nothing; a registry that is not there is left alone."""
-    private = cpu_loader("pjrt.private")
+    private = load_cpu("pjrt.private")
     jax(config=SimpleNamespace(), xla_bridge=SimpleNamespace())
     monkeypatch.setenv("JAX_PLATFORMS", "cuda")
     assert private.asked_platforms() == "cuda"
@@ -46,11 +46,9 @@ def test_a_jax_without_any_of_the_names_is_answered_for(
     private.announce("cuda", object())
 
 
-def test_no_client_without_a_way_to_make_it(
-    cpu_loader: Loader, jax: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_client_without_a_way_to_make_it(jax: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
     """That is a refusal with a name and a command, which JAX shows."""
-    private, error = cpu_loader("pjrt.private"), cpu_loader("pjrt.errors").TakeOverError
+    private, error = load_cpu("pjrt.private"), load_cpu("pjrt.errors").TakeOverError
     jax(xla_bridge=SimpleNamespace())
     monkeypatch.setattr(private, "installed_version", lambda _: "1.2.3")
     with pytest.raises(error, match="make_pjrt_c_api_client") as caught:
@@ -60,9 +58,9 @@ def test_no_client_without_a_way_to_make_it(
         private.make_builtin_client()
 
 
-def test_names_that_jax_has_are_used(cpu_loader: Loader, jax: Callable[..., None]) -> None:
+def test_names_that_jax_has_are_used(jax: Callable[..., None]) -> None:
     """A plugin that is opened late reaches the callbacks that want every plugin, and its registration."""
-    private, announced = cpu_loader("pjrt.private"), []
+    private, announced = load_cpu("pjrt.private"), []
     registration = SimpleNamespace(c_api=None)
     jax(
         config=SimpleNamespace(jax_platforms=SimpleNamespace(value="gpu")),
@@ -79,9 +77,7 @@ def test_names_that_jax_has_are_used(cpu_loader: Loader, jax: Callable[..., None
     assert (registration.c_api, announced) == ("api", ["api"])
 
 
-def test_jax_is_made_to_ask_only_as_long_as_it_cannot_go_on(
-    load_module: Callable[[str, str], ModuleType], jax: Callable[..., None]
-) -> None:
+def test_jax_is_made_to_ask_only_as_long_as_it_cannot_go_on(jax: Callable[..., None]) -> None:
     """Without a device node it leaves `cuda` out, and ends in an AssertionError if nothing else was asked for."""
     jax(hardware_utils=SimpleNamespace(has_visible_nvidia_gpu=lambda: False))
     waits = [True]

@@ -4,13 +4,12 @@
 
 import contextlib
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-Loader = Callable[[str], ModuleType]
+from folders import write_dist_info, write_files
+from loaders import load_cpu
 
 CUDA = r"jax_plugins\.xla_cuda\d*|jaxlib_cuda_\d+"
 ALIASES = {"gpu": ["cuda", "rocm", "oneapi"]}
@@ -20,9 +19,9 @@ ALIASES = {"gpu": ["cuda", "rocm", "oneapi"]}
     ("platforms", "asked_for"),
     [(None, True), ("", True), ("cpu", False), ("cuda", True), ("cpu, cuda", True), ("gpu", True), ("rocm,cpu", False)],
 )
-def test_platforms_that_jax_shall_use(cpu_loader: Loader, platforms: str | None, *, asked_for: bool) -> None:
+def test_platforms_that_jax_shall_use(platforms: str | None, *, asked_for: bool) -> None:
     """All, those named, and those behind an alias."""
-    expand = cpu_loader("pjrt.settings").is_asked_for
+    expand = load_cpu("pjrt.settings").is_asked_for
     assert expand("cuda", platforms, lambda alias: ALIASES.get(alias, [alias])) is asked_for
 
 
@@ -37,11 +36,9 @@ def test_platforms_that_jax_shall_use(cpu_loader: Loader, platforms: str | None,
     ],
     ids=["alone", "another platform", "the newer of ours", "the older of ours", "upstream"],
 )
-def test_who_has_the_platform(
-    cpu_loader: Loader, module: str, other: str, yields_to: tuple[str, ...], yielding: tuple[str, ...]
-) -> None:
+def test_who_has_the_platform(module: str, other: str, yields_to: tuple[str, ...], yielding: tuple[str, ...]) -> None:
     """Upstream's plugin leaves it to nobody, so ours does; of ours it is the one whose kernels JAX takes."""
-    rivals = cpu_loader("pjrt.rivals")
+    rivals = load_cpu("pjrt.rivals")
     plugins = {name: name.replace("_", "-") for name in (module, other) if name}
     found = rivals.find_rivals(module, CUDA, plugins, {})
     modules = {other: plugins[other]} if yields_to or yielding else {}
@@ -59,21 +56,21 @@ def test_who_has_the_platform(
     ids=["the newer", "the older", "one of two newer ones", "both newer ones"],
 )
 def test_a_plugin_that_is_disabled_wins_nothing(
-    cpu_loader: Loader, module: str, off: tuple[str, ...], disabled: tuple[str, ...], *, yields: bool
+    module: str, off: tuple[str, ...], disabled: tuple[str, ...], *, yields: bool
 ) -> None:
     """Nobody leaves it the platform, but its kernels are in the way of an older one's."""
     versions = {"12", "13", *off}
     plugins = {f"jaxlib_cuda_{version}": f"jaxlib-cuda-{version}" for version in versions}
     environ = {f"JAXLIB_CUDA_{version}_DISABLE": "1" for version in off}
-    rivals = cpu_loader("pjrt.rivals").find_rivals(module, CUDA, plugins, environ)
+    rivals = load_cpu("pjrt.rivals").find_rivals(module, CUDA, plugins, environ)
     assert (bool(rivals.yields_to), rivals.disabled) == (yields, disabled)
 
 
-def test_kernels_of_a_plugin_that_is_disabled_are_in_the_way(cpu_loader: Loader) -> None:
+def test_kernels_of_a_plugin_that_is_disabled_are_in_the_way() -> None:
     """JAX has imported them before any plugin is asked."""
-    rivals = cpu_loader("pjrt.rivals")
+    rivals = load_cpu("pjrt.rivals")
     rivals.check_kernel_order("jaxlib-cuda-13", rivals.Rivals())
-    with pytest.raises(cpu_loader("pjrt.errors").TakeOverError) as caught:
+    with pytest.raises(load_cpu("pjrt.errors").TakeOverError) as caught:
         rivals.check_kernel_order("jaxlib-cuda-12", rivals.Rivals(disabled=("jaxlib-cuda-13",)))
     assert caught.value.remedy == "pip uninstall jaxlib-cuda-13"
 
@@ -83,9 +80,9 @@ def test_kernels_of_a_plugin_that_is_disabled_are_in_the_way(cpu_loader: Loader)
     [("jax-cuda12-pjrt", "jax-cuda12-pjrt jax-cuda12-plugin"), ("jaxlib-cuda-13", "jaxlib-cuda-13")],
     ids=["upstream", "ours"],
 )
-def test_what_a_plugin_says_that_is_not_used(cpu_loader: Loader, rival: str, removal: str) -> None:
+def test_what_a_plugin_says_that_is_not_used(rival: str, removal: str) -> None:
     """One message with both commands; upstream's kernels go with its plugin."""
-    rivals = cpu_loader("pjrt.rivals")
+    rivals = load_cpu("pjrt.rivals")
     error = rivals.find_rival("jaxlib-cuda-12", "cuda", rivals.Rivals(yields_to=(rival,)), {})
     assert (rival in error.what, error.remedy) == (True, f"pip uninstall {removal}")
     assert error.note.endswith("pip uninstall jaxlib-cuda-12")
@@ -94,9 +91,9 @@ def test_what_a_plugin_says_that_is_not_used(cpu_loader: Loader, rival: str, rem
 @pytest.mark.parametrize(
     ("named", "rival"), [("", False), ("mine:/mine.so", False), ("mine:/mine.so,cuda:/cuda.so", True)]
 )
-def test_a_platform_that_the_environment_names_is_left_to_it(cpu_loader: Loader, named: str, *, rival: bool) -> None:
+def test_a_platform_that_the_environment_names_is_left_to_it(named: str, *, rival: bool) -> None:
     """JAX registers that library after all plugins."""
-    rivals = cpu_loader("pjrt.rivals")
+    rivals = load_cpu("pjrt.rivals")
     environ = {"PJRT_NAMES_AND_LIBRARY_PATHS": named}
     error = rivals.find_rival("jaxlib-cuda-12", "cuda", rivals.Rivals(), environ)
     assert (error is not None, "PJRT_NAMES_AND_LIBRARY_PATHS" in getattr(error, "remedy", "")) == (rival, rival)
@@ -111,38 +108,30 @@ def test_a_platform_that_the_environment_names_is_left_to_it(cpu_loader: Loader,
     ],
 )
 def test_what_jax_does_without_an_accelerator_that_was_named(
-    cpu_loader: Loader, platforms: str, *, passed_over: bool, goes_on: bool
+    platforms: str, *, passed_over: bool, goes_on: bool
 ) -> None:
     """It fails for each platform that was named and is not there; of an alias it wants all."""
-    without = cpu_loader("pjrt.settings").goes_on_without
+    without = load_cpu("pjrt.settings").goes_on_without
     assert without("cuda", platforms, lambda alias: ALIASES.get(alias, [alias]), passed_over=passed_over) is goes_on
 
 
-def test_plugins_are_found_as_jax_finds_them(
-    cpu_loader: Loader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plugins_are_found_as_jax_finds_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Through entry points, and below the namespace package `jax_plugins`."""
-    info = tmp_path / "jax_cuda12_pjrt-1.2.3.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: jax-cuda12-pjrt\nVersion: 1.2.3\n", "utf-8")
-    (info / "entry_points.txt").write_text("[jax_plugins]\nxla_cuda12 = jax_plugins.xla_cuda12\n", "utf-8")
-    for name in ("xla_cuda12", "xla_mine"):
-        (tmp_path / "jax_plugins" / name).mkdir(parents=True)
-        (tmp_path / "jax_plugins" / name / "__init__.py").touch()
-    before = cpu_loader("pjrt.rivals").installed_plugins()
+    points = "[jax_plugins]\nxla_cuda12 = jax_plugins.xla_cuda12\n"
+    write_dist_info(tmp_path, "jax-cuda12-pjrt", "1.2.3", entry_points=points)
+    write_files(tmp_path / "jax_plugins", {"xla_cuda12/__init__.py": "", "xla_mine/__init__.py": ""})
+    before = load_cpu("pjrt.rivals").installed_plugins()
     monkeypatch.syspath_prepend(str(tmp_path))
-    found = cpu_loader("pjrt.rivals").installed_plugins()
+    found = load_cpu("pjrt.rivals").installed_plugins()
     assert {name: dist for name, dist in found.items() if name not in before} == {
         "jax_plugins.xla_cuda12": "jax-cuda12-pjrt",
         "jax_plugins.xla_mine": "jax_plugins.xla_mine",
     }
 
 
-def test_kernels_of_other_pythons_do_not_count(
-    cpu_loader: Loader, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kernels_of_other_pythons_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """All lie side by side; Python's own suffix tells them apart."""
-    kernels = cpu_loader("pjrt.kernels")
+    kernels = load_cpu("pjrt.kernels")
     package = kernels.Kernels("pjrtwheel_kernels", "extension")
     assert (kernels.find_kernels(package).modules, kernels.import_module(package, "_prng")) == ((), None)
     folder = tmp_path / "pjrtwheel_kernels"
@@ -164,7 +153,6 @@ def test_kernels_of_other_pythons_do_not_count(
     ids=["none", "of others"],
 )
 def test_a_python_without_kernels_is_one_line_in_the_log(
-    cpu_loader: Loader,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
@@ -177,19 +165,19 @@ def test_a_python_without_kernels_is_one_line_in_the_log(
         (tmp_path / f"pjrtwheel_none/_prng.cpython-{python}-x86_64-linux-gnu.so").touch()
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "version_info", (3, 15, 0, "final", 0))
-    kernels = cpu_loader("pjrt.kernels")
+    kernels = load_cpu("pjrt.kernels")
     assert kernels.find_extension("jaxlib-cuda-12", kernels.Kernels("pjrtwheel_none", "extension")) is None
     (line,) = caplog.messages
     assert ("Python 3.15" in line, line.endswith(remedy)) == (True, True)
 
 
-def test_kernels_of_another_release_are_refused(cpu_loader: Loader) -> None:
+def test_kernels_of_another_release_are_refused() -> None:
     """They would keep jaxlib from using either; those of the same release have other file names."""
-    kernels = cpu_loader("pjrt.kernels")
+    kernels = load_cpu("pjrt.kernels")
     ours = kernels.Kernels("jax_cuda12_plugin", "")
     for version in (None, "1.2.3"):
         kernels.check_kernels(ours, "jaxlib-cuda-12", "1.2.3", version)
-    with pytest.raises(cpu_loader("pjrt.errors").VersionMismatchError) as caught:
+    with pytest.raises(load_cpu("pjrt.errors").VersionMismatchError) as caught:
         kernels.check_kernels(ours, "jaxlib-cuda-12", "1.2.3", "1.1.2")
     assert ("1.1.2" in caught.value.what, caught.value.remedy) == (True, "pip uninstall jax-cuda12-plugin")
 
@@ -199,9 +187,9 @@ def test_kernels_of_another_release_are_refused(cpu_loader: Loader) -> None:
     [("12", "1.2.3", True), ("12", "1.2.2", False), ("12", None, False), ("13", "1.2.3", False)],
     ids=["newer ones", "of another release", "gone", "its own"],
 )
-def test_kernels_that_were_left_behind(cpu_loader: Loader, plugin: str, version: str | None, *, refused: bool) -> None:
+def test_kernels_that_were_left_behind(plugin: str, version: str | None, *, refused: bool) -> None:
     """Those of CUDA 13 come first in jaxlib, whoever installed them, if they are of its own release."""
-    kernels, error = cpu_loader("pjrt.kernels"), cpu_loader("pjrt.errors").TakeOverError
+    kernels, error = load_cpu("pjrt.kernels"), load_cpu("pjrt.errors").TakeOverError
     ours, packages = kernels.Kernels(f"jax_cuda{plugin}_plugin", ""), ["jax_cuda13_plugin", "jax_cuda12_plugin"]
     installed = {"jax-cuda13-plugin": version}.get
     with pytest.raises(error, match="pip uninstall jax-cuda13-plugin") if refused else contextlib.nullcontext():
@@ -218,9 +206,7 @@ def test_kernels_that_were_left_behind(cpu_loader: Loader, plugin: str, version:
         ({"JAX_PLATFORM_NAME": "cpu"}, "JAX_PLATFORM_NAME=cpu"),
     ],
 )
-def test_jax_s_variables_are_read_as_jax_reads_them(
-    cpu_loader: Loader, environ: dict[str, str], left_out_by: str
-) -> None:
+def test_jax_s_variables_are_read_as_jax_reads_them(environ: dict[str, str], left_out_by: str) -> None:
     """Without a look at blanks and letters, but for the name of the default platform."""
-    settings = cpu_loader("pjrt.settings").read_settings("OFF", ["cuda", "gpu"], environ)
+    settings = load_cpu("pjrt.settings").read_settings("OFF", ["cuda", "gpu"], environ)
     assert (settings.left_out_by, settings.left_out) == (left_out_by, bool(left_out_by))

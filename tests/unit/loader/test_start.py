@@ -7,12 +7,12 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-Loader = Callable[[str], ModuleType]
+from loaders import load_cpu, put_loader
 
 STAGES = {"execute": "e", "prepare": "p"}
 
@@ -28,19 +28,19 @@ STAGES = {"execute": "e", "prepare": "p"}
         (-1, "--{}=many", 1),
     ],
 )
-def test_number_of_devices(cpu_loader: Loader, configured: int, flags: str, count: int) -> None:
+def test_number_of_devices(configured: int, flags: str, count: int) -> None:
     """JAX's own setting wins, then the last of XLA's flags, then one device."""
     written = flags.replace("{}", "xla_force_host_platform_device_count")
-    assert cpu_loader("options").device_count(configured, written) == count
+    assert load_cpu("options").device_count(configured, written) == count
 
 
 @pytest.mark.parametrize(
     ("value", "disabled"), [(None, False), ("", False), ("0", False), ("False", False), ("1", True), ("yes", True)]
 )
-def test_disabling(cpu_loader: Loader, value: str | None, disabled: bool) -> None:
+def test_disabling(value: str | None, disabled: bool) -> None:
     """The variable disables the plugin unless it says no."""
     environ = {} if value is None else {"JAXLIB_CPU_DISABLE": value}
-    assert cpu_loader("pjrt.settings").is_set(environ, "JAXLIB_CPU_DISABLE") is disabled
+    assert load_cpu("pjrt.settings").is_set(environ, "JAXLIB_CPU_DISABLE") is disabled
 
 
 class Recorder:
@@ -69,22 +69,22 @@ class Recorder:
     ],
     ids=["single", "execute only", "staged"],
 )
-def test_targets_go_to_jaxlib_and_to_the_plugin(cpu_loader: Loader, target: Any, expected: tuple[Any, ...]) -> None:
+def test_targets_go_to_jaxlib_and_to_the_plugin(target: Any, expected: tuple[Any, ...]) -> None:
     """Single handlers through the PJRT extension, staged ones through XLA's own table."""
     recorder = Recorder()
-    targets = cpu_loader("pjrt.targets")
+    targets = load_cpu("pjrt.targets")
     targets.TargetForwarder(recorder.extension(), "api", recorder.function("jaxlib"))("t", target, "Host", 1, 1)
     assert recorder.calls == [("jaxlib", "t", target, "Host", 1, 1), expected]
 
 
-def test_a_queued_target_that_is_refused_is_logged(cpu_loader: Loader, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_queued_target_that_is_refused_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     """The others still have to be registered, and the caller of this one has returned long before."""
 
     def refuse(name: str) -> None:
         raise NotImplementedError(f"no {name}")
 
     started = False
-    forward = cpu_loader("pjrt.targets").log_until(refuse, lambda: started)
+    forward = load_cpu("pjrt.targets").log_until(refuse, lambda: started)
     forward("first")
     assert caplog.messages == ["first: no first"]
     started = True
@@ -139,9 +139,7 @@ def start(folder: Path, program: str) -> tuple[list[str], str]:
     ],
     ids=["unexpected", "expected"],
 )
-def test_whatever_is_raised_is_a_refusal(
-    put_loader: Callable[[str, Path], Path], tmp_path: Path, library: str, error: str, remedy: str
-) -> None:
+def test_whatever_is_raised_is_a_refusal(tmp_path: Path, library: str, error: str, remedy: str) -> None:
     """JAX would log it and use its own client; the command names the release of the plugin's lock."""
     put_loader("cpu", tmp_path)
     (tmp_path / "jaxlib").mkdir()
@@ -153,9 +151,9 @@ def test_whatever_is_raised_is_a_refusal(
     assert "JAXLIB_CPU_DISABLE=1" in cause
 
 
-def test_the_release_of_a_plugin_is_that_of_its_lock(cpu_loader: Loader, tmp_path: Path) -> None:
+def test_the_release_of_a_plugin_is_that_of_its_lock(tmp_path: Path) -> None:
     """A command for the user never has a made-up version in it."""
-    pin = cpu_loader("pjrt.lock").pin
+    pin = load_cpu("pjrt.lock").pin
     assert pin(tmp_path) == ""
     (tmp_path / "release_lock.json").write_text("{}", "utf-8")
     assert pin(tmp_path) == ""
@@ -164,9 +162,7 @@ def test_the_release_of_a_plugin_is_that_of_its_lock(cpu_loader: Loader, tmp_pat
 
 
 @pytest.mark.parametrize(("chips", "quiet", "lines"), [("4", "False", 0), ("0", "True", 1)], ids=["there", "absent"])
-def test_whatever_is_raised_about_a_tpu_is_a_refusal(
-    put_loader: Callable[[str, Path], Path], tmp_path: Path, chips: str, quiet: str, lines: int
-) -> None:
+def test_whatever_is_raised_about_a_tpu_is_a_refusal(tmp_path: Path, chips: str, quiet: str, lines: int) -> None:
     """As in the other loaders; without a TPU JAX goes on, which one line says."""
     put_loader("tpu", tmp_path)
     (priority, fails_quietly, what, *_), errors = start(tmp_path, WITH_CHIPS.format(chips))

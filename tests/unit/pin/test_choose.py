@@ -5,9 +5,8 @@
 import pytest
 
 from pjrtwheel.fetch.listing import IndexFile
-from pjrtwheel.pin.choose import choose_files, find_version
+from pjrtwheel.pin.choose import WantedFiles, choose_files, find_version
 from pjrtwheel.release.model import Absent, Pin
-from pjrtwheel.release.planned import WantedFiles
 
 X86, ARM = "linux_x86_64", "linux_aarch64"
 BINDINGS = WantedFiles("bindings.{python}.{platform}", "jaxlib", "1.2", (X86, ARM))

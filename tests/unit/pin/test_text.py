@@ -10,12 +10,12 @@ from packaging.version import Version
 
 from pjrtwheel.errors import PinError
 from pjrtwheel.pin import find_overrides, find_xla, render_release
+from pjrtwheel.pin.choose import Inputs
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Absent, Override, Pin, Release, XlaSource, parse_release
-from pjrtwheel.release.planned import Inputs
 from pjrtwheel.tables import TableError, load_toml, read_toml
+from release_under_test import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 PATH = Path("releases/1.2.3.toml")
 FIRST = Pin("bindings.cp313.linux_x86_64", "jaxlib", "1.2.3", "jaxlib-1.2.3-cp313-cp313-linux_x86_64.whl", "cd" * 32, 5)
 SECOND = Pin("header.pjrt_c_api", "pjrt-header", "7", "pjrt_header-7-py3-none-any.whl", "ef" * 32, 6)

@@ -13,18 +13,17 @@ import pytest
 
 from jaxlib_select.choose.cuda import TEGRA, runs
 from jaxlib_select.facts import Select
-from pjrtwheel.backend import Backend, load_backends
+from pjrtwheel.backend import Backend
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.products.auto import build_auto
-from pjrtwheel.products.variants import TEGRA as TEGRA_CHIPS
-from pjrtwheel.products.variants import THOR, Group, Variant, compiled, make_variants, nvidia_groups, served
+from pjrtwheel.products.auto import TEGRA as TEGRA_CHIPS
+from pjrtwheel.products.auto import THOR, Group, Variant, build_auto, compiled, make_variants, nvidia_groups, served
 from pjrtwheel.record.entries import Entry, format_entries, read_entries
 from pjrtwheel.release.model import Absent
 from release_entries import entry_of
-from release_under_test import release_under_test
+from release_under_test import BACKENDS, release_under_test
 from small_wheels import build_wheel
 
 RELEASE = release_under_test()
@@ -132,25 +131,19 @@ def stating(built: Entry, cuda_version: str) -> Entry:
     return replace(built, proof=replace(built.proof, pjrt_attributes={"cuda_version": cuda_version}))
 
 
-@pytest.fixture(scope="module")
-def backends(root: Path) -> dict[str, Backend]:
-    """Return every backend."""
-    return load_backends(root)
-
-
 PLAIN = (f"jaxlib=={VERSION}", f'jaxlib-cpu=={VERSION}; sys_platform == "linux" and platform_machine == "x86_64"')
 
 
-def test_only_what_was_built_gets_a_variant(backends: dict[str, Backend]) -> None:
+def test_only_what_was_built_gets_a_variant() -> None:
     """Labels, platforms and requirements; vendors without a provider, other releases and platforms are left out."""
     built = [
-        entry(backends["cpu"], "linux_x86_64"),
-        entry(backends["tpu"], "linux_x86_64"),
-        entry(backends["rocm7"], "linux_x86_64", ["gfx942"]),
-        entry(backends["cuda12"], "linux_aarch64", CODE12),
-        entry(backends["cuda13"], "linux_x86_64", CODE13, version="0.1.2"),
+        entry(BACKENDS["cpu"], "linux_x86_64"),
+        entry(BACKENDS["tpu"], "linux_x86_64"),
+        entry(BACKENDS["rocm7"], "linux_x86_64", ["gfx942"]),
+        entry(BACKENDS["cuda12"], "linux_aarch64", CODE12),
+        entry(BACKENDS["cuda13"], "linux_x86_64", CODE13, version="0.1.2"),
     ]
-    assert make_variants(backends.values(), built, RELEASE) == [
+    assert make_variants(BACKENDS.values(), built, RELEASE) == [
         Variant("", "any", PLAIN),
         Variant("null", "any", PLAIN),
         Variant(
@@ -166,35 +159,35 @@ def test_only_what_was_built_gets_a_variant(backends: dict[str, Backend]) -> Non
 NO_CPU = tuple(Absent(f"plugin.cpu.{platform}", "cpu", "1", "no such file") for platform in PLATFORMS)
 
 
-def test_a_release_without_a_wheel_for_the_cpu_asks_for_none(backends: dict[str, Backend]) -> None:
+def test_a_release_without_a_wheel_for_the_cpu_asks_for_none() -> None:
     """The plain wheel is for jaxlib alone then; without one that only was not built yet, every pip would fail."""
-    built = [entry(backends["tpu"], "linux_x86_64")]
-    plain, *_ = make_variants(backends.values(), built, replace(RELEASE, absent=NO_CPU))
+    built = [entry(BACKENDS["tpu"], "linux_x86_64")]
+    plain, *_ = make_variants(BACKENDS.values(), built, replace(RELEASE, absent=NO_CPU))
     assert plain == Variant("", "any", (f"jaxlib=={VERSION}",))
     with pytest.raises(UsageError, match=re.escape(RELEASE.version)):
-        make_variants(backends.values(), built, RELEASE)
+        make_variants(BACKENDS.values(), built, RELEASE)
 
 
-def test_the_toolkit_of_the_release_decides_about_ptx(backends: dict[str, Backend]) -> None:
+def test_the_toolkit_of_the_release_decides_about_ptx() -> None:
     """A newer one than the oldest driver serves: no driver is sure to compile what it made."""
-    cpu, cuda = entry(backends["cpu"], "linux_x86_64"), entry(backends["cuda13"], "linux_x86_64", CODE13)
+    cpu, cuda = entry(BACKENDS["cpu"], "linux_x86_64"), entry(BACKENDS["cuda13"], "linux_x86_64", CODE13)
     said = [
         any(
             "_virtual" in text
-            for variant in make_variants(backends.values(), [cpu, stating(cuda, number)], RELEASE)
+            for variant in make_variants(BACKENDS.values(), [cpu, stating(cuda, number)], RELEASE)
             for text in variant.properties
         )
         for number in ("13000", "13010")
     ]
     assert said == [True, False]
     with pytest.raises(UsageError, match="cuda_version"):
-        make_variants(backends.values(), [cpu, stating(cuda, "")], RELEASE)
+        make_variants(BACKENDS.values(), [cpu, stating(cuda, "")], RELEASE)
 
 
 @pytest.fixture
-def dist(backends: dict[str, Backend], make_wheel: Callable[..., Path]) -> Path:
+def dist(make_wheel: Callable[..., Path]) -> Path:
     """Return a folder with two built wheels and their record."""
-    wheels = [entry(backends["cpu"], "linux_x86_64"), entry(backends["cuda12"], "linux_x86_64", CODE12)]
+    wheels = [entry(BACKENDS["cpu"], "linux_x86_64"), entry(BACKENDS["cuda12"], "linux_x86_64", CODE12)]
     paths = [make_wheel({}, name=wheel.filename) for wheel in wheels]
     listed = {path.name: replace(wheel, sha256=hash_file(path)) for wheel, path in zip(wheels, paths, strict=True)}
     (paths[0].parent / "release.json").write_text(format_entries(listed))
@@ -261,13 +254,13 @@ def test_variants_that_are_none_any_more_are_removed_last(dist: Path, root: Path
     assert listed_variants(dist) == names
 
 
-def test_releases_lie_next_to_each_other(dist: Path, root: Path, backends: dict[str, Backend]) -> None:
+def test_releases_lie_next_to_each_other(dist: Path, root: Path) -> None:
     """Each asks for packages of its own; a run for one leaves the other as it is."""
     other = replace(RELEASE, build=RELEASE.build + 1, absent=NO_CPU)
     newer = other.set_version
-    name = entry(backends["cuda13"], "linux_x86_64").filename.replace(f"-{VERSION}-", f"-{newer}-")
+    name = entry(BACKENDS["cuda13"], "linux_x86_64").filename.replace(f"-{VERSION}-", f"-{newer}-")
     wheel = build_wheel(dist, {}, name=name)
-    made = replace(entry(backends["cuda13"], "linux_x86_64", CODE13, newer), filename=name, lock_id="00")
+    made = replace(entry(BACKENDS["cuda13"], "linux_x86_64", CODE13, newer), filename=name, lock_id="00")
     listed = read_entries(dist) | {name: replace(made, sha256=hash_file(wheel))}
     (dist / "release.json").write_text(format_entries(listed))
     build_auto(root, dist, RELEASE)

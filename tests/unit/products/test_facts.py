@@ -32,19 +32,10 @@ from pjrtwheel.record.entries import Entry, format_entries
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Absent, Pin, Release
 from release_entries import entry_of
-from release_under_test import release_under_test
+from release_under_test import ROOT, release_under_test
 
 DEFAULT_RELEASE = release_under_test().version
-ABACUS = f"""{add_aarch64(abacus_backend.BACKEND)}version = "1"
-[jaxlib_extras]
-abacus = ["with-beads"]
-[extras]
-with-beads = ["beads==5"]
-[select]
-vendor = "merchant"
-rank = 0
-driver = "1.0"
-"""
+ABACUS = add_aarch64(abacus_backend.BACKEND) + (ROOT / "tests/data/abacus_select.toml").read_text("utf-8")
 BACKEND = parse_backend(ABACUS, Path("plugins/abacus/backend.toml"))
 PIN = Pin("plugin.abacus.linux_x86_64", "p", "0.9", "p-0.9-py3-none-any.whl", "ab" * 32, 1)
 RELEASE = Release(
@@ -56,7 +47,7 @@ RELEASE = Release(
 )
 EMPTY = dataclasses.replace(RELEASE, pins={})
 X86, ARM = ("abacus", "linux_x86_64"), ("abacus", "linux_aarch64")
-CODE = KnownCode(("bead_5",), Source("a.whl", "00"))
+CODE = KnownCode(("bead_5",), Source("a.whl", "0" * 64))
 BOTH = {X86: CODE, ARM: KnownCode(("bead_6",), Source("b.whl", "11"))}
 
 
@@ -92,23 +83,7 @@ def test_everything_known_about_a_backend_is_written() -> None:
     """What selection needs, and from which file the code was read; empty keys are left out of `select`."""
     facts = json.loads(format_facts(make_facts([BACKEND], RELEASE, BOTH)))
     assert (facts["schema"], facts["release"], facts["requires_python"]) == (1, "1", ">=3.12")
-    assert facts["backends"] == [
-        {
-            "name": "abacus",
-            "distribution": "jaxlib-abacus",
-            "version": "1",
-            "family": "abacus",
-            "package": "jaxlib_abacus",
-            "tags": {"linux_x86_64": "manylinux_2_27_x86_64", "linux_aarch64": "manylinux_2_27_aarch64"},
-            "variants": {"abacus": ["with-beads"]},
-            "code": {"linux_x86_64": ["bead_5"], "linux_aarch64": ["bead_6"]},
-            "sources": {
-                "linux_x86_64": {"file": "a.whl", "sha256": "00"},
-                "linux_aarch64": {"file": "b.whl", "sha256": "11"},
-            },
-            "select": {"vendor": "merchant", "rank": 0, "driver": "1.0"},
-        }
-    ]
+    assert facts["backends"] == json.loads((ROOT / "tests/data/abacus_facts.json").read_text("utf-8"))
 
 
 def test_a_platform_without_a_wheel_is_not_named() -> None:
@@ -232,7 +207,7 @@ def test_the_command_writes_the_file(root: Path, tmp_path: Path) -> None:
     (tmp_path / "dist").mkdir()
     version = load_release(root, DEFAULT_RELEASE).set_version
     wheels = {
-        arch: dataclasses.replace(entry(f"manylinux_2_27_{arch}", version), filename=arch)
+        arch: dataclasses.replace(entry(f"manylinux_2_27_{arch}", version), filename=f"{arch}.whl")
         for arch in ("x86_64", "aarch64")
     }
     (tmp_path / "dist/release.json").write_text(format_entries(wheels), "utf-8")

@@ -26,16 +26,10 @@ from jaxlib_select.facts import known_releases, load_facts
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import UsageError
 from pjrtwheel.products.index import installer_pages, write_index
-from pjrtwheel.products.index.projects import (
-    IndexedFile,
-    Project,
-    WheelContents,
-    list_projects,
-    read_release,
-)
-from pjrtwheel.products.index.release_pages import compare_sizes, picker, proof_map, render_pages
+from pjrtwheel.products.index.projects import IndexedFile, Project, WheelContents, list_projects, read_release
+from pjrtwheel.products.index.release_pages import compare_sizes, picker, render_pages
 from pjrtwheel.products.index.release_pages.picker import Accelerator, load_accelerators
-from pjrtwheel.products.index.release_pages.releases import ListedRelease, list_releases
+from pjrtwheel.products.index.release_pages.releases import ListedRelease, list_releases, make_maps
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.proofs import Compilation, Level, Outcome, ProgramResult, Proof, PythonProof, TargetProof
 from pjrtwheel.sets import SELECTOR
@@ -235,7 +229,7 @@ def test_the_map_has_chips_by_wheels() -> None:
         entry_of("jaxlib_abacus-1.2.3-cp312-abi3-manylinux_2_27_aarch64.whl", proof=nothing),
         entry_of("jaxlib_rule-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", proof=nothing),
     )
-    first, second = proof_map.make_maps(release)
+    first, second = make_maps(release)
     assert (first.project, [wheel.system for wheel in first.wheels]) == (
         "jaxlib-abacus",
         ["Linux x86_64", "Linux aarch64"],
@@ -253,7 +247,7 @@ def test_a_device_is_a_row_of_its_own(chip: str, label: str) -> None:
     """By what the chip calls itself, and for the host by its processor."""
     results = (PythonProof("cp312", "3.12.1", (ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, ""),)),)
     proof = Proof(Level.DEVICE, "0.1", results, ORIGIN, backend="abacus", machine=replace(MACHINE, chip=chip))
-    (found,) = proof_map.make_maps(abacus_release(entry_of(NAME, proof=proof)))
+    (found,) = make_maps(abacus_release(entry_of(NAME, proof=proof)))
     (row,) = found.rows
     assert (row.label, [(cell.level, cell.text) for cell in row.cells]) == (label, [("device", "1 program")])
 

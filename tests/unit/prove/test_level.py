@@ -15,14 +15,7 @@ from folders import write_program
 from pjrtwheel.backend import Backend, find_backend, parse_backend
 from pjrtwheel.errors import UsageError
 from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult
-from pjrtwheel.prove.devices import (
-    Devices,
-    ProofPlan,
-    ask_driver,
-    choose_level,
-    find_machine,
-    find_processor,
-)
+from pjrtwheel.prove.devices import Devices, ProofPlan, ask_driver, choose_level, find_machine, find_processor
 from pjrtwheel.prove.inside.devices import find_refusal
 from pjrtwheel.record.origin import find_signer
 from pjrtwheel.record.proofs import Level, ProofMachine

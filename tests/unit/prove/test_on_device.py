@@ -12,21 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import require_installed
 from pjrtwheel.errors import ProofError
-from pjrtwheel.prove.devices import (
-    Devices,
-    detect_devices,
-    find_devices,
-    parse_answer,
-    require_device,
-    require_own_names,
-)
+from pjrtwheel.prove.devices import Devices, detect_devices, find_devices, parse_answer, require_device
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.inside.library import require_loaded
 from pjrtwheel.prove.on_python import device_requirements, prove_python
+from release_under_test import BACKENDS
+
+CUDA13 = BACKENDS["cuda13"]  # whose vendor's libraries come from the index
 
 BINDINGS = "jaxlib-1.2.3-1-cp312-cp312-manylinux_2_27_x86_64.whl"
 PLUGIN = "jaxlib_cuda_13-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl"
@@ -35,26 +30,20 @@ PLUGIN = "jaxlib_cuda_13-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl"
 NO_BEAD = Devices(0, "", "no bead found", "NoDeviceError")
 
 
-@pytest.fixture
-def backend(root: Path) -> Backend:
-    """Return a backend whose vendor's libraries come from the index."""
-    return find_backend(root, "cuda13")
-
-
-def test_the_vendors_libraries_come_with_the_extra(backend: Backend) -> None:
+def test_the_vendors_libraries_come_with_the_extra() -> None:
     """On a device the extra that users take is installed, and nothing that only compiling without one needs."""
-    inputs = ProofInputs(backend, (), (), (), ("jax==1.2.3",), backend.aot_requires)
+    inputs = ProofInputs(CUDA13, (), (), (), ("jax==1.2.3",), CUDA13.aot_requires)
     needed = device_requirements(inputs, [Path(BINDINGS), Path(PLUGIN)])
     assert needed == ["jax==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3"]
 
 
-def test_no_device_is_no_proof(backend: Backend) -> None:
+def test_no_device_is_no_proof() -> None:
     """The reason is the one that the plugin's loader gave; a warning of it does not make a device disappear."""
     talk, absent = "jaxlib-cuda-13: no GPU", '{"count": 0, "kind": "", "reason": "Unknown backend"}'
     here = '{"count": 2, "kind": "H100", "reason": ""}'
     assert parse_answer(f"{talk}\n{here}", "jaxlib-cuda-13") == Devices(2, "H100")
     with pytest.raises(ProofError) as caught:
-        require_device(parse_answer(f"{talk}\n{absent}", "jaxlib-cuda-13"), backend)
+        require_device(parse_answer(f"{talk}\n{absent}", "jaxlib-cuda-13"), CUDA13)
     assert (caught.value.what, caught.value.cause) == ("no cuda device on this machine", "no GPU")
 
 
@@ -87,25 +76,25 @@ def loader_of(error: str, body: str = "raise {error}", name: str = "ACCELERATOR"
     ids=["no device", "said by the package", "driver", "vendor's library", "device", "not said", "broken"],
 )
 def test_the_loader_of_a_wheel_is_asked_before_anything_is_installed(
-    backend: Backend, make_wheel: Callable[..., Path], loader: str, devices: Devices | None
+    make_wheel: Callable[..., Path], loader: str, devices: Devices | None
 ) -> None:
     """What only the machine lacks is known at once; all else is left for JAX to find out."""
-    wheel = make_wheel({f"{backend.package}/__init__.py": loader.encode()}, name=PLUGIN)
-    assert detect_devices(Path(sys.executable), [Path(BINDINGS), wheel], backend) == devices
+    wheel = make_wheel({f"{CUDA13.package}/__init__.py": loader.encode()}, name=PLUGIN)
+    assert detect_devices(Path(sys.executable), [Path(BINDINGS), wheel], CUDA13) == devices
 
 
 def test_without_a_device_no_environment_is_made(
-    backend: Backend, make_wheel: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    make_wheel: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The proof is refused at once, and nothing is fetched or installed for it."""
-    plugin = make_wheel({f"{backend.package}/__init__.py": loader_of("NoDeviceError").encode()}, name=PLUGIN)
+    plugin = make_wheel({f"{CUDA13.package}/__init__.py": loader_of("NoDeviceError").encode()}, name=PLUGIN)
     python = Interpreter(Path(sys.executable), "cp312", "3.12.1", sys.base_prefix)
     with pytest.raises(ProofError) as caught:
         prove_python(
             "cp312",
             python,
             [Path(BINDINGS), plugin],
-            ProofInputs(backend, (), (), (), ()),
+            ProofInputs(CUDA13, (), (), (), ()),
             cache=tmp_path / "cache",
             on_device=True,
         )
@@ -133,9 +122,9 @@ def test_only_the_very_wheel_counts_as_installed(
             require_installed(tmp_path / "bin" / "python", [wheel])
 
 
-def test_a_python_without_jax_has_no_device(backend: Backend) -> None:
+def test_a_python_without_jax_has_no_device() -> None:
     """How its process ended is the reason."""
-    assert find_devices(Path(sys.executable), backend) == Devices(0, reason="JAX does not start: exit status 1")
+    assert find_devices(Path(sys.executable), CUDA13) == Devices(0, reason="JAX does not start: exit status 1")
 
 
 def test_a_library_that_is_not_loaded_is_no_evidence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -148,26 +137,3 @@ def test_a_library_that_is_not_loaded_is_no_evidence(tmp_path: Path, monkeypatch
         require_loaded("wheel.so")
     with (site / "wheel.so").open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ):
         require_loaded("wheel.so")
-
-
-INFO = "jaxlib_abacus-1.0+split.1.dist-info"
-NAME = "jaxlib_abacus-1.0+split.1-cp312-abi3-manylinux_2_27_x86_64.whl"
-METADATA = "Metadata-Version: 2.4\nName: {}\nVersion: {}\n"
-
-
-@pytest.mark.parametrize(
-    ("metadata", "said"),
-    [
-        (METADATA.format("jaxlib-gpu", "1.0+split.1"), "jaxlib-gpu 1.0+split.1"),
-        (METADATA.format("jaxlib-abacus", "1.1"), "jaxlib-abacus 1.1"),
-        (METADATA.format("jaxlib-abacus", "bogus"), "jaxlib-abacus bogus"),
-        ("", "nothing"),
-    ],
-)
-def test_a_wheel_of_another_name_is_refused(make_wheel: Callable[..., Path], metadata: str, said: str) -> None:
-    """Installers take a file by its name; PEP 503 and PEP 440 allow several spellings of one."""
-    same = METADATA.format("JAXlib.abacus", "1.0+SPLIT.1")
-    require_own_names([make_wheel({f"{INFO}/METADATA": same.encode()}, name=NAME)])
-    with pytest.raises(ProofError) as caught:
-        require_own_names([make_wheel({f"{INFO}/METADATA": metadata.encode()}, name=NAME)])
-    assert caught.value.what == f"METADATA of {NAME} says that it is {said}"

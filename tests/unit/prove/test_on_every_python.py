@@ -45,12 +45,7 @@ def test_what_was_only_opened_is_recorded_as_such(root: Path, tmp_path: Path, mo
 
 @pytest.mark.parametrize("changed", [False, True])
 def test_evidence_from_uncommitted_changes_is_gathered_again(
-    root: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    *,
-    changed: bool,
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *, changed: bool
 ) -> None:
     """At a commit: no release could count what was kept of a checkout with changes."""
     monkeypatch.setattr(on_every_python, "find_interpreters", lambda _tags: {})

@@ -15,7 +15,7 @@ from types import ModuleType
 
 import pytest
 
-from pjrtwheel.prove.smoke import run_program, run_programs
+from pjrtwheel.prove.on_python import run_program, run_programs
 from pjrtwheel.record.proofs import Outcome
 
 
@@ -71,7 +71,7 @@ INTERRUPTED = """
 import sys
 from pathlib import Path
 from pjrtwheel.program import run_main
-from pjrtwheel.prove.smoke import run_programs
+from pjrtwheel.prove.on_python import run_programs
 from pjrtwheel.files import staging_folder
 
 def work(arguments):

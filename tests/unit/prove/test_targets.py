@@ -14,24 +14,9 @@ from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.prove.aot import judge, prove_target, read_log, summarize_target
 from pjrtwheel.prove.inputs import Failure, Target, Topology, choose_targets, load_targets, parse_target
 from pjrtwheel.record.proofs import Compilation, Level, Outcome, ResultKind
+from release_under_test import ROOT
 
-TEXT = """
-summary = "A chip"
-platform = "cuda"
-code = ["sm_90a"]
-[topologies.single]
-name = "v:1x1"
-options = { bounds = [1, 1], topology = "1x1x1" }
-[topologies.slice]
-programs = ["collective"]
-[options]
-target_config = "core_count: 1"
-[environment]
-QUIET = "1"
-[fails.pallas]
-pattern = "No .* found"
-reason = "not known"
-"""
+TEXT = (ROOT / "tests/data/chip_target.toml").read_text("utf-8")
 TARGET = Target(
     name="chip",
     summary="A chip",

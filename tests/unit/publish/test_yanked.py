@@ -8,18 +8,9 @@ import pytest
 
 from pjrtwheel.errors import PinError
 from pjrtwheel.publish.yanked import read_reasons
+from release_under_test import ROOT
 
-TEXT = """
-[[yanked]]
-tag = "v1.2.3"
-reason = "loses digits"
-date = "2026-11-22"
-
-[[yanked]]
-wheel = "jaxlib-1.2.3-py3-none-any.whl"
-reason = "crashes"
-date = "2026-11-22"
-"""
+TEXT = (ROOT / "tests/data/yanked.toml").read_text("utf-8")
 
 
 def test_a_wheel_has_its_own_reason_or_that_of_its_release(tmp_path: Path) -> None:

@@ -13,31 +13,13 @@ from packaging.version import Version
 from pjrtwheel.errors import FetchError, PinError, UsageError
 from pjrtwheel.release.known import load_release, newest_release, version_order
 from pjrtwheel.release.model import Pin, Release, XlaSource, parse_release
+from release_under_test import ROOT
 
 VERSIONS = (
     *("0.9.3", "1.1.dev2", "1.1a1.dev1", "1.1a1", "1.1a1.post1", "1.1b2", "1.1rc9", "1.1rc10", "1.1.0"),
     *("1.1.post0.dev1", "1.1.post0", "1.1.post1", "1.1.0.1", "1.2.0.dev3", "1.2", "1.10"),
 )
-TEXT = f"""
-schema = 2
-release = "1.2.3"
-build = 4
-
-[xla]
-commit = "c0ffee"
-sha256 = "{"ab" * 32}"
-bazel = "7.7.0"
-verified = true
-origin = "JAX's own tree"
-
-[[pin]]
-key = "bindings.cp313.linux_x86_64"
-project = "jaxlib"
-version = "1.2.3"
-filename = "jaxlib-1.2.3-cp313-cp313-manylinux_2_27_x86_64.whl"
-sha256 = "{"cd" * 32}"
-size = 5
-"""
+TEXT = (ROOT / "tests/data/small_release.toml").read_text("utf-8")
 PIN = Pin(
     "bindings.cp313.linux_x86_64", "jaxlib", "1.2.3", "jaxlib-1.2.3-cp313-cp313-manylinux_2_27_x86_64.whl", "cd" * 32, 5
 )

@@ -115,8 +115,6 @@ def write_machine(tmp_path: Path) -> WriteMachine:
 
 
 @pytest.fixture
-def site(
-    tmp_path: Path, make_elf: Callable[..., bytes], put_loader: Callable[[str, Path], Path], shared_facts: Path
-) -> Site:
+def site(tmp_path: Path, shared_facts: Path) -> Site:
     """Return an empty environment."""
-    return Site(tmp_path, make_elf, put_loader, load_facts(folder=shared_facts))
+    return Site(tmp_path, load_facts(folder=shared_facts))

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from folders import write_dist_info
 from jaxlib_select.choose.decision import Candidate, Decision
 from jaxlib_select.choose.resolve import Resolver, resolve
 from jaxlib_select.errors import FactsError, PolicyError, ResolverError, UsageError
@@ -28,11 +29,8 @@ def install_resolver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install
         module = f"{package}_select"
         sys.modules.pop(module, None)  # of another test
         (tmp_path / f"{module}.py").write_text(source, "utf-8")
-        folder = tmp_path / f"{module}-1.dist-info"
-        folder.mkdir()
-        (folder / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {module}\nVersion: 1\n", "utf-8")
         entry_points = f"[jaxlib_select.resolvers]\n{package} = {module}:RESOLVER\n"
-        (folder / "entry_points.txt").write_text(entry_points, "utf-8")
+        write_dist_info(tmp_path, module, "1", entry_points=entry_points)
         monkeypatch.syspath_prepend(str(tmp_path))
 
     return install

@@ -11,7 +11,8 @@ from jaxlib_select import runtime
 from jaxlib_select.errors import BackendError
 from jaxlib_select.machine import detect
 from machines import H100
-from site_packages import BACKENDS, Site
+from release_under_test import BACKENDS
+from site_packages import Site
 
 # In place of NVIDIA's driver.
 MOCK_DRIVER = {

@@ -13,12 +13,7 @@ from pjrtwheel.wheel.names import WheelName
 
 @pytest.mark.parametrize(
     ("label", "build", "tag"),
-    [
-        ("split", 1, "v1.2.3.1+split.1"),
-        ("split", 2, "v1.2.3.1+split.2"),
-        ("", 1, "v1.2.3.1"),
-        ("", 2, "v1.2.3.1+2"),
-    ],
+    [("split", 1, "v1.2.3.1+split.1"), ("split", 2, "v1.2.3.1+split.2"), ("", 1, "v1.2.3.1"), ("", 2, "v1.2.3.1+2")],
 )
 def test_release_file_and_wheel_agree(label: str, build: int, tag: str, tmp_path: Path) -> None:
     """The tag of the release is that of its `jaxlib`."""

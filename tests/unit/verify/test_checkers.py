@@ -3,7 +3,6 @@
 """What the community's checkers say becomes problems."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from pjrtwheel.verify.checkers import (
     read_abi3_report,
     run_tool,
 )
+from small_libraries import build_elf
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,9 @@ def test_modules_of_one_python_are_not_audited(tmp_path: Path) -> None:
     assert list(check_stable_abi({member: tmp_path / "missing.so"}, "cp312")) == []
 
 
-def test_abi3audit_reads_unpacked_modules(tmp_path: Path, make_elf: Callable[..., bytes]) -> None:
+def test_abi3audit_reads_unpacked_modules(tmp_path: Path) -> None:
     """What it says is about the member, whatever the unpacked file is called; without an answer there is a problem."""
-    (tmp_path / "0001.so").write_bytes(make_elf(exports=("PyInit_a",)))
+    (tmp_path / "0001.so").write_bytes(build_elf(exports=("PyInit_a",)))
     assert list(check_stable_abi({"a/a.abi3.so": tmp_path / "0001.so"}, "cp312")) == []
     assert len(list(check_stable_abi({"a/b.abi3.so": tmp_path / "missing.so"}, "cp312"))) == 1
 

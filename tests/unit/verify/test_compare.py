@@ -14,11 +14,11 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.verify.compare import Comparison, Difference, compare_inspections, compare_wheels
 from pjrtwheel.verify.inspection import Inspection, inspect_wheel
 from pjrtwheel.verify.printer import describe_comparison, print_lines, summarize_wheel
+from small_libraries import build_elf
 from small_wheels import describe_wheel
 from terminal_output import text_of
 
 MakeWheel = Callable[..., Path]
-MakeElf = Callable[..., bytes]
 A = "demo-1.0-py3-none-manylinux_2_27_x86_64.whl"
 B = "demo-1.1-cp312-abi3-manylinux_2_27_x86_64.whl"
 SCREEN = 40  # lines
@@ -43,12 +43,12 @@ def summary(inspection: Inspection) -> list[str]:
 
 
 @pytest.fixture
-def two(inspect: Callable[[str, Mapping[str, bytes]], Inspection], make_elf: MakeElf) -> tuple[Inspection, Inspection]:
+def two(inspect: Callable[[str, Mapping[str, bytes]], Inspection]) -> tuple[Inspection, Inspection]:
     """Return a wheel, and one with a repaired library, another folder and one more module for each Python."""
     paths = [f"$ORIGIN/{number:060}" for number in range(12)]
-    first = make_elf(exports=["GetPjrtApi", "Leak"], runpath=":".join(paths), needed=["libc.so.6"])
-    second = make_elf(exports=["GetPjrtApi"], runpath=paths[0], symbols=b"", comment=b"", needed=["libc.so.6"])
-    modules = {f"new/{name}": make_elf(exports=["PyInit__more"]) for name in MORE}
+    first = build_elf(exports=["GetPjrtApi", "Leak"], runpath=":".join(paths), needed=["libc.so.6"])
+    second = build_elf(exports=["GetPjrtApi"], runpath=paths[0], symbols=b"", comment=b"", needed=["libc.so.6"])
+    modules = {f"new/{name}": build_elf(exports=["PyInit__more"]) for name in MORE}
     return (
         inspect(A, {**describe_wheel(A, ["numpy>=2", "scipy"]), "old/plugin.so": first, "old/gone.txt": b"x"}),
         inspect(B, {**describe_wheel(B, ["numpy>=2", "jaxlib==1.1"]), "new/plugin.so": second, **modules}),
@@ -76,9 +76,9 @@ Inspect = Callable[[str, Mapping[str, bytes]], Inspection]
 HERE, THERE = "$ORIGIN", "$ORIGIN/there"
 
 
-def test_libraries_of_one_name_in_two_folders_are_both_compared(inspect: Inspect, make_elf: MakeElf) -> None:
+def test_libraries_of_one_name_in_two_folders_are_both_compared(inspect: Inspect) -> None:
     """By their paths."""
-    here, there = make_elf(runpath=HERE), make_elf(runpath=THERE)
+    here, there = build_elf(runpath=HERE), build_elf(runpath=THERE)
     a = inspect(A, {**describe_wheel(A), "one/lib.so": here, "two/lib.so": here})
     b = inspect(A, {**describe_wheel(A), "one/lib.so": here, "two/lib.so": there})
     (found,) = (entry for entry in compare_inspections(a, b).differences if entry.about == "RPATH")
@@ -97,11 +97,11 @@ def test_a_comparison_is_one_screen(two: tuple[Inspection, Inspection]) -> None:
     assert (about, comparison.same_bytes) == ({"size", "unneeded", "RPATH", "exports"}, False)
 
 
-def test_libraries_whose_sizes_are_furthest_apart_come_first(inspect: Inspect, make_elf: MakeElf) -> None:
+def test_libraries_whose_sizes_are_furthest_apart_come_first(inspect: Inspect) -> None:
     """The others are named, on one screen."""
     sizes = dict.fromkeys(range(1, 40), 4800) | {7: 96000, 3: 48000}
-    before = {f"m/l{number}.so": make_elf(symbols=bytes(size)) for number, size in sizes.items()}
-    after = dict.fromkeys(before, make_elf(symbols=b""))
+    before = {f"m/l{number}.so": build_elf(symbols=bytes(size)) for number, size in sizes.items()}
+    after = dict.fromkeys(before, build_elf(symbols=b""))
     lines = shown(
         compare_inspections(inspect(A, {**describe_wheel(A), **before}), inspect(A, {**describe_wheel(A), **after}))
     )
@@ -121,11 +121,11 @@ def test_a_wheel_in_short_is_one_screen(two: tuple[Inspection, Inspection]) -> N
 
 
 def test_the_command_compares_and_describes(
-    make_wheel: MakeWheel, make_elf: MakeElf, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    make_wheel: MakeWheel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Two wheels; all of a wheel with --verbose alone."""
-    a = make_wheel({**describe_wheel(A), "demo/plugin.so": make_elf()}, name=A)
-    b = make_wheel({**describe_wheel(B), "demo/plugin.so": make_elf(exports=["Other"])}, name=B)
+    a = make_wheel({**describe_wheel(A), "demo/plugin.so": build_elf()}, name=A)
+    b = make_wheel({**describe_wheel(B), "demo/plugin.so": build_elf(exports=["Other"])}, name=B)
     root = ["--root", str(tmp_path)]
     assert cli.main(["inspect", "--compare", str(a), str(b), "--json", *root]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -7,6 +7,7 @@ import shutil
 import struct
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,10 +18,11 @@ from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.verify.findings import Finding
 from pjrtwheel.verify.inspection import Inspection, inspect_wheel, make_finder
 from pjrtwheel.verify.printer import describe_whole, print_lines
+from release_under_test import ROOT
+from small_libraries import bare_elf, build_elf, build_fat, build_macho, build_pe
 from terminal_output import text_of
 
 MakeWheel = Callable[..., Path]
-MakeElf = Callable[..., bytes]
 Inspect = Callable[..., Inspection]
 
 NAME = "demo-1.0-py3-none-manylinux_2_27_x86_64.whl"
@@ -40,15 +42,7 @@ def clean_files(library: bytes) -> dict[str, bytes]:
     return {
         "demo/plugin.so": library,
         "demo/release_lock.json": LOCK.encode(),
-        METADATA: metadata(
-            "Summary: A demo",
-            "License-Expression: Apache-2.0",
-            "License-File: LICENSE",
-            "Requires-Python: >=3.12",
-            "Requires-Dist: jaxlib==1.2.3",
-            'Requires-Dist: numpy>=2; extra == "With_Numbers"',
-            "Provides-Extra: with-numbers",
-        ),
+        METADATA: (ROOT / "tests/data/demo.METADATA").read_bytes(),
         WHEEL: b"Wheel-Version: 1.0\nRoot-Is-Purelib: false\nTag: py3-none-manylinux_2_27_x86_64\n",
         "demo-1.0.dist-info/entry_points.txt": b"[jax_plugins]\ndemo = demo\n",
         "demo-1.0.dist-info/licenses/LICENSE": b"Apache",
@@ -68,20 +62,14 @@ def inspect(make_wheel: MakeWheel) -> Inspect:
     return inspect_
 
 
-@pytest.fixture
-def stripped(make_elf: MakeElf) -> Callable[..., bytes]:
-    """Return a factory of libraries that hold nothing unneeded."""
-    return lambda **options: make_elf(symbols=b"", comment=b"", **options)
-
-
 def codes(inspection: Inspection) -> list[str]:
     """Return the codes of the findings."""
     return [finding.code for finding in inspection.findings]
 
 
-def test_clean_wheel_is_described_without_findings(inspect: Inspect, stripped: Callable[..., bytes]) -> None:
+def test_clean_wheel_is_described_without_findings(inspect: Inspect) -> None:
     """Every part of the description comes from the wheel's own files."""
-    library = stripped(runpath="$ORIGIN/../nvidia/lib", extra={"__CLANG_OFFLOAD_BUNDLE__sycl-spir64": SPIRV})
+    library = bare_elf(runpath="$ORIGIN/../nvidia/lib", extra={"__CLANG_OFFLOAD_BUNDLE__sycl-spir64": SPIRV})
 
     found = inspect(clean_files(library))
 
@@ -124,22 +112,20 @@ def test_what_reaches_outside_of_the_package_is_named(inspect: Inspect) -> None:
         ({"extra": {".hip_fatbin": b"x"}}, "gpu-code", "is damaged"),
     ],
 )
-def test_what_is_wrong_with_a_library_is_found(
-    inspect: Inspect, make_elf: MakeElf, options: dict[str, object], code: str, text: str
-) -> None:
+def test_what_is_wrong_with_a_library_is_found(inspect: Inspect, options: dict[str, Any], code: str, text: str) -> None:
     """Each fault by itself gives its own code and nothing else; the others: test_libraries.py."""
-    library = make_elf(**{"symbols": b"", "comment": b"", **options})
+    library = build_elf(**{"symbols": b"", "comment": b"", **options})
     name = NAME.replace("x86_64", "aarch64") if options.get("machine") == 183 else NAME
     (finding,) = inspect(clean_files(library), name=name).findings
     assert (finding.code, finding.member) == (code, "demo/plugin.so")
     assert text in finding.text
 
 
-def test_a_wheel_of_macos_is_described(inspect: Inspect, make_macho: MakeElf, make_fat: MakeElf) -> None:
+def test_a_wheel_of_macos_is_described(inspect: Inspect) -> None:
     """What the libraries are, and what they need of the system, in words."""
-    fat = make_fat({"x86_64": make_macho(cpu="x86_64"), "arm64": make_macho(system=(12, 0))})
+    fat = build_fat({"x86_64": build_macho(cpu="x86_64"), "arm64": build_macho(system=(12, 0))})
     found = inspect(
-        {**clean_files(make_macho()), "demo/fat.so": fat}, name="demo-1.0-cp312-cp312-macosx_11_0_arm64.whl"
+        {**clean_files(build_macho()), "demo/fat.so": fat}, name="demo-1.0-cp312-cp312-macosx_11_0_arm64.whl"
     )
     assert [(finding.code, finding.member) for finding in found.findings] == [
         ("architecture", "demo/fat.so"),
@@ -150,9 +136,9 @@ def test_a_wheel_of_macos_is_described(inspect: Inspect, make_macho: MakeElf, ma
     assert "  needs         macOS 12.0 or newer" in lines
 
 
-def test_a_wheel_of_windows_is_described(inspect: Inspect, make_pe: MakeElf) -> None:
+def test_a_wheel_of_windows_is_described(inspect: Inspect) -> None:
     """Python brings the runtime of C, and nobody that of C++."""
-    library = make_pe(needed=("KERNEL32.dll", "VCRUNTIME140.dll", "MSVCP140.dll"))
+    library = build_pe(needed=("KERNEL32.dll", "VCRUNTIME140.dll", "MSVCP140.dll"))
     found = inspect(clean_files(library), name="demo-1.0-cp312-cp312-win_amd64.whl")
     text = "needs MSVCP140.dll, which comes with Microsoft's Visual C++ Redistributable"
     assert found.findings == (Finding("runtime", "demo/plugin.so", text),)
@@ -161,14 +147,17 @@ def test_a_wheel_of_windows_is_described(inspect: Inspect, make_pe: MakeElf) -> 
     assert "  needs         Windows 6.0 or newer" in lines
 
 
-def test_library_without_segments_is_described(inspect: Inspect, make_elf: MakeElf) -> None:
+def test_library_without_segments_is_described(inspect: Inspect) -> None:
     """Nothing loads it, but its sections can be read."""
-    library = bytearray(make_elf())
+    library = bytearray(build_elf())
     library[56:58] = bytes(2)  # e_phnum
 
     (entry,) = inspect(clean_files(bytes(library))).libraries
 
     assert (entry.needed, entry.alignment, entry.unneeded) == ((), 0, (".comment", ".symtab", ".strtab"))
+
+
+NEEDED = ("jaxlib == 1", "a b c", "d @ https://example.org/d.whl", 'e==1; extra == "f"', "g")
 
 
 @pytest.mark.parametrize(
@@ -185,34 +174,21 @@ def test_library_without_segments_is_described(inspect: Inspect, make_elf: MakeE
             id="old licence",
         ),
         pytest.param(
-            {
-                METADATA: metadata(
-                    "License-File: LICENSE",
-                    "Requires-Dist: jaxlib == 1",
-                    "Requires-Dist: a b c",
-                    "Requires-Dist: d @ https://example.org/d.whl",
-                    'Requires-Dist: e==1; extra == "f"',
-                    "Requires-Dist: g",
-                )
-            },
+            {METADATA: metadata("License-File: LICENSE", *(f"Requires-Dist: {needed}" for needed in NEEDED))},
             ["requires", "requires", "requires", "requires-any-version"],
             id="requirements",
         ),
     ],
 )
-def test_what_is_wrong_with_a_wheel_is_found(
-    inspect: Inspect, stripped: Callable[..., bytes], change: dict[str, bytes], expected: list[str]
-) -> None:
+def test_what_is_wrong_with_a_wheel_is_found(inspect: Inspect, change: dict[str, bytes], expected: list[str]) -> None:
     """One fault at a time, so that no other check speaks up."""
-    assert codes(inspect({**clean_files(stripped()), **change})) == expected
+    assert codes(inspect({**clean_files(bare_elf()), **change})) == expected
 
 
 @pytest.mark.parametrize(("platform", "code"), [("linux_x86_64", "platform-floor"), ("manylinux2014_x86_64", "")])
-def test_platform_tag_must_promise_a_libc(
-    inspect: Inspect, stripped: Callable[..., bytes], platform: str, code: str
-) -> None:
+def test_platform_tag_must_promise_a_libc(inspect: Inspect, platform: str, code: str) -> None:
     """A wheel with libraries needs one; the old names of such tags are known."""
-    found = inspect(clean_files(stripped()), name=f"demo-1.0-py3-none-{platform}.whl")
+    found = inspect(clean_files(bare_elf()), name=f"demo-1.0-py3-none-{platform}.whl")
 
     assert codes(found) == [code] * bool(code)
 
@@ -223,10 +199,10 @@ def render(inspection: Inspection, width: int | None = None) -> str:
 
 
 @pytest.mark.parametrize("width", [40, 80, 120])
-def test_lines_end_between_words_where_the_terminal_does(inspect: Inspect, make_elf: MakeElf, width: int) -> None:
+def test_lines_end_between_words_where_the_terminal_does(inspect: Inspect, width: int) -> None:
     """A line is wider only for a single word that is: hashes, paths and names of wheels can be copied."""
     paths = [f"$ORIGIN/{number:060}" for number in range(9)]
-    found = inspect(clean_files(make_elf(runpath=":".join(paths))))
+    found = inspect(clean_files(build_elf(runpath=":".join(paths))))
 
     lines = render(found, width).splitlines()
 
@@ -236,9 +212,9 @@ def test_lines_end_between_words_where_the_terminal_does(inspect: Inspect, make_
     assert {NAME, found.sha256, paths[0], *(file.path for file in found.files)} <= {word.strip(",") for word in words}
 
 
-def test_what_is_piped_has_every_value_on_one_line(inspect: Inspect, make_elf: MakeElf) -> None:
+def test_what_is_piped_has_every_value_on_one_line(inspect: Inspect) -> None:
     """No control character of the wheel is among them, and no line is filled up with spaces."""
-    files = clean_files(make_elf(runpath="/opt/\x1b[2J:" + ":".join(f"$ORIGIN/{n:060}" for n in range(9))))
+    files = clean_files(build_elf(runpath="/opt/\x1b[2J:" + ":".join(f"$ORIGIN/{n:060}" for n in range(9))))
 
     lines = render(inspect(files)).splitlines()
 
@@ -249,10 +225,10 @@ def test_what_is_piped_has_every_value_on_one_line(inspect: Inspect, make_elf: M
 
 
 def test_command_describes_the_good_wheels_and_fails_for_the_bad(
-    make_wheel: MakeWheel, stripped: Callable[..., bytes], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    make_wheel: MakeWheel, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """One wheel that cannot be read does not hide the others."""
-    good = make_wheel(clean_files(stripped()), name=NAME)
+    good = make_wheel(clean_files(bare_elf()), name=NAME)
     bad = tmp_path / "bad-1.0-py3-none-any.whl"
     bad.write_bytes(b"x")
 
@@ -269,7 +245,6 @@ def test_command_describes_the_good_wheels_and_fails_for_the_bad(
 def test_backends_are_known_from_any_folder(
     root: Path,
     make_wheel: MakeWheel,
-    stripped: Callable[..., bytes],
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -278,7 +253,7 @@ def test_backends_are_known_from_any_folder(
     library, exports = next(
         (known.library, known.exports) for known in load_backends(root).values() if known.exports[1:]
     )
-    files = clean_files(b"") | {f"demo/{library}": stripped(exports=exports)}
+    files = clean_files(b"") | {f"demo/{library}": bare_elf(exports=exports)}
     del files["demo/plugin.so"]
     wheel = make_wheel(files, name=NAME)
     monkeypatch.chdir(tmp_path)

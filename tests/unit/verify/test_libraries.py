@@ -5,6 +5,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,8 +14,8 @@ from pjrtwheel.platforms import PLATFORMS, BinaryFormat, find_platform
 from pjrtwheel.verify.contents import read_contents, read_libraries
 from pjrtwheel.verify.findings import Finding
 from pjrtwheel.verify.libraries import Allowed, check_floors, check_libraries, check_system, is_tolerated
+from small_libraries import build_elf, build_macho, build_pe
 
-MakeLibrary = Callable[..., bytes]
 Check = Callable[..., list[tuple[str, str]]]
 
 LINUX = find_platform("linux_x86_64")
@@ -143,11 +144,9 @@ def check(make_wheel: Callable[..., Path], tmp_path: Path) -> Check:
         ({"needed": ("@loader_path/../demo/libb.dylib",)}, None),
     ],
 )
-def test_a_fault_of_a_library_of_macos_is_named(
-    make_macho: MakeLibrary, check: Check, options: dict[str, object], code: str | None
-) -> None:
+def test_a_fault_of_a_library_of_macos_is_named(check: Check, options: dict[str, Any], code: str | None) -> None:
     """Each by itself gives one finding; what upstream signed may lead out, and Intel's need no signature."""
-    found = check(MACOS, {"demo/_demo.so": make_macho(**options), "demo/libb.dylib": make_macho()})
+    found = check(MACOS, {"demo/_demo.so": build_macho(**options), "demo/libb.dylib": build_macho()})
     assert found == [(code, "demo/_demo.so")] * bool(code)
 
 
@@ -162,19 +161,16 @@ def test_a_fault_of_a_library_of_macos_is_named(
     ],
 )
 def test_a_fault_of_a_library_of_windows_is_named(
-    make_pe: MakeLibrary, check: Check, options: dict[str, object], expected: list[tuple[str, str]]
+    check: Check, options: dict[str, Any], expected: list[tuple[str, str]]
 ) -> None:
     """Windows and Python bring some DLLs, and Microsoft's redistributable the C++ runtime."""
-    assert check(WINDOWS, {"demo/_demo.pyd": make_pe(**options), "demo/other.dll": make_pe()}) == expected
+    assert check(WINDOWS, {"demo/_demo.pyd": build_pe(**options), "demo/other.dll": build_pe()}) == expected
 
 
 @pytest.mark.parametrize("name", ["macos_arm64", "windows_amd64", "linux_x86_64"])
-def test_a_library_of_another_system_is_named(
-    make_elf: MakeLibrary, make_macho: MakeLibrary, make_pe: MakeLibrary, make_wheel: Callable[..., Path],
-    tmp_path: Path, name: str,
-) -> None:  # fmt: skip
+def test_a_library_of_another_system_is_named(make_wheel: Callable[..., Path], tmp_path: Path, name: str) -> None:
     """Whatever its name ends with: the content decides about the format; a fat one is for too many."""
-    kinds = {"Mach-O.so": make_macho(), "PE.so": make_pe(), "ELF.so": make_elf()}
+    kinds = {"Mach-O.so": build_macho(), "PE.so": build_pe(), "ELF.so": build_elf()}
     libraries, _ = read_libraries(read_contents(make_wheel(kinds), tmp_path))
     platform = PLATFORMS.get(name) or next(entry for entry in PLATFORMS.values() if entry.system == "windows")
     found = [entry.member for entry in check_libraries(libraries, platform, Allowed()) if entry.code == "architecture"]

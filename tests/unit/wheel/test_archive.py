@@ -9,6 +9,7 @@ import resource
 import sys
 import zipfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,18 +17,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pjrtwheel.errors import WheelError
-from pjrtwheel.wheel import archive
+from pjrtwheel.wheel import archive, compress
 from pjrtwheel.wheel.archive import ZipEntry, end_of_directory, open_archive, timestamp
-from pjrtwheel.wheel.compress import Compression
 from pjrtwheel.wheel.members import Member
 from pjrtwheel.wheel.plan import MemberSource, text_source
 
 STAMP = timestamp({})
 
 
-def write(path: Path, members: list[MemberSource], workers: int = 2) -> list[Member]:
+def write(path: Path, members: list[MemberSource]) -> list[Member]:
     """Write an archive."""
-    with open_archive(path, stamp=STAMP, compression=Compression(workers=workers)) as writer:
+    with open_archive(path, stamp=STAMP) as writer:
         return [writer.add(member) for member in members]
 
 
@@ -48,7 +48,9 @@ def test_long_member_in_many_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(archive, "CHUNK_SIZE", 1000)
     data = bytes(range(256)) * 40
     for workers in (1, 3):
-        write(tmp_path / f"{workers}.zip", [text_source("a", data)], workers)
+        monkeypatch.setattr(archive, "worker_count", partial(int, workers))
+        monkeypatch.setattr(compress, "worker_count", partial(int, workers))
+        write(tmp_path / f"{workers}.zip", [text_source("a", data)])
     with zipfile.ZipFile(tmp_path / "1.zip") as read:
         assert read.read("a") == data
     assert (tmp_path / "1.zip").read_bytes() == (tmp_path / "3.zip").read_bytes()

@@ -12,16 +12,15 @@ from typing import Any
 
 import pytest
 
+from pjrtwheel.bazel.recheck import check_against_inputs, identify_check
 from pjrtwheel.cli import main
 from pjrtwheel.errors import ElfError, WheelError
 from pjrtwheel.wheel.assemble import assemble, repair_wheel
-from pjrtwheel.wheel.compress import Compression
 from pjrtwheel.wheel.members import parse_record
 from pjrtwheel.wheel.plan import parse_manifest
-from pjrtwheel.wheel.recompute import check_against_inputs, identify_check
 from release_files import write_release_file
+from small_libraries import build_elf, build_macho, build_pe
 
-MakeElf = Callable[..., bytes]
 MakeWheel = Callable[..., Path]
 Manifest = dict[str, Any]
 
@@ -42,10 +41,10 @@ def inputs(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def plugin(root: Path, inputs: Path, make_elf: MakeElf) -> Manifest:
+def plugin(root: Path, inputs: Path) -> Manifest:
     """Return the manifest of a plugin wheel, with all its inputs on disk."""
     for name, data in {
-        "plugin.so": make_elf(),
+        "plugin.so": build_elf(),
         "__init__.py": b"",
         "README.md": "# Tïtle\n".encode(),
         "LICENSE": b"Apache\n",
@@ -67,10 +66,10 @@ def plugin(root: Path, inputs: Path, make_elf: MakeElf) -> Manifest:
 
 
 @pytest.fixture
-def bindings(root: Path, inputs: Path, make_elf: MakeElf, make_wheel: MakeWheel) -> Manifest:
+def bindings(root: Path, inputs: Path, make_wheel: MakeWheel) -> Manifest:
     """Return the manifest of a bindings wheel, with all its inputs on disk."""
     upstream = make_wheel(
-        {"jaxlib/__init__.py": b"x = 1\n", "jaxlib/_jax.so": make_elf(exports=("any",))}, name=UPSTREAM
+        {"jaxlib/__init__.py": b"x = 1\n", "jaxlib/_jax.so": build_elf(exports=("any",))}, name=UPSTREAM
     )
     return {
         "schema": 1,
@@ -138,7 +137,7 @@ def test_a_higher_level_gives_a_smaller_wheel_of_the_same_members(plugin: Manife
     """Compression is all that differs."""
     plugin["files"]["jaxlib_cpu/text.py"] = str(Path(__file__))
     spec = parse_manifest(json.dumps(plugin))
-    fast, small = (assemble(spec, tmp_path / str(level), Compression(level)) for level in (1, 12))
+    fast, small = (assemble(spec, tmp_path / str(level), level) for level in (1, 12))
     assert small.size < fast.size
     assert contents(tmp_path / "12" / small.filename) == contents(tmp_path / "1" / fast.filename)
 
@@ -164,27 +163,26 @@ def test_bindings_wheel(bindings: Manifest, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("platform", "tag", "member", "factory"),
     [
-        ("macos_arm64", "macosx_11_0_arm64", "jaxlib/libjax.dylib", "make_macho"),
-        ("windows_x86_64", "win_amd64", "jaxlib/jax.dll", "make_pe"),
+        ("macos_arm64", "macosx_11_0_arm64", "jaxlib/libjax.dylib", build_macho),
+        ("windows_x86_64", "win_amd64", "jaxlib/jax.dll", build_pe),
     ],
 )
 def test_libraries_of_other_systems_stay_as_they_are(
     bindings: Manifest,
     make_wheel: MakeWheel,
-    request: pytest.FixtureRequest,
     tmp_path: Path,
     platform: str,
     tag: str,
     member: str,
-    factory: str,
+    factory: Callable[..., bytes],
 ) -> None:
     """A signature holds for the very bytes; lock, METADATA and bill of materials are those of the set."""
-    library = request.getfixturevalue(factory)()
+    library = factory()
     upstream = make_wheel({member: library}, name=f"jaxlib-1.2.3-cp312-cp312-{tag}.whl")
     report = run(bindings | {"platform": platform, "wheel": str(upstream)}, tmp_path / "out")
     members = contents(tmp_path / "out" / f"jaxlib-1.2.3-3-cp312-cp312-{tag}.whl")
     assert members[member] == library
-    assert (report["changes"], report["findings"], report["stripped_bytes"]) == ({}, {}, 0)
+    assert (report["changes"], report["stripped_bytes"]) == ({}, 0)
     linux = run(bindings, tmp_path / "linux")
     assert (report["requires"], report["lock_id"]) == (linux["requires"], linux["lock_id"])
 
@@ -218,11 +216,9 @@ def test_wrong_manifests(plugin: Manifest, tmp_path: Path, what: str) -> None:
 
 
 @pytest.mark.parametrize("library", [b"no library", {"machine": 183}, {"exports": ("main",)}])
-def test_wrong_libraries(
-    plugin: Manifest, inputs: Path, tmp_path: Path, make_elf: MakeElf, library: bytes | Manifest
-) -> None:
+def test_wrong_libraries(plugin: Manifest, inputs: Path, tmp_path: Path, library: bytes | Manifest) -> None:
     """A library that is no plugin for the platform is refused by wheel and member, and nothing is written."""
-    (inputs / "plugin.so").write_bytes(library if isinstance(library, bytes) else make_elf(**library))
+    (inputs / "plugin.so").write_bytes(library if isinstance(library, bytes) else build_elf(**library))
     with pytest.raises(ElfError) as caught:
         assemble(parse_manifest(json.dumps(plugin)), tmp_path / "out")
     assert f"{LIBRARY} in {PLUGIN_WHEEL}" in caught.value.what
@@ -247,14 +243,14 @@ def test_upstream_that_is_not_the_pinned_file(bindings: Manifest, inputs: Path, 
         assemble(parse_manifest(json.dumps(bindings)), tmp_path / "out")
 
 
-def test_repair_of_a_finished_wheel(make_wheel: MakeWheel, make_elf: MakeElf, tmp_path: Path) -> None:
+def test_repair_of_a_finished_wheel(make_wheel: MakeWheel, tmp_path: Path) -> None:
     """Repair keeps name and metadata, repairs the libraries, and has nothing to do a second time."""
-    wheel = make_wheel({"demo/lib.so": make_elf(stack_flags=7), "demo/data.txt": b"data"})
+    wheel = make_wheel({"demo/lib.so": build_elf(stack_flags=7), "demo/data.txt": b"data"})
     before = contents(wheel)
     report = repair_wheel(wheel, tmp_path / "out")
     after = contents(tmp_path / "out" / wheel.name)
     assert report.changes == {
-        "demo/lib.so": ("dropped .comment, .symtab, .strtab (744 bytes)", "cleared the executable-stack flag")
+        "demo/lib.so": ("dropped .comment, .symtab, .strtab (552 bytes)", "cleared the executable-stack flag")
     }
     assert {name for name in before if before[name] != after[name]} == {"demo/lib.so", "demo-1.0.dist-info/RECORD"}
     again = repair_wheel(tmp_path / "out" / wheel.name, tmp_path / "again")
@@ -263,10 +259,10 @@ def test_repair_of_a_finished_wheel(make_wheel: MakeWheel, make_elf: MakeElf, tm
         repair_wheel(wheel, wheel.parent)
 
 
-def test_what_cannot_be_repaired(make_wheel: MakeWheel, make_elf: MakeElf, make_macho: MakeElf, tmp_path: Path) -> None:
+def test_what_cannot_be_repaired(make_wheel: MakeWheel, tmp_path: Path) -> None:
     """A library for another machine than the tag promises, and wheels of systems where others repair them."""
-    foreign = make_wheel({"demo/lib.so": make_elf(machine=183)}, name="demo-1.0-py3-none-manylinux_2_17_x86_64.whl")
-    macos = make_wheel({"demo/_a.so": make_macho()}, name="demo-1.0-cp312-cp312-macosx_11_0_arm64.whl")
+    foreign = make_wheel({"demo/lib.so": build_elf(machine=183)}, name="demo-1.0-py3-none-manylinux_2_17_x86_64.whl")
+    macos = make_wheel({"demo/_a.so": build_macho()}, name="demo-1.0-cp312-cp312-macosx_11_0_arm64.whl")
     for wheel, error, text in ((foreign, ElfError, f"demo/lib.so in {foreign.name}"), (macos, WheelError, macos.name)):
         with pytest.raises(error, match=text):
             repair_wheel(wheel, tmp_path / "out")

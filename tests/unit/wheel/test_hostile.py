@@ -21,8 +21,8 @@ from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock
 from pjrtwheel.sets.wheel_sets import read_lock
 from pjrtwheel.verify.contents import read_contents
 from release_entries import entry_of
+from release_under_test import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 BACKEND = next(iter(load_backends(ROOT).values()))
 NAME = "jaxlib-1.2+split.1-cp312-cp312-manylinux_2_27_x86_64.whl"
 LOCK = ReleaseLock("1.2", "1.2+split.1", 1, "prebuilt", "ab" * 16)

@@ -3,20 +3,18 @@
 """The modules of a loader that assembly writes from `backend.toml`."""
 
 import ast
-from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from pjrtwheel.backend import Backend, load_backends
+from loaders import load_module
+from pjrtwheel.backend import Backend
 from pjrtwheel.wheel.plugin import generate_modules
-
-BACKENDS = load_backends(Path(__file__).resolve().parents[3])
+from release_under_test import BACKENDS
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
-def test_a_loader_has_the_names_of_its_backend(load_module: Callable[[str, str], ModuleType], backend: Backend) -> None:
+def test_a_loader_has_the_names_of_its_backend(backend: Backend) -> None:
     """As constants in a module, so they are there even where the wheel's data files are not."""
     module = load_module(backend.name, "backend")
     plugin = module.PLUGIN

@@ -17,8 +17,8 @@ from pjrtwheel.wheel.assemble import assemble
 from pjrtwheel.wheel.plan import parse_manifest
 from pjrtwheel.wheel.report import Report
 from release_files import write_release_file
+from small_libraries import build_elf
 
-MakeElf = Callable[..., bytes]
 Manifest = dict[str, Any]
 
 LOOKS = 'requires = ["wood"]\nsearch_paths = ["/opt/abacus/lib"]'
@@ -43,7 +43,7 @@ ORIGIN = {"project": "abacus-pjrt", "version": "1.0", "filename": "abacus_pjrt.w
 
 
 @pytest.fixture
-def manifest(tmp_path: Path, make_elf: MakeElf) -> Callable[..., Manifest]:
+def manifest(tmp_path: Path) -> Callable[..., Manifest]:
     """Return a function: what the backend has → a manifest with all its inputs on disk."""
     inputs = tmp_path / "inputs"
 
@@ -58,7 +58,7 @@ def manifest(tmp_path: Path, make_elf: MakeElf) -> Callable[..., Manifest]:
         ]
         files = {"jaxlib_abacus/__init__.py": write("__init__.py", "")}
         if bundled:
-            files[LIBRARY] = write("plugin.so", make_elf(extra=SPIRV, rpath="$ORIGIN/../beads:$ORIGIN/../../beads"))
+            files[LIBRARY] = write("plugin.so", build_elf(extra=SPIRV, rpath="$ORIGIN/../beads:$ORIGIN/../../beads"))
         return {
             "schema": 1,
             "kind": "plugin",
@@ -81,11 +81,11 @@ def manifest(tmp_path: Path, make_elf: MakeElf) -> Callable[..., Manifest]:
 
 
 @pytest.fixture
-def kernels(make_elf: MakeElf) -> dict[str, dict[str, bytes]]:
+def kernels() -> dict[str, dict[str, bytes]]:
     """Return, for two Pythons, one extension module and one library that is none."""
-    library = make_elf(exports=("count",), runpath="$ORIGIN:/opt/abacus/lib:/home/build")
+    library = build_elf(exports=("count",), runpath="$ORIGIN:/opt/abacus/lib:/home/build")
     return {
-        python: {"_sums.so": make_elf(exports=("PyInit__sums", python)), "libcount.so": library}
+        python: {"_sums.so": build_elf(exports=("PyInit__sums", python)), "libcount.so": library}
         for python in ("cp312", "cp313")
     }
 
@@ -237,7 +237,6 @@ def test_prebuilt_wheel_without_its_kernels(
 def test_kernels_that_do_not_fit(
     manifest: Callable[..., Manifest],
     kernels: dict[str, dict[str, bytes]],
-    make_elf: MakeElf,
     tmp_path: Path,
     python: str,
     name: str,
@@ -246,7 +245,7 @@ def test_kernels_that_do_not_fit(
 ) -> None:
     """Each Python of the release has the same modules, by what they export, and libraries of the same bytes."""
     if name:
-        kernels[python][name] = make_elf(**options)
+        kernels[python][name] = build_elf(**options)
     table = manifest(kernels=kernels)
     if not name:
         del table["kernels"][python]

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pjrtwheel.backend import Backend, parse_backend
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.wheel.members import Member, RecordEntry, encode_digest, format_record, parse_record
 from pjrtwheel.wheel.metadata import add_extras, platform_marker, wheel_metadata
 from pjrtwheel.wheel.names import WheelName, parse_name
 from pjrtwheel.wheel.plan import PluginSpec, parse_manifest
 from pjrtwheel.wheel.sbom import format_sbom
+from release_under_test import BACKENDS
 
 NAME = WheelName("jaxlib-cpu", "1.2.3", "", "cp312-abi3-manylinux_2_27_x86_64")
 PROVENANCE: dict[str, Any] = {
@@ -29,13 +29,6 @@ PROVENANCE: dict[str, Any] = {
     "xla_commit": None,
     "licenses": [],
 }
-
-
-@pytest.fixture
-def backend(root: Path) -> Backend:
-    """Return the CPU backend."""
-    path = root / "plugins" / "cpu" / "backend.toml"
-    return parse_backend(path.read_text("utf-8"), path)
 
 
 @pytest.mark.parametrize(
@@ -73,10 +66,10 @@ def test_malformed_record(text: str) -> None:
         parse_record(text)
 
 
-def test_extras_are_added(backend: Backend) -> None:
+def test_extras_are_added() -> None:
     """Upstream's METADATA gains one extra for each backend, and changes nowhere else."""
     upstream = "Name: jaxlib\nRequires-Dist: scipy>=1.14\nDynamic: license\n\nRequires-Dist: in the text\n"
-    assert add_extras(upstream, [backend], "1.2.3") == (
+    assert add_extras(upstream, [BACKENDS["cpu"]], "1.2.3") == (
         "Name: jaxlib\nRequires-Dist: scipy>=1.14\nProvides-Extra: cpu\n"
         'Requires-Dist: jaxlib-cpu==1.2.3; sys_platform == "linux" and extra == "cpu"\n'
         "Dynamic: license\n\nRequires-Dist: in the text\n"

@@ -12,15 +12,13 @@ from typing import Any
 
 import pytest
 
-from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.workflows import Jobs, ReleaseJob, Selection, WheelJob, list_jobs, read_machines
+from release_under_test import BACKENDS, ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
-BACKENDS = load_backends(ROOT)
 X86, ARM, MAC = "linux_x86_64", "linux_aarch64", "macos_arm64"
 CPU = BACKENDS["cpu"]
 ABACUS = dataclasses.replace(CPU, name="abacus", pjrt_name="abacus")

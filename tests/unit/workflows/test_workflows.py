@@ -18,14 +18,13 @@ from gh_program import SETTINGS, make_stand_in
 from git_repository import git
 from pjrtwheel import tables
 from pjrtwheel.backend import load_backends
-from pjrtwheel.cli.attest import BUILT_FROM
 from pjrtwheel.docs.generated import render_generated
 from pjrtwheel.platforms import REFERENCE
 from pjrtwheel.products.facts import facts_path
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.workflows import list_jobs
+from release_under_test import ROOT
 
-ROOT = Path(__file__).resolve().parents[3]
 WORKFLOWS: dict[str, dict[str, Any]] = {
     path.stem: YAML(typ="safe").load(path) for path in sorted((ROOT / ".github/workflows").glob("*.yml"))
 }
@@ -157,14 +156,13 @@ def test_only_a_commit_of_main_is_built_again(tmp_path: Path) -> None:
         git(tmp_path, "commit", "--allow-empty", f"--message={branch}")
     git(tmp_path, "update-ref", "refs/remotes/origin/main", "main")
     said = {
-        name: f"echo 'v1: 2 wheels'; echo '{BUILT_FROM}{git(tmp_path, 'rev-parse', name)}'\n"
-        for name in ("main", "other")
+        name: f'echo \'{{"commit": "{git(tmp_path, "rev-parse", name)}"}}\'; exit 14\n' for name in ("main", "other")
     }
     statuses, step = {}, find_step("reproduce.reproduce", "verify_release")
-    for name, script in {**said, "nothing": "", "a failure": f"{said['main']}exit 12\n"}.items():
+    for name, script in {**said, "nothing": "", "a failure": said["main"].replace("14", "12")}.items():
         write_program(tmp_path / "noxw", script)
         statuses[name] = run_script(step, tmp_path, TAG="v1", SHELLOPTS="pipefail").returncode
-    assert statuses == {"main": 0, "other": 1, "nothing": 1, "a failure": 12}
+    assert statuses == {"main": 0, "other": 1, "nothing": 1, "a failure": 1}
 
 
 @pytest.mark.parametrize(

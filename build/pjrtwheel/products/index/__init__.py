@@ -10,7 +10,6 @@ Its pages for installers are HTML (PEP 503, 592, 658, 714, 740) and JSON (PEP 69
 in `release_pages/`.
 """
 
-import ctypes
 import hashlib
 import json
 import os
@@ -33,8 +32,6 @@ HTML_PAGE = "index.html"
 JSON_PAGE = "index.v1+json"  # what a server sends as application/vnd.pypi.simple.v1+json
 _GENERATOR = '<meta name="generator" content="pjrtwheel index">'
 _API = "1.3"  # the first with `provenance` (PEP 740)
-_EXCHANGE = 2  # RENAME_EXCHANGE of renameat2(2)
-_HERE = -100  # AT_FDCWD
 
 
 def write_index(
@@ -81,7 +78,9 @@ def _replacing(output: Path) -> Iterator[Path]:
     check_place(output)
     with files.staging_folder(output.parent) as staging:
         yield staging / "index"
-        _replace_folder(staging / "index", output)
+        if output.exists():  # for the time of one call there is none
+            output.rename(staging / "old")
+        (staging / "index").rename(output)
 
 
 def check_place(output: Path) -> None:
@@ -154,27 +153,3 @@ def _write(projects: tuple[Project, ...], others: tuple[Project, ...], folder: P
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-
-
-def _replace_folder(finished: Path, place: Path) -> None:
-    """Give a folder its place; what was there before lies at the finished one's old path, for the caller to remove.
-
-    Readers see the old folder or the new one. Where the file system cannot exchange (some network ones), the place is
-    empty for a moment.
-    """
-    if not place.exists():
-        finished.rename(place)
-    elif not _exchange(finished, place):
-        aside = finished.with_name(f"{finished.name}.old")
-        place.rename(aside)
-        finished.rename(place)
-
-
-def _exchange(first: Path, second: Path) -> bool:
-    """Exchange two paths; return whether this system can."""
-    try:
-        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
-    except AttributeError:  # glibc before 2.28
-        return False
-    status: int = renameat2(_HERE, os.fsencode(first), _HERE, os.fsencode(second), _EXCHANGE)
-    return status == 0

@@ -75,7 +75,7 @@ def read_closure(projects: Sequence[Project], *, copies: Path | None = None) -> 
         return of_platform and (not pythons or name.tag.startswith("py") or any(map(name.fits, pythons)))
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        pages = pool.map(partial(list_wheels, settings=settings, sizes=False), sorted({name for name, _ in resolved}))
+        pages = pool.map(partial(list_wheels, settings=settings), sorted({name for name, _ in resolved}))
         files = [_to_indexed(file, copies) for page in pages for file in page if is_offered(file)]
     return list_projects(files, "the package index")
 
@@ -108,9 +108,29 @@ def _pythons(files: Iterable[IndexedFile]) -> set[str]:
 
 def _resolve(requirements: Sequence[str], pythons: set[str], settings: IndexSettings) -> Iterator[tuple[str, str]]:
     """Yield names and versions of what fits together on any platform and Python, but for names of ours."""
-    command = [str(find_uv()), *_COMPILE, *_PLAIN, *(f"--find-links={folder}" for folder in settings.folders)]
-    if pythons:
-        command.append("--python-version={}.{}".format(*min(map(python_version, pythons))))
+    for line in compile_requirements(requirements, pythons, settings).splitlines():
+        name, _, version = line.partition(" ")[0].partition("==")
+        if not _is_ours(name):
+            yield name, version
+
+
+def compile_requirements(
+    requirements: Sequence[str], pythons: Iterable[str], settings: IndexSettings, *options: str
+) -> str:
+    """Return what uv writes of what fits together on any platform and Python.
+
+    Args:
+        requirements: What is needed.
+        pythons: ABI tags of the Pythons that it is for; if there are none, the one that uv finds, and newer ones.
+        settings: The indexes and folders to take it from.
+        options: More of `uv pip compile`.
+
+    Raises:
+        FetchError: The indexes do not have it, or cannot be reached.
+    """
+    command = [str(find_uv()), *_COMPILE, *_PLAIN, *(f"--find-links={folder}" for folder in settings.folders), *options]
+    if versions := sorted(map(python_version, pythons)):
+        command.append("--python-version={}.{}".format(*versions[0]))
     if not settings.urls:
         command.append("--no-index")
     # Not in the command, which every user of this machine can read: addresses may have passwords.
@@ -124,10 +144,7 @@ def _resolve(requirements: Sequence[str], pythons: set[str], settings: IndexSett
             cause=last_lines(done.stderr.partition("hint:")[0], 2),
             remedy="see which index pip is configured for: python3 -m pip config list",
         )
-    for line in done.stdout.splitlines():
-        name, _, version = line.partition(" ")[0].partition("==")
-        if not _is_ours(name):
-            yield name, version
+    return done.stdout
 
 
 def _to_indexed(file: IndexFile, copies: Path | None) -> IndexedFile:

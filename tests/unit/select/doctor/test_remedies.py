@@ -12,7 +12,8 @@ from jaxlib_select.doctor import examine
 from jaxlib_select.doctor.choice import decide
 from jaxlib_select.facts import OURS
 from jaxlib_select.machine.file import from_json
-from site_packages import BACKENDS, Site
+from release_under_test import BACKENDS
+from site_packages import Site
 
 ROWS: list[dict[str, Any]] = json.loads(
     (Path(__file__).resolve().parents[3] / "data/machines/table.json").read_text("utf-8")

@@ -20,10 +20,9 @@ import markupsafe
 
 from pjrtwheel.abis import name_python
 from pjrtwheel.backend import OWN_ROOT, load_backends
-from pjrtwheel.docs.measures import DATA, Pair, pair_up, read_measures
+from pjrtwheel.docs.generated import DATA, Pair, pair_up, read_measures
 from pjrtwheel.products.index.projects import Project
-from pjrtwheel.products.index.release_pages import proof_map
-from pjrtwheel.products.index.release_pages.releases import ListedRelease, Wheel, list_releases
+from pjrtwheel.products.index.release_pages.releases import ListedRelease, Wheel, list_releases, make_maps
 
 MAIN_PAGE = "about.html"
 FOLDER = "about_files"  # never the name of a project: those have no underscore (PEP 503)
@@ -87,7 +86,7 @@ def _install_pages(templates: jinja2.Environment, releases: tuple[ListedRelease,
 def _pages_of(templates: jinja2.Environment, release: ListedRelease) -> Iterator[tuple[str, str]]:
     """Yield the other pages of one release, and those of its wheels, by file name."""
     views: dict[str, dict[str, Any]] = {
-        "proofs": {"maps": proof_map.make_maps(release)},
+        "proofs": {"maps": make_maps(release)},
         "sizes": {"comparisons": compare_sizes(OWN_ROOT), "own": _largest_wheels(release)},
         "wheels": {},
     }

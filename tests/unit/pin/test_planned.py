@@ -9,25 +9,15 @@ import pytest
 
 from pjrtwheel.backend import Backend, Kernels, Prebuilt, Tool, find_backend
 from pjrtwheel.errors import PinError, UsageError
+from pjrtwheel.pin.choose import Inputs, WantedFiles, plan_inputs
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.model import Override
-from pjrtwheel.release.planned import Inputs, WantedFiles, plan_inputs
-from pjrtwheel.tables import read_toml
 
-INPUTS = read_toml(
-    Inputs,
-    """
-[[input]]
-key = "bindings.{python}.{platform}"
-project = "jaxlib"
-version = "{release}"
-
-[[input]]
-key = "header.pjrt_c_api"
-project = "pjrt-header"
-version = "7"
-platforms = ["linux_x86_64"]
-""",
+INPUTS = Inputs(
+    (
+        WantedFiles("bindings.{python}.{platform}", "jaxlib", "{release}"),
+        WantedFiles("header.pjrt_c_api", "pjrt-header", "7", ("linux_x86_64",)),
+    )
 )
 
 
