@@ -66,7 +66,7 @@ class Installer:
         """Return the command that installs requirements, with further options."""
         if self.project is not None:
             return (self.program[0], "add", "--project", str(self.project), *self.sources, *options, *requirements)
-        return (*self.program, "install", *self._target(), *self.sources, *options, *requirements)
+        return (*self.program, "install", *self.target(), *self.sources, *options, *requirements)
 
     def exchange(self, requirements: Sequence[str], names: Collection[str]) -> tuple[tuple[str, ...], ...]:
         """Return the commands that install requirements, some of them though they seem to be installed.
@@ -92,10 +92,12 @@ class Installer:
         """Return the command that removes distributions."""
         if self.project is not None:
             return (self.program[0], "remove", "--project", str(self.project), *names)
-        return (*self.program, "uninstall", *self._target(), *(("-y",) if self.kind == "pip" else ()), *names)
+        return (*self.program, "uninstall", *self.target(), *(("-y",) if self.kind == "pip" else ()), *names)
 
-    def _target(self) -> tuple[str, ...]:
-        return ("--python", str(self.python)) if self.kind == "uv" else ()
+    def target(self) -> tuple[str, ...]:
+        """Return the options of uv that name the environment, and no other index than the given one."""
+        closed = ["--no-config"] if _INDEX in self.sources else []  # a project's configuration may add indexes
+        return ("--python", str(self.python), *closed) if self.kind == "uv" else ()
 
 
 def find_installer(
@@ -195,14 +197,13 @@ def run_installer(command: Sequence[str], *, quiet: bool = False) -> None:
 
 def explain_failure(command: Sequence[str], status: int, lines: Sequence[str]) -> InstallError:
     """Return why an installer failed, as far as the lines that it printed say."""
-    printed = [re.sub(r"\s+", " ", line).strip(_DECORATION) for line in lines]
+    printed = [text for line in lines if (text := re.sub(r"\s+", " ", line).strip(_DECORATION))]
     # What uv and pip say when a hash differs, no index answers, or it lacks what is wanted.
     for known in json.loads(Path(__file__).with_name("installer_failures.json").read_text("utf-8")):
         line = next((line for line in printed if re.search(known["pattern"], line, re.IGNORECASE)), None)
         if line is not None:
             return InstallError(known["what"], cause=shorten(line, 300), remedy=known["remedy"])
-    full = [line for line in printed if line]
-    reason = next((line for line in full if _ERROR.match(line)), full[-1] if full else "it printed nothing")
+    reason = next((line for line in printed if _ERROR.match(line)), printed[-1] if printed else "it printed nothing")
     return InstallError(f"the installer failed with status {status}: {show(command)}", cause=shorten(reason, 300))
 
 

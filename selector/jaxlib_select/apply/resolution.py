@@ -49,7 +49,7 @@ def _resolve(requirements: Sequence[str], installer: Installer, *options: str, q
             return read_report(json.loads(answer.read_text("utf-8")))
         asked.write_text("".join(f"{requirement}\n" for requirement in requirements), "utf-8")
         output = ["--format", "pylock.toml", "--output-file", str(answer), "--no-header", "--quiet"]
-        target = ["--python", str(installer.python), *installer.sources, *options]
+        target = [*installer.target(), *installer.sources, *options]
         run_installer([*installer.program, "compile", str(asked), *output, *target], quiet=quiet)
         return list(tomllib.loads(answer.read_text("utf-8")).get("packages", []))
 

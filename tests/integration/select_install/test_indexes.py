@@ -15,7 +15,7 @@ from jaxlib_select.apply.installer import Installer, make_plan, pip_installer, r
 from jaxlib_select.apply.resolution import resolve_group
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.installed.environment import other_environment
-from package_index import serve_folder
+from package_index import NotingHandler, serve_folder
 from pjrtwheel.environment.venv import find_uv
 from select_bench import RELEASE, VERSION, WANTED, Bench, backends, installed, write_wheel
 from select_commands import lacking
@@ -57,7 +57,9 @@ def test_ours_is_taken_from_an_index_or_a_folder(bench: Bench, installer: str, m
     python = bench.python("new", pip=True)
     online = replace(bench, more={"UV_OFFLINE": "0"})
     target = ("--python", python, "--installer", installer, "--machine", bench.machine("cpu"))
-    with serve_folder(write_indexes(bench)) as address:
+    NotingHandler.asked.clear()
+    with serve_folder(write_indexes(bench), NotingHandler) as address:
+        (bench.folder / "uv.toml").write_text(f'extra-index-url = ["{address}public"]\n')  # as a project may have it
         more = ("--find-links", bench.wheels) if main == "public" else ()
         where = ("--index", f"{address}{main}", *more)
         online.select("lock", "jax", "--groups", "cpu", *target, *where)
@@ -65,6 +67,8 @@ def test_ours_is_taken_from_an_index_or_a_folder(bench: Bench, installer: str, m
         said = online.select("install", "jax", *target, *where)
         again = bench.python("again", pip=True)
         online.select("apply", *target, "--python", again)  # the lock knows the indexes
+    (bench.folder / "uv.toml").unlink()
+    assert {path.split("/")[1] for path in NotingHandler.asked} == {main}
     (jaxlib,) = (package for package in packages if package["name"] == "jaxlib")
     assert ["%2B" in wheel["url"] or "+" in wheel["url"] for wheel in jaxlib["wheels"]] == [True]
     assert (backends(python), backends(again)) == (WANTED["cpu"], WANTED["cpu"])
