@@ -74,7 +74,7 @@ def _list_limits(release: Release, backend: Backend, platforms: Sequence[str]) -
             for python in set(release.pythons(platform)) - set(release.kernels(backend.name, platform))
         }
         if without:
-            yield f"no kernels for {_name_pythons(without)}"
+            yield f"not for {_name_pythons(without)}, which lack kernels"
 
 
 def _name_pythons(tags: Iterable[str]) -> str:

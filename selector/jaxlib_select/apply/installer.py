@@ -246,7 +246,7 @@ def explain_failure(command: Sequence[str], status: int, lines: Sequence[str]) -
 
 _JAX = {"jax", "jaxlib"}
 # Distributions by which JAX itself publishes an accelerator: the plugin, and its kernels.
-_UPSTREAM = re.compile(r"jax-[a-z]+\d*-(pjrt|plugin)")
+_APART = re.compile(r"jax-[a-z]+\d*-(pjrt|plugin)|jaxlib-.+-kernels")  # upstream's packages, and kernels of ours
 
 
 def make_plan(
@@ -303,8 +303,8 @@ def other_backends(
     found = {plugin.distribution for plugin in listed if plugin.platform in families}
     cpu = [plugin for plugin in listed if plugin.ours and plugin.platform == CPU]
     found |= {plugin.distribution for plugin in cpu if plugin.version.partition("+")[0] != release and release}
-    found |= {name for name in environment.distributions if _UPSTREAM.fullmatch(name)}
-    return tuple(sorted(found - set(wanted)))
+    found |= {name for name in environment.distributions if _APART.fullmatch(name)}
+    return tuple(sorted(found - {*wanted, *(f"{name}-kernels" for name in wanted)}))
 
 
 def is_ours(package: str) -> bool:

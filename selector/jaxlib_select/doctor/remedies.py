@@ -137,7 +137,8 @@ class Examination:
         if not plugins:
             return self._complete()
         release = self.release()
-        names = ("jax", "jaxlib", *(plugin.distribution for plugin in plugins))
+        own = (name for plugin in plugins for name in belongings(plugin.distribution, self.environment))
+        names = ("jax", "jaxlib", *own)
         wanted_versions = {name: self.version_for(name, release) for name in names}
         fits = {name: self.environment.version_of(name) == version for name, version in wanted_versions.items()}
         # What has the right version already is of another build, and stays unless it is installed again.
@@ -205,10 +206,10 @@ class Examination:
 
 
 def belongings(distribution: str, environment: Environment) -> tuple[str, ...]:
-    """Return a plugin's distribution and the one of its kernels, which upstream has apart."""
+    """Return a plugin's distribution and the one of its kernels, if that is installed."""
     stem, separator, _ = distribution.rpartition("-pjrt")
-    kernels = f"{stem}-plugin"
-    return (distribution, kernels) if separator and kernels in environment.distributions else (distribution,)
+    kernels = f"{stem}-plugin" if separator else f"{distribution}-kernels"
+    return (distribution, kernels) if kernels in environment.distributions else (distribution,)
 
 
 def show_decision(installer: Installer, decision: Decision, variables: Mapping[str, str]) -> Remedy:

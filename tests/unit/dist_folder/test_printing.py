@@ -16,7 +16,7 @@ from terminal_output import text_of
 
 PASSED = ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, "")
 SKIPPED = ProgramResult("pmap", Outcome.NOT_RUN, Level.DEVICE, 1.0, "one device")
-TAGS = "cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64"
+TAGS = "cp312.cp314.cp315-abi3.cp314t.cp315t-manylinux_2_27_x86_64"
 
 
 def make_entry(filename: str, distribution: str, *pythons: PythonProof, **changes: Any) -> Entry:
