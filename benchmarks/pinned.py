@@ -5,7 +5,7 @@
 import json
 import os
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -63,29 +63,33 @@ def read_inputs(backend_name: str, platform: str, directory: Path) -> Inputs:
     )
 
 
-def write_plugin_manifest(inputs: Inputs, directory: Path, *, kernels: bool) -> Path:
-    """Write the manifest of the plugin wheel: the whole, or with nothing but the library."""
-    package = inputs.backend.package
+def write_manifests(inputs: Inputs, directory: Path) -> list[Path]:
+    """Write the manifest of a plugin wheel with nothing but the library, and that of its kernels for one Python."""
+    package, readme = inputs.backend.package, directory / "README.md"
     directory.mkdir(parents=True)
     (directory / "__init__.py").write_text("")
-    (directory / "README.md").write_text("# Measured\n")
-    (directory / "provenance.json").write_text("{}")
+    readme.write_text("# Measured\n")
+    files = {f"{package}/__init__.py": directory / "__init__.py", f"{package}/{inputs.backend.library}": inputs.library}
+    found = [_write_backend_manifest(inputs, directory / "plugin.json", files, kind="plugin", readme=str(readme))]
+    for python, paths in list(inputs.kernels.items())[:1]:
+        named = {path.name: path for path in paths}
+        found.append(_write_backend_manifest(inputs, directory / "kernels.json", named, kind="kernels", python=python))
+    return found
+
+
+def _write_backend_manifest(inputs: Inputs, path: Path, files: Mapping[str, Path], **facts: str) -> Path:
+    provenance = path.with_name("provenance.json")
+    provenance.write_text("{}")
     return _write_manifest(
         inputs,
-        directory / "plugin.json",
-        kind="plugin",
+        path,
         backend=str(inputs.backend.path),
-        # A wheel from the index is whole or an error; a library of the user's own may come without kernels.
-        provider="prebuilt" if kernels else "file",
-        readme=str(directory / "README.md"),
-        provenance=str(directory / "provenance.json"),
-        files={
-            f"{package}/__init__.py": str(directory / "__init__.py"),
-            f"{package}/{inputs.backend.library}": str(inputs.library),
-        },
+        provider="prebuilt",
+        provenance=str(provenance),
+        files={member: str(file) for member, file in files.items()},
         licenses={"LICENSE": str(ROOT / "LICENSE")},
-        kernels={python: list(map(str, paths)) for python, paths in inputs.kernels.items()} if kernels else {},
-        tools={name: str(path) for name, path in inputs.tools.items()},
+        tools={name: str(tool) for name, tool in inputs.tools.items()},
+        **facts,
     )
 
 

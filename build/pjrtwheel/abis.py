@@ -11,8 +11,8 @@ import re
 VERSIONED = re.compile(r"(?P<stem>[^.]+)\.cpython-(?P<python>\d+t?)-(?P<architecture>\w+)-linux-gnu\.so")
 # The stable ABI of Pythons with the GIL (PEP 384).
 STABLE_ABI = "abi3"
-# What the extension is compiled for in addition: oldest Python → ABI tag. Free-threaded Pythons have a stable ABI from
-# 3.15 on (abi3t, PEP 803); before that, each needs a module of its own.
+# What the extension is compiled for in addition: free-threaded Python, without its t → ABI of the module. From 3.15 on
+# they have a stable ABI (abi3t, PEP 803); before that, each needs a module of its own.
 FREE_THREADED = {"cp314": "cp314t", "cp315": "abi3t"}
 
 
@@ -57,15 +57,13 @@ def extension_suffix(abi: str, architecture: str) -> str:
 def plugin_tag(python_tag: str, platform_tag: str) -> str:
     """Return the compressed tag set of a wheel with the extension; `python_tag` is the oldest Python with the GIL.
 
-    A set means every combination of its parts, also those that nobody means. No Python has one like `cp312-cp314t`.
-    One like `cp312-abi3t` lets installers take the wheel for free-threaded Pythons before 3.14: for those there is no
-    `jaxlib`, which the wheel requires, and the loader refuses them.
+    A set means every combination of its parts, so each free-threaded Python is named: `abi3t` next to `cp312` would
+    also be `cp312-abi3t`, which 3.13t takes and cannot load. No Python has one like `cp312-cp314t`.
 
     >>> plugin_tag("cp312", "manylinux_2_27_x86_64")
-    'cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64'
+    'cp312.cp314.cp315-abi3.cp314t.cp315t-manylinux_2_27_x86_64'
     """
     oldest = python_version(python_tag)
-    others = {python: abi for python, abi in FREE_THREADED.items() if python_version(python) >= oldest}
-    return "-".join(
-        (".".join(sorted({python_tag, *others})), ".".join(sorted({STABLE_ABI, *others.values()})), platform_tag)
-    )
+    others = [python for python in FREE_THREADED if python_version(python) >= oldest]
+    abis = (STABLE_ABI, *(f"{python}t" for python in others))
+    return "-".join((".".join(sorted({python_tag, *others})), ".".join(abis), platform_tag))

@@ -13,6 +13,8 @@ from pjrtwheel.tables import TableError, read_toml
 
 OWN_ROOT = Path(__file__).resolve().parents[2]  # the repository that this tooling is in, where no other one is given
 
+KERNELS_SUFFIX = "-kernels"  # of the project with the kernels of another one; loaders expect it
+
 
 @dataclass(frozen=True, slots=True)
 class Prebuilt:
@@ -163,6 +165,21 @@ class Backend:
     def is_cpu(self) -> bool:
         """Whether it is JAX's platform for the machine itself, which is always here."""
         return self.pjrt_name == "cpu"
+
+    @property
+    def kernels_distribution(self) -> str:
+        """Project name of the wheels with its kernels, one for each Python; empty without kernels."""
+        return f"{self.distribution}{KERNELS_SUFFIX}" if self.kernels else ""
+
+    @property
+    def kernels_package(self) -> str:
+        """Our own package in those wheels, for what goes with the kernels, such as the lock."""
+        return f"{self.package}_kernels"
+
+    @property
+    def distributions(self) -> tuple[str, ...]:
+        """Project names of all its wheels."""
+        return tuple(filter(None, (self.distribution, self.kernels_distribution)))
 
     @property
     def library_member(self) -> str:

@@ -104,7 +104,7 @@ def build(
         built = _build_and_check(request, backends, dist, cache, progress)
         proofs = []
         for backend in request.backends or (None,):
-            of_backend = {BINDINGS, backend.distribution if backend else None}
+            of_backend = {BINDINGS, *(backend.distributions if backend else ())}
             found = prove(
                 [wheel for wheel in (*built, *bindings) if wheel.report.name.distribution in of_backend],
                 root=request.root,
@@ -159,11 +159,11 @@ def _check_request(request: BuildRequest, progress: Progress) -> None:
 
 
 def promised_wheels(request: BuildRequest) -> tuple[str, ...]:
-    """Return the file names of the wheels that a build has to give: one of `jaxlib` for each Python, and the plugin."""
+    """Return the file names of the wheels that a build has to give: `jaxlib` for each Python, plugins with kernels."""
     release, platform = request.release, request.platform.name
     names = list(promised_bindings(release, platform)) if request.with_bindings else []
     version = request.lock.version if request.lock else release.set_version
-    names += [promised_plugin(backend, platform, version) for backend in request.backends]
+    names += [name for one in request.backends for name in promised_plugin(one, release, platform, version)]
     return tuple(name.filename for name in names)
 
 

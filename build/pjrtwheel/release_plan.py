@@ -12,6 +12,7 @@ from pjrtwheel.files import display_path
 from pjrtwheel.platforms import PLATFORMS, Platform
 from pjrtwheel.record.entries import read_entries
 from pjrtwheel.release.model import Release
+from pjrtwheel.sets import BINDINGS
 from pjrtwheel.sets.wheel_sets import promised_set
 
 # The steps after the builds.
@@ -36,7 +37,7 @@ class PlannedBuild:
 
     def __str__(self) -> str:
         """The line of the plan."""
-        bindings = len(self.wheels) - len(self.backends)
+        bindings = sum(name.startswith(f"{BINDINGS}-") for name in self.wheels)
         parts = ", ".join((*self.backends, f"jaxlib for {count(bindings, 'Python')}"))
         return f"{self.platform:<16}{parts}: {count(len(self.wheels), 'wheel')}, {self.there} of them there"
 

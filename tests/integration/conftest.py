@@ -75,7 +75,7 @@ def build_wheels(root: Path, backend: str, dist: Path, *options: str) -> Path:
 
 def take_wheels(folder: Path, backend: Backend, version: str, target: Path) -> Path:
     """Make a folder of links to the wheels of one backend and the bindings, with a record of those alone."""
-    wanted = {"jaxlib", backend.distribution}
+    wanted = {"jaxlib", *backend.distributions}
     chosen = {
         name: entry
         for name, entry in read_folder(folder).items()
@@ -142,7 +142,7 @@ def remove_folders(
     base, failed = tmp_path_factory.getbasetemp(), request.session.testsfailed
     kept = {session_folder, shared_folder, *base.iterdir()}
     yield
-    ours = [backend.distribution for backend in load_backends(request.config.rootpath).values()]
+    ours = [name for backend in load_backends(request.config.rootpath).values() for name in backend.distributions]
     subprocess.run([find_uv(), "cache", "clean", "--quiet", "jaxlib", *ours], check=False)  # never installed from again
     if request.session.testsfailed == failed:
         for folder in set(base.iterdir()) - kept:

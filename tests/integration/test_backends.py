@@ -9,9 +9,11 @@ import json
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from pjrtwheel.abis import extension_suffix
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.bazel.invoke import BuildRequest, build
 from pjrtwheel.platforms import PLATFORMS
@@ -37,37 +39,43 @@ def wheel(backend: Backend, backend_wheels: Callable[[str], Path]) -> Path:
 
 
 def test_provenance_names_every_pinned_file(backend: Backend, wheel: Path, release: Release) -> None:
-    """The wheel says of its library and of the kernels of each Python which file of the index they are from."""
-    with zipfile.ZipFile(wheel) as archive:
-        provenance = json.loads(archive.read(f"{backend.package}/provenance.json"))
-        names = archive.namelist()
-    pins = {
-        python: release.pin(f"kernels.{backend.name}.{python}.{PLATFORM}").sha256
-        for python in release.kernels(backend.name, PLATFORM)
-    }
+    """Each wheel says which file of the index its library, or its kernels for one Python, are from."""
+    provenance = read_provenance(wheel, backend.package)
     assert provenance["sha256"] == release.pin(f"plugin.{backend.name}.{PLATFORM}").sha256
-    assert {entry["python"]: entry["sha256"] for entry in provenance["kernels"]} == pins
-    # As nothing of Python's may collide with upstream's package of the same name.
-    if backend.kernels:
-        ours = [name for name in names if name.startswith(f"{backend.kernels.package}/")]
-        assert (bool(ours), [name for name in ours if name.endswith(".py")]) == (True, [])
+    found = {}
+    for kernels in wheel.parent.glob(f"{backend.kernels_package}-*.whl"):
+        origin = read_provenance(kernels, backend.kernels_package)
+        found[f"kernels.{backend.name}.{origin['python']}.{PLATFORM}"] = origin["sha256"]
+        with zipfile.ZipFile(kernels) as archive:
+            ours = [name for name in archive.namelist() if name.startswith("jax_")]
+        # As no file may collide with one of upstream's package of the same name.
+        suffix = extension_suffix(origin["python"], "x86_64")
+        assert ours == [name for name in ours if name.endswith(suffix)] != []
+    assert found == {key: pin.sha256 for key, pin in release.pins.items() if key in found}
+    assert len(found) == (len(release.kernels(backend.name, PLATFORM)) if backend.kernels else 0)
+
+
+def read_provenance(wheel: Path, package: str) -> dict[str, Any]:
+    """Return what a wheel says of its origin."""
+    with zipfile.ZipFile(wheel) as archive:
+        found: dict[str, Any] = json.loads(archive.read(f"{package}/provenance.json"))
+    return found
 
 
 def test_library_of_ones_own_takes_the_pinned_kernels(
     root: Path, backend_wheels: Callable[[str], Path], compile_library: Callable[..., Path], release: Release
 ) -> None:
-    """`--xla PATH` replaces the library alone."""
-    (pinned,) = backend_wheels("cuda12").glob("jaxlib_cuda_12-*.whl")
+    """`--xla PATH` replaces the library alone: of the kernels, only the lock differs."""
+    pinned = sorted(backend_wheels("cuda12").glob("jaxlib_cuda_12_kernels-*.whl"))
     library = compile_library("own.so", root / STUB)
     cuda12 = find_backend(root, "cuda12")
     request = BuildRequest(root, release, (cuda12,), PLATFORMS[PLATFORM], "file", library, with_bindings=False)
-    (built,) = build(request).wheels
-    with zipfile.ZipFile(pinned) as theirs, zipfile.ZipFile(built.path) as ours:
-        kernels = [
-            {i.filename: i.CRC for i in wheel.infolist() if i.filename[:4] == "jax_"} for wheel in (theirs, ours)
-        ]
-        provenance = json.loads(ours.read("jaxlib_cuda_12/provenance.json"))
-    assert kernels[0]
-    assert kernels[0] == kernels[1]
-    assert provenance["provider"].startswith("file-")
-    assert [entry["python"] for entry in provenance["kernels"]] == list(release.kernels("cuda12", PLATFORM))
+    plugin, *kernels = (wheel.path for wheel in build(request).wheels)
+    assert [wheel.name for wheel in kernels] == [wheel.name for wheel in pinned]
+    for wheels in zip(pinned, kernels, strict=True):
+        theirs, ours = (
+            {i.filename: i.CRC for i in zipfile.ZipFile(wheel).infolist() if ".dist-info/" not in i.filename}
+            for wheel in wheels
+        )
+        assert {name for name, _ in theirs.items() ^ ours.items()} == {"jaxlib_cuda_12_kernels/release_lock.json"}
+    assert read_provenance(plugin, "jaxlib_cuda_12")["provider"].startswith("file-")

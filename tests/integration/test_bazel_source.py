@@ -81,9 +81,8 @@ def source_request(checkout: Path, platform: str, backend: str = "cpu") -> Build
 
 
 def open_wheel(result: BuildResult) -> zipfile.ZipFile:
-    """Return the only wheel of a build."""
-    (wheel,) = result.wheels
-    return zipfile.ZipFile(wheel.path)
+    """Return the only wheel of a build, or that of the plugin, which comes before its kernels."""
+    return zipfile.ZipFile(result.wheels[0].path)
 
 
 def newest_glibc(library: ELFFile) -> tuple[int, ...]:
@@ -118,7 +117,7 @@ def test_origin_is_told(build_source: Build) -> None:
     wheel = open_wheel(build_source("linux_x86_64"))
     unknown = dict.fromkeys(("project", "version", "filename", "sha256", "member", "xla_commit"))
     assert json.loads(wheel.read("jaxlib_cpu/provenance.json")) == {
-        **unknown, "provider": "source", "xla_verified": False, "licenses": ["LICENSE"], "kernels": [],
+        **unknown, "provider": "source", "xla_verified": False, "licenses": ["LICENSE"],
     }  # fmt: skip
     assert json.loads(wheel.read("jaxlib_cpu/release_lock.json"))["provider"] == "source"
 
@@ -149,9 +148,12 @@ def test_only_what_changed_is_built_again(build_source: Build, checkout: Path) -
 
 
 def test_a_backend_brings_its_configurations(build_source: Build) -> None:
-    """Bazel takes the flags of the backend's own directory and of the one it shares, and the wheel has the kernels."""
-    wheel = open_wheel(build_source("linux_x86_64", "cuda12"))
+    """Bazel takes the flags of the backend's own directory and of the one it shares, and kernels come along."""
+    result = build_source("linux_x86_64", "cuda12")
+    wheel, kernels = open_wheel(result), result.wheels[1]
     assert json.loads(wheel.read("jaxlib_cuda_12/provenance.json"))["provider"] == "source"
     members = wheel.namelist()
     assert "jaxlib_cuda_12/xla_cuda_plugin.so" in members
-    assert "jax_cuda12_plugin/_solver.cpython-312-x86_64-linux-gnu.so" in members
+    assert "jax_cuda12_plugin/_solver.cpython-312-x86_64-linux-gnu.so" in zipfile.ZipFile(kernels.path).namelist()
+    lock = zipfile.ZipFile(kernels.path).read("jaxlib_cuda_12_kernels/release_lock.json")
+    assert lock == wheel.read("jaxlib_cuda_12/release_lock.json")

@@ -21,14 +21,14 @@ from pjrtwheel.environment.venv import create_venv, find_uv
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.index import write_index
 from pjrtwheel.products.index.closure import read_closure
-from pjrtwheel.sets import AUTO, BINDINGS, SELECTOR
+from pjrtwheel.sets import BINDINGS, our_names
 from release_folders import write_pure_release
 from release_under_test import ROOT
 from small_wheels import build_wheel, describe_wheel
 
 pytestmark = pytest.mark.integration
 
-OURS = {BINDINGS, AUTO, SELECTOR, *(backend.distribution for backend in load_backends(ROOT).values())}
+OURS = {BINDINGS, *our_names(load_backends(ROOT).values())}
 PAGES = (*(ROOT / name for name in ("README.md", "selector/README.md")), *ROOT.glob("plugins/*/README.md"))
 INSTALLS = re.compile(r"(python -m )?pip (install|download) |uv (pip install|add) |jaxlib-select (install|lock) ")
 INDEX = re.compile(r"https://wheels\.example\.org/[\w/+]+|http://localhost:8000/|INDEX_\w+")

@@ -35,10 +35,23 @@ class Library:
     search_path: tuple[str, ...]
 
 
-@pytest.fixture(scope="module", params=["oneapi", "rocm7", "tpu"])
-def backend(request: pytest.FixtureRequest, root: Path) -> Backend:
-    """Return one accelerator after the other."""
-    return find_backend(root, request.param)
+@pytest.fixture(scope="module", params=["oneapi", "oneapi cp312", "rocm7", "rocm7 cp312", "tpu"])
+def case(request: pytest.FixtureRequest) -> tuple[str, str]:
+    """Return one accelerator after the other, and the Python of its kernels; none for its plugin."""
+    backend, _, python = request.param.partition(" ")
+    return backend, python
+
+
+@pytest.fixture(scope="module")
+def backend(case: tuple[str, str], root: Path) -> Backend:
+    """Return the accelerator."""
+    return find_backend(root, case[0])
+
+
+@pytest.fixture(scope="module")
+def package(case: tuple[str, str], backend: Backend) -> str:
+    """Return the package of our own in its wheel."""
+    return backend.kernels_package if case[1] else backend.package
 
 
 @pytest.fixture(scope="module")
@@ -48,18 +61,20 @@ def wheel_release(backend: Backend, release_of: Callable[[str], Release]) -> Rel
 
 
 @pytest.fixture(scope="module")
-def upstream(backend: Backend, wheel_release: Release, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Library]:
+def upstream(
+    case: tuple[str, str], backend: Backend, wheel_release: Release, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Library]:
     """Return what the accelerator's wheel has from upstream's: place of each library → what the pinned wheel has."""
     cache, folder = WheelCache(cache_root(os.environ), download_wheel), tmp_path_factory.mktemp("upstream")
-    found, name = {}, backend.name
-    if backend.prebuilt.bundled:
-        pinned = cache.fetch(wheel_release.pin(f"plugin.{name}.{PLATFORM}"))
-        found[f"{backend.package}/{backend.library}"] = read_libraries(pinned, folder)[backend.prebuilt.member]
-    for python in wheel_release.kernels(name, PLATFORM):
+    name, python = case
+    if python:
         suffix = f"cpython-{python.removeprefix('cp')}-x86_64-linux-gnu.so"
         modules = read_libraries(cache.fetch(wheel_release.pin(f"kernels.{name}.{python}.{PLATFORM}")), folder)
-        found |= {f"{member.removesuffix('.so')}.{suffix}": library for member, library in modules.items()}
-    return found
+        return {f"{member.removesuffix('.so')}.{suffix}": library for member, library in modules.items()}
+    if not backend.prebuilt.bundled:
+        return {}
+    pinned = cache.fetch(wheel_release.pin(f"plugin.{name}.{PLATFORM}"))
+    return {f"{backend.package}/{backend.library}": read_libraries(pinned, folder)[backend.prebuilt.member]}
 
 
 def read_libraries(wheel: Path, folder: Path) -> dict[str, Library]:
@@ -74,27 +89,32 @@ def read_libraries(wheel: Path, folder: Path) -> dict[str, Library]:
 
 @pytest.fixture(scope="module")
 def wheel(
-    backend: Backend, backend_wheels: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory
+    case: tuple[str, str],
+    package: str,
+    backend_wheels: Callable[[str], Path],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> WheelContents:
     """Return the accelerator's wheel, read and its libraries unpacked."""
-    (found,) = backend_wheels(backend.name).glob(f"{backend.package}-*.whl")
+    (found,) = backend_wheels(case[0]).glob(f"{package}-*{case[1] and f'-{case[1]}-*'}.whl")
     return read_contents(found, tmp_path_factory.mktemp("contents"))
 
 
 def test_nothing_is_missing_and_nothing_is_too_much(
-    backend: Backend, wheel: WheelContents, upstream: dict[str, Library], root: Path
+    backend: Backend, package: str, wheel: WheelContents, upstream: dict[str, Library], root: Path
 ) -> None:
-    """The loader of the repository, what is generated for it, library and kernels, documents, metadata."""
-    package, info = backend.package, wheel.dist_info
+    """The loader of the repository and what is generated for it, library or kernels, documents, metadata."""
+    info, is_plugin = wheel.dist_info, package == backend.package
     folder, shared = root / "plugins" / backend.name / package, root / "plugins/pjrt"
     loader = {
         f"{package}/{name}" for name in (*(path.name for path in folder.glob("*.py")), *generate_modules(backend))
     }
     loader |= {f"{package}/pjrt/{path.name}" for path in [*shared.glob("loader/*.py"), *shared.glob("*.pyi")]}
-    documents = {"provenance.json", "release_lock.json", *EXTENSION, *(["gpu_code.json"] if backend.kernels else [])}
-    metadata = {"METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE", "sboms/pjrtwheel.cdx.json"}
+    documents = {"provenance.json", "release_lock.json", *(EXTENSION if is_plugin else ["__init__.py"])}
+    documents |= {"gpu_code.json"} if any(library.code for library in upstream.values()) else set()
+    metadata = {"METADATA", "RECORD", "WHEEL", "licenses/LICENSE", "sboms/pjrtwheel.cdx.json"}
+    metadata |= {"entry_points.txt"} if is_plugin else set()
     assert set(wheel.members) == {
-        *loader,
+        *(loader if is_plugin else ()),
         *upstream,
         *(f"{package}/{name}" for name in documents),
         *(f"{info}/{name}" for name in metadata),
@@ -102,12 +122,16 @@ def test_nothing_is_missing_and_nothing_is_too_much(
 
 
 def test_metadata_says_what_the_backend_file_does(
-    backend: Backend, wheel: WheelContents, wheel_release: Release
+    backend: Backend, package: str, wheel: WheelContents, wheel_release: Release
 ) -> None:
-    """All requirements, with and without an extra, and where JAX finds the loader."""
+    """All requirements, with and without an extra, and where JAX finds the loader; kernels go with `jaxlib` alone."""
     headers, plugin = wheel.headers("METADATA"), wheel_release.pin(f"plugin.{backend.name}.{PLATFORM}")
+    if package != backend.package:
+        assert headers.get_all("Requires-Dist") == [f"jaxlib=={wheel_release.set_version}"]
+        return
     assert headers.get_all("Requires-Dist") == [
         f"jaxlib=={wheel_release.set_version}",
+        *([f"{backend.kernels_distribution}=={wheel_release.set_version}"] if backend.kernels else []),
         *([] if backend.prebuilt.bundled else [f"{plugin.project}=={plugin.version}"]),
         *(
             f'{need}; extra == "{extra}"'
@@ -120,9 +144,9 @@ def test_metadata_says_what_the_backend_file_does(
     assert entry_points == f"[jax_plugins]\n{backend.pjrt_name} = {backend.package}\n"
 
 
-def test_gpu_code_is_that_of_upstream(backend: Backend, wheel: WheelContents, upstream: dict[str, Library]) -> None:
+def test_gpu_code_is_that_of_upstream(package: str, wheel: WheelContents, upstream: dict[str, Library]) -> None:
     """The list names every chip once, and every library that has code; there is none without code."""
-    text = wheel.texts.get(f"{backend.package}/gpu_code.json", '{"code": [], "files": {}}')
+    text = wheel.texts.get(f"{package}/gpu_code.json", '{"code": [], "files": {}}')
     listed = json.loads(text)
     assert listed["code"] == list(dict.fromkeys(chip for library in upstream.values() for chip in library.code))
     assert {
@@ -131,7 +155,7 @@ def test_gpu_code_is_that_of_upstream(backend: Backend, wheel: WheelContents, up
 
 
 def test_libraries_look_where_the_vendor_installs(
-    backend: Backend, wheel: WheelContents, upstream: dict[str, Library]
+    backend: Backend, package: str, wheel: WheelContents, upstream: dict[str, Library]
 ) -> None:
     """Upstream's directories as far as they are of use, each once; our own extension needs none."""
 
@@ -142,7 +166,7 @@ def test_libraries_look_where_the_vendor_installs(
 
     found = {member: read_library(path, member).search_paths for member, path in wheel.libraries.items()}
     assert found == {
-        **{f"{backend.package}/{name}": () for name in EXTENSION},
+        **{f"{package}/{name}": () for name in EXTENSION if package == backend.package},
         **{
             member: tuple(element for element in dict.fromkeys(library.search_path) if is_useful(member, element))
             for member, library in upstream.items()

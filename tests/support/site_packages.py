@@ -113,7 +113,10 @@ class Site:
         self.write(f"{backend.package}/{backend.library}", build_elf(**elf))
         self.write(f"{backend.package}/pjrt/_pjrt.py", EXTENSION)
         if backend.kernels is not None:
-            self.write(f"{backend.kernels.package}/_solver{sysconfig.get_config_var('EXT_SUFFIX')}", build_elf())
+            module = f"{backend.kernels.package}/_solver{sysconfig.get_config_var('EXT_SUFFIX')}"
+            self.distribution(backend.kernels_distribution, record=module)
+            self.write(f"{backend.kernels_package}/release_lock.json", lock_text("1.2.3", lock))
+            self.write(module, build_elf())
         text = (self.folder / backend.package / "toolkit.py").read_text("utf-8") if "cuda" in name else ""
         for soname, folder in re.findall(r'NvidiaLibrary\("([^"]+)", "([^"]+)"', text) if libraries else ():
             self.write(f"nvidia/{folder}/lib/{soname}", build_elf(exports=COMPONENTS))

@@ -122,7 +122,7 @@ RELEASE = release_under_test()
 UPSTREAM = [parse_name(RELEASE.pin(f"bindings.{abi}.linux_x86_64").filename) for abi in RELEASE.pythons("linux_x86_64")]
 PROMISED = (
     *(f"jaxlib-{RELEASE.set_version}-{name.tag}.whl" for name in UPSTREAM),
-    f"jaxlib_cpu-{RELEASE.set_version}-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl",
+    f"jaxlib_cpu-{RELEASE.set_version}-cp312.cp314.cp315-abi3.cp314t.cp315t-manylinux_2_27_x86_64.whl",
 )
 
 
@@ -267,11 +267,13 @@ def test_all_backends_of_a_release_are_built_at_once(
     platform = "linux_x86_64"
     there = [backend for backend in load_backends(root).values() if platform in RELEASE.platforms(backend.name)]
     request = BuildRequest(root, RELEASE, tuple(there), PLATFORMS[platform])
-    *bindings, last = promised_wheels(dataclasses.replace(request, backends=(there[-1],)))
-    plugins = promised_wheels(dataclasses.replace(request, with_bindings=False))
-    assert (plugins[-1], len(set(plugins))) == (last, len(there))
-    labels = {f"//plugins/{backend.name}:wheel": [name] for backend, name in zip(there, plugins, strict=True)}
-    bazel_returns(labels | {"//jaxlib:wheels": bindings})
+    bindings = promised_wheels(dataclasses.replace(request, backends=()))
+    own = [promised_wheels(dataclasses.replace(request, with_bindings=False, backends=(one,))) for one in there]
+    plugins, kernels = [names[0] for names in own], [name for names in own for name in names[1:]]
+    labels: dict[str, Sequence[str]] = {"//jaxlib:wheels": bindings}
+    for backend, (plugin, *others) in zip(there, own, strict=True):
+        labels |= {f"//plugins/{backend.name}:wheel": [plugin], f"//plugins/{backend.name}:kernels": others}
+    bazel_returns(labels)
     proven: list[set[str]] = []
 
     def prove(wheels: Sequence[BuiltWheel], *, backend: Backend, **_: object) -> dict[str, Proof]:
@@ -292,10 +294,10 @@ def test_all_backends_of_a_release_are_built_at_once(
         printed.err.splitlines()[-1]
         == f"jaxlib-select knows no {unknown} of {release} yet: ./noxw facts --release {release}"
     )
-    assert proven == [{*bindings, plugin} for plugin in plugins]
+    assert proven == [{*bindings, *names} for names in own]
     entries = read_entries(dist)
     names = [backend.name for backend in there]
-    assert entries.keys() == {*bindings, *plugins}
+    assert entries.keys() == {*bindings, *plugins, *kernels}
     assert {name: [proof.backend for proof in entries[name].proofs()] for name in plugins} == {
         plugin: [name] for plugin, name in zip(plugins, names, strict=True)
     }

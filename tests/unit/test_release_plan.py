@@ -67,7 +67,7 @@ def test_a_dry_run_shows_the_plan_alone(
 
 def test_a_build_says_how_many_of_its_wheels_are_there() -> None:
     """After what it makes, which is not there for that."""
-    line = str(PlannedBuild("macos_arm64", ("cpu",), ("a", "b", "c"), 1))
+    line = str(PlannedBuild("macos_arm64", ("cpu",), ("a", "jaxlib-1", "jaxlib-2"), 1))
     assert line.split(maxsplit=1)[1] == "cpu, jaxlib for 2 Pythons: 3 wheels, 1 of them there"
 
 

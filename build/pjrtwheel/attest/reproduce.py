@@ -140,7 +140,8 @@ def _command(root: Path, build: Build, release: str) -> list[str]:
         return ["build_select", "--"]
     if build.distribution == AUTO:
         return ["build_auto", "--", "--release", release]
-    backends = {BINDINGS: "jaxlib", **{backend.distribution: name for name, backend in load_backends(root).items()}}
+    backends = {name: backend for backend, found in load_backends(root).items() for name in found.distributions}
+    backends |= {BINDINGS: "jaxlib"}
     if build.distribution not in backends:
         raise ReproduceError(f"no backend of that commit makes {build.distribution}")
     options = ["--release", release, "--platform", build.platform, "--no-smoke", "--xla", build.provider]

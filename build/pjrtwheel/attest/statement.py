@@ -29,6 +29,7 @@ BOM_FILENAME = "sbom.cdx.json"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 LOCAL_BUILDER = "urn:pjrtwheel:builder:local"
 REPOSITORY = "repository"  # the dependency that is this repository
+SHARED_PINS = "pins of all wheels"  # what the lock id is of; those for one Python are not in it
 _SHA256 = r"[0-9a-f]{64}"
 _WORD = r"[!-~]+"  # of what is printed: ASCII without spaces
 
@@ -162,10 +163,9 @@ class Statement:
         return self.repository.digest["gitCommit"]
 
     @property
-    def release_file_digest(self) -> str:
-        """The sha256 of the release file; empty for `jaxlib-select`, which has none."""
-        name = f"releases/{self.parameters.release}.toml"
-        found = (entry.digest for entry in self.provenance.definition.dependencies if entry.name == name)
+    def shared_digest(self) -> str:
+        """The digest of the pins that all wheels share, as in the lock; empty for `jaxlib-select`, which has none."""
+        found = (entry.digest for entry in self.provenance.definition.dependencies if entry.name == SHARED_PINS)
         return next(found, {}).get("sha256", "")
 
     @property
@@ -265,6 +265,7 @@ def _list_builds(entries: Iterable[Entry], dist: Path) -> tuple[Build, ...]:
 def _list_inputs(release: Release, entries: Iterable[Entry]) -> Iterator[Dependency]:
     """Yield the release file, what it pins, and libraries that were given by path."""
     yield Dependency(f"releases/{release.path.name}", {"sha256": release.digest})
+    yield Dependency(SHARED_PINS, {"sha256": release.shared_digest})
     for pin in release.pins.values():
         url = PackageURL("pypi", None, pin.project, pin.version, {"file_name": pin.filename})
         yield Dependency(pin.key, {"sha256": pin.sha256}, url.to_string())

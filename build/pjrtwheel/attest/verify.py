@@ -122,7 +122,7 @@ def _check_bom(release: ReleaseFolder) -> Iterator[str]:
 
 def _check_wheels(release: ReleaseFolder) -> list[str]:
     """Look into every wheel: its RECORD, its names, and its lock."""
-    digest = release.statement.release_file_digest
+    digest = release.statement.shared_digest
     with ThreadPoolExecutor(2) as pool:  # each may unpack a gigabyte
         found = pool.map(lambda entry: list(_check_wheel(release.path, entry, digest)), release.entries)
     return [problem for wheel in found for problem in wheel]
@@ -159,6 +159,6 @@ def _check_lock(path: Path, entry: Entry, digest: str) -> Iterator[str]:
     if lock.lock_id != entry.lock_id:
         yield f"{path.name} has the lock {lock.lock_id}, expected {entry.lock_id}"
     elif not digest:
-        yield f"{STATEMENT_FILENAME} names no release file that the lock of {path.name} could be of"
+        yield f"{STATEMENT_FILENAME} names no pins that the lock of {path.name} could be of"
     elif lock.lock_id != identify(digest, lock.build, lock.provider):
-        yield f"the lock of {path.name} is not of the release file that is attested"
+        yield f"the lock of {path.name} is not of the pins that are attested"

@@ -68,7 +68,8 @@ class BuildRequest:
     def targets(self) -> tuple[str, ...]:
         """Labels to build."""
         plugins = (f"//plugins/{backend.name}:wheel" for backend in self.backends)
-        return (*plugins, *([BINDINGS] if self.with_bindings else []))
+        kernels = (f"//plugins/{backend.name}:kernels" for backend in self.backends if backend.kernels)
+        return (*plugins, *kernels, *([BINDINGS] if self.with_bindings else []))
 
     @property
     def inputs(self) -> tuple[Pin, ...]:

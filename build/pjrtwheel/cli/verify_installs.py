@@ -55,7 +55,8 @@ def execute(args: argparse.Namespace) -> int:
     known = load_backends(args.root)
     backends = [find_backend(args.root, name) for name in args.backend] or list(known.values())
     stage = open_stage(args.index)
-    staged = read_set(stage, [backend.distribution for backend in backends], args.release, host_platform())
+    distributions = [name for backend in backends for name in backend.distributions]
+    staged = read_set(stage, distributions, args.release, host_platform())
     pythons = choose_pythons(staged.pythons, args.python)
     combinations = list_combinations(pythons, backends, args.installer or INSTALLERS)
     asked = [backend.distribution for backend in backends] if args.backend else []

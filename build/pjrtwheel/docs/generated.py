@@ -125,13 +125,13 @@ def _measure(wheel: Path) -> Measure:
 def pair_up(measures: Iterable[Measure], backends: Iterable[Backend]) -> Iterator[Pair]:
     """Yield upstream's wheels and ours for the bindings and for each backend that has any."""
     rows = sorted((row for row in measures if row.tag.endswith(_ARCHITECTURE)), key=lambda r: (r.distribution, r.wheel))
-    groups = [(BINDINGS, {BINDINGS}, BINDINGS, False)]
+    groups = [(BINDINGS, {BINDINGS}, {BINDINGS}, False)]
     for backend in backends:
         projects = {backend.prebuilt.project} | ({backend.kernels.project} if backend.kernels else set())
-        groups.append((backend.name, projects, backend.distribution, not backend.prebuilt.bundled))
+        groups.append((backend.name, projects, set(backend.distributions), not backend.prebuilt.bundled))
     for name, projects, ours, needs_upstream in groups:
         theirs = tuple(row for row in rows if row.distribution in projects and not row.locked)
-        mine = tuple(row for row in rows if row.distribution == ours and row.locked)
+        mine = tuple(row for row in rows if row.distribution in ours and row.locked)
         if theirs or mine:
             yield Pair(name, theirs, mine, needs_upstream)
 
@@ -199,7 +199,7 @@ def _list_limits(release: Release, backend: Backend, platforms: Sequence[str]) -
             for python in set(release.pythons(platform)) - set(release.kernels(backend.name, platform))
         }
         if without:
-            yield f"no kernels for {_name_pythons(without)}"
+            yield f"not for {_name_pythons(without)}, which lack kernels"
 
 
 def _name_pythons(tags: Iterable[str]) -> str:

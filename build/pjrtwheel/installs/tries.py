@@ -249,13 +249,13 @@ def choose_pythons(available: Collection[str], asked: Collection[str]) -> tuple[
 def why_skipped(
     combination: Combination,
     staged: StagedSet,
-    distribution: str,
+    distributions: Iterable[str],
     interpreter: Interpreter | None,
     *,
     vendor_wheels: bool,
 ) -> str:
     """Return why a combination cannot be tried here; nothing if it can."""
-    if staged.find(distribution, combination.python) is None:
+    if not all(staged.find(distribution, combination.python) for distribution in distributions):
         return "not at the stage"
     if interpreter is None:
         return "no such Python on this machine"
@@ -297,7 +297,7 @@ def try_install(
     start = time.monotonic()
     selector = [SELECTOR] if staged.find(SELECTOR, combination.python) else []
     auto = [AUTO] if backend.is_cpu and staged.find(AUTO, combination.python) else []
-    projects = (BINDINGS, backend.distribution, *selector, *auto)
+    projects = (BINDINGS, *backend.distributions, *selector, *auto)
     names = [staged.find(project, combination.python) for project in projects]
     chosen = [name for name in names if name]
     try:
@@ -330,7 +330,7 @@ def try_all(
     """Yield what became of each combination, one after the other; those that cannot be tried here are skipped."""
     for combination in combinations:
         backend, interpreter = backends[combination.backend], interpreters[combination.python]
-        reason = why_skipped(combination, staged, backend.distribution, interpreter, vendor_wheels=vendor_wheels)
+        reason = why_skipped(combination, staged, backend.distributions, interpreter, vendor_wheels=vendor_wheels)
         if interpreter and not reason:
             yield try_install(combination, backend, stage, staged, interpreter, cache=cache)
         else:

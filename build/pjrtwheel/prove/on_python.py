@@ -153,10 +153,10 @@ def prove_unpacked(interpreter: Interpreter, wheels: Sequence[Path], inputs: Pro
 
 
 def untried(tag: str, interpreter: Interpreter | None) -> Evidence:
-    """Return, as evidence, why nothing ran on a Python: it is not here, or there are no bindings for it."""
+    """Return, as evidence, why nothing ran on a Python: it is not here, or the set is not for it."""
     if interpreter is None:
         return Evidence(PythonProof(tag, "", (), "no interpreter"))
-    return Evidence(PythonProof(tag, interpreter.version, (), "no jaxlib wheel of this set"))
+    return Evidence(PythonProof(tag, interpreter.version, (), "no jaxlib wheel of this set, or no kernels"))
 
 
 def gather(
@@ -231,8 +231,9 @@ def fitting(wheels: Sequence[Path], tag: str) -> list[Path]:
 
 
 def can_prove(wheels: Sequence[Path], tag: str) -> bool:
-    """Return whether there is a `jaxlib` for a Python among some wheels."""
-    return any(parse_name(wheel.name).distribution == "jaxlib" for wheel in fitting(wheels, tag))
+    """Return whether each project of a set, `jaxlib` among them, has a wheel for a Python."""
+    here = {parse_name(wheel.name).distribution for wheel in fitting(wheels, tag)}
+    return "jaxlib" in here and here == {parse_name(wheel.name).distribution for wheel in wheels}
 
 
 def _with(empty: PythonProof, results: Sequence[ProgramResult], missed: tuple[str, ...] = ()) -> PythonProof:

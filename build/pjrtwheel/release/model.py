@@ -3,12 +3,12 @@
 """Read `releases/<version>.toml`: the pinned inputs of one JAX release."""
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pjrtwheel.errors import FetchError, PinError
-from pjrtwheel.tables import TableError, column, read, read_toml
+from pjrtwheel.tables import TableError, column, read, read_toml, write_json
 
 SCHEMA = 2
 OVERRIDES_FILE = "releases/overrides.toml"
@@ -17,6 +17,8 @@ _DIGEST = r"[0-9a-f]{64}"
 # As versions have it in normal form (PEP 440); letters first, since a number would lose its zeros.
 LABEL = r"([a-z][a-z0-9]*(\.[a-z][a-z0-9]*)*)?"
 _KEY = r"bindings(\.[\w-]+){2}|(?!bindings\.)[\w-]+(\.[\w-]+)+"
+# How the keys begin of what is for one Python: a wheel of its own is made from each, and no other wheel.
+_OF_ONE_PYTHON = ("bindings.", "kernels.")
 _WHEEL = r"[\w.+!]+(-[\w.+!]+){4,5}\.whl"  # PEP 427, and no separator of paths
 
 
@@ -104,7 +106,7 @@ class Release:
 
     Attributes:
         pins: Dotted key → pin.
-        digest: sha256 of the file's text: the identity of these inputs.
+        digest: sha256 of the file's text.
         path: The file all this was read from.
         version: The JAX release.
         label: Name of our set in the versions of its wheels (PEP 440), such as `split`; empty for those who own the
@@ -139,6 +141,18 @@ class Release:
     def build_tag(self) -> str:
         """Build tag of our `jaxlib`; empty where its version says which set it is of."""
         return "" if self.label else str(self.build)
+
+    @property
+    def shared_digest(self) -> str:
+        """The identity of what all wheels of a set share: everything but the files for one Python."""
+        shared = replace(
+            self,
+            pins={key: pin for key, pin in self.pins.items() if not key.startswith(_OF_ONE_PYTHON)},
+            absent=tuple(entry for entry in self.absent if not entry.key.startswith(_OF_ONE_PYTHON)),
+            digest="",
+            path=Path(),
+        )
+        return hashlib.sha256(write_json(shared).encode()).hexdigest()
 
     def pin(self, key: str, remedy: str = "") -> Pin:
         """Return the pin at a dotted key; where it is not pinned, the error advises the remedy.

@@ -30,7 +30,7 @@ class ReleaseLock:
         version: Version of every wheel of the set, such as `0.11.2+split.1`.
         build: Number of the set under its label; the build tag of our `jaxlib` where there is no label.
         provider: `prebuilt`, `source`, or `file-<sha256>` for a library given by path.
-        lock_id: 32 hexadecimal digits over the pins file's text, the number of the set and the provider.
+        lock_id: 32 hexadecimal digits over the pins that all wheels share, the number of the set and the provider.
         schema: Version of the document.
     """
 
@@ -49,16 +49,16 @@ class ReleaseLock:
 def make_lock(release: Release, provider: str) -> ReleaseLock:
     """Compute the lock of a release built with one provider; the same for every wheel of the set.
 
-    Its id is a hash of the pins file's text, the set's number and the provider, and of nothing else: two builds from
-    source with other compilers or flags share it, though their bytes differ. The provider of a library given by path
-    holds the library's own digest.
+    Its id is a hash of the pins, without those for one Python, of the set's number and the provider. So a Python that
+    is added changes no other wheel. Two builds from source with other compilers or flags share it, though their bytes
+    differ. The provider of a library given by path holds the library's own digest.
     """
-    lock_id = identify(release.digest, release.build, provider)
+    lock_id = identify(release.shared_digest, release.build, provider)
     return ReleaseLock(release.version, release.set_version, release.build, provider, lock_id)
 
 
 def identify(digest: str, build: int, provider: str) -> str:
-    """Return the id of a lock, from the sha256 of a pins file, the number of the set and the provider."""
+    """Return the id of a lock, from the digest of the shared pins, the number of the set and the provider."""
     identity = json.dumps([SCHEMA, digest, build, provider])
     return hashlib.sha256(identity.encode()).hexdigest()[:32]
 

@@ -35,7 +35,7 @@ from pjrtwheel.release_check.policy import (
     judge,
     load_policy,
 )
-from pjrtwheel.sets import BINDINGS, PURE_PYTHON
+from pjrtwheel.sets import BINDINGS, our_names
 from pjrtwheel.sets.tags import find_tagged
 from pjrtwheel.wheel.names import find_name
 
@@ -111,7 +111,7 @@ def check_release(root: Path, tag: str, dist: Path, destination: Destination | N
         judge(entry, choose_demand(policy.demand, entry, candidate.promise.with_plugin), waivers, history)
         for entry in entries
     ]
-    projects = {BINDINGS, *PURE_PYTHON, *(backend.distribution for backend in load_backends(root).values())}
+    projects = {BINDINGS, *our_names(load_backends(root).values())}
     by_kind = {
         ProblemKind.UNLISTED: check_unlisted(candidate),
         ProblemKind.ALTERED: check_bytes(candidate),
@@ -260,7 +260,7 @@ def warn_of_names(root: Path, digests: Collection[str]) -> None:
     Ours are those of the public destination's `names`, and those of which a file with one of these digests is there.
     """
     settings, free, taken = read_settings(), list[str](), list[str]()
-    names = {*PURE_PYTHON, *(backend.distribution for backend in load_backends(root).values())}
+    names = our_names(load_backends(root).values())
     public = (place.names for place in load_destinations(root).values() if place.opt_in)
     ours = set(map(canonicalize_name, itertools.chain(*public)))
     try:

@@ -12,6 +12,7 @@ from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
+from pjrtwheel.backend import KERNELS_SUFFIX
 from pjrtwheel.errors import fit, shorten
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.origin import describe_commit_fault, describe_date_fault
@@ -30,7 +31,7 @@ class Demand:
     """The level that the best proof of a wheel must have, by what kind of wheel it is.
 
     Attributes:
-        plugin: The wheel of a backend.
+        plugin: A wheel of a backend: a plugin, or its kernels for one Python.
         jaxlib: `jaxlib` for a platform that a backend has a wheel for; proven with any backend.
         jaxlib_alone: `jaxlib` for any other platform.
         pure_python: A wheel without a library, of which there is nothing to run.
@@ -48,7 +49,7 @@ class Waiver:
 
     Attributes:
         level: The level that is still demanded.
-        wheel: Project name, such as `jaxlib-cuda-13`.
+        wheel: Project name, such as `jaxlib-cuda-13`, with its kernels.
         reason: Why a higher one cannot be had.
         date: When it was decided, such as `2026-11-22`.
         until: The last day on which it holds, at most a year later.
@@ -70,7 +71,7 @@ class Waiver:
         """Return whether it is about a wheel, whatever the day."""
         pythons = {tag.split("-")[1] for tag in entry.tags}
         return (
-            entry.distribution == self.wheel
+            self.wheel in {entry.distribution, entry.distribution.removesuffix(KERNELS_SUFFIX)}
             and (not self.platforms or entry.platform in self.platforms)
             and (not self.pythons or not pythons.isdisjoint(self.pythons))
         )

@@ -5,7 +5,16 @@
 The names are those of the projects that no backend names.
 """
 
+from collections.abc import Iterable
+
+from pjrtwheel.backend import Backend
+
 BINDINGS = "jaxlib"
 AUTO = "jaxlib-auto"
 SELECTOR = "jaxlib-select"
 PURE_PYTHON = (AUTO, SELECTOR)  # their wheels hold no library
+
+
+def our_names(backends: Iterable[Backend]) -> set[str]:
+    """Return the names that are ours alone: plugins, their kernels, `jaxlib-auto` and `jaxlib-select`."""
+    return {*PURE_PYTHON, *(name for backend in backends for name in backend.distributions)}

@@ -244,15 +244,17 @@ class FinishedSet:
         backend: The plugin's backend.
         plugin: The plugin's wheel.
         bindings: Its `jaxlib`.
+        kernels: Its kernels, if it has any.
     """
 
     release: Release
     backend: Backend
     plugin: Path
     bindings: Offer
+    kernels: tuple[Path, ...] = ()
 
     def fetch(self, pythons: Sequence[str]) -> tuple[Path, ...]:
-        """Return the `jaxlib` for some Pythons, or any one if there is none for these, and the plugin.
+        """Return `jaxlib` and kernels for some Pythons, or any one if there is none for these, and the plugin.
 
         Raises:
             FetchError: A wheel cannot be fetched.
@@ -260,16 +262,19 @@ class FinishedSet:
             WheelError: The wheels carry different locks, or are damaged.
         """
         published = fetch_set(self.bindings, pythons)
-        if read_lock(self.plugin, self.backend.package) != published.lock:
+        fitting = [path for path in self.kernels if any(map(parse_name(path.name).fits, pythons))]
+        kernels = fitting or self.kernels[:1]
+        locks = [read_lock(path, self.backend.kernels_package) for path in kernels]
+        if {read_lock(self.plugin, self.backend.package), *locks} != {published.lock}:
             raise WheelError(
                 f"{self.plugin.name} and the jaxlib of {self.bindings.where} are not of one set",
                 cause="they have one version, but different locks",
                 remedy="build the plugin again, with --set if the jaxlib is somebody else's",
             )
-        return (*(wheel.path for wheel in published.bindings), self.plugin)
+        return (*(wheel.path for wheel in published.bindings), self.plugin, *kernels)
 
     def fetch_pair(self, python: str) -> tuple[Path, ...]:
-        """Return the two wheels for a Python, as `fetch` does.
+        """Return the wheels for a Python, as `fetch` does.
 
         Raises:
             ProofError: There is none for it.
@@ -303,11 +308,8 @@ def find_set(
         UsageError: One of the two is not there, or the folder has plugins of several sets.
         FetchError: The place cannot be asked.
     """
-    plugins = {
-        name.version: path
-        for path, name in find_plain_wheels(dist).items()
-        if (name.distribution, name.platform) == (backend.distribution, platform)
-    }
+    here = {path: name for path, name in find_plain_wheels(dist).items() if name.platform == platform}
+    plugins = {name.version: path for path, name in here.items() if name.distribution == backend.distribution}
     offer = _list_own(dist, where)
     if where is None:
         newest = max(map(Version, plugins)).public if plugins and not release else release
@@ -331,7 +333,9 @@ def find_set(
     chosen = choose_set(kept, versions[0] if where is None else release, platform)
     plugin = plugins[chosen.name.version]
     print(f"set {chosen.name.version}: {plugin}, jaxlib of {offer.where}", file=sys.stderr, flush=True)
-    return FinishedSet(load_release(root, chosen.name.release), backend, plugin, chosen)
+    own = {path: name for path, name in here.items() if name.version == chosen.name.version}
+    kernels = tuple(path for path, name in own.items() if name.distribution == backend.kernels_distribution)
+    return FinishedSet(load_release(root, chosen.name.release), backend, plugin, chosen, kernels)
 
 
 def _list_own(dist: Path, where: str | None = None) -> Offer:
@@ -350,9 +354,13 @@ def promised_bindings(release: Release, platform: str) -> tuple[WheelName, ...]:
     return tuple(make_name(name.distribution, release.set_version, name.tag, release.build_tag) for name in upstream)
 
 
-def promised_plugin(backend: Backend, platform: str, version: str) -> WheelName:
-    """Return the name of a backend's wheel for a platform, of the set with a version."""
-    return make_name(backend.distribution, version, plugin_tag(backend.python_tag, backend.tags[platform]))
+def promised_plugin(backend: Backend, release: Release, platform: str, version: str) -> tuple[WheelName, ...]:
+    """Return the names of a backend's wheels for a platform, of the set with a version: the plugin, then kernels."""
+    plugin = make_name(backend.distribution, version, plugin_tag(backend.python_tag, backend.tags[platform]))
+    pythons = release.kernels(backend.name, platform) if backend.kernels else ()
+    pins = (release.pin(f"kernels.{backend.name}.{python}.{platform}") for python in pythons)
+    tags = (parse_name(pin.filename).tag for pin in pins)
+    return (plugin, *(make_name(backend.kernels_distribution, version, tag) for tag in tags))
 
 
 def list_promised(root: Path, version: str, backends: Collection[Backend], platform: Platform) -> tuple[WheelName, ...]:
@@ -374,5 +382,6 @@ def promised_set(release: Release, backends: Iterable[Backend], host: Platform) 
         FetchError: An input of a pinned library is not pinned.
     """
     bindings = [name for platform in PLATFORMS for name in promised_bindings(release, platform)]
-    pairs = list_prebuilt(release, backends, host)
-    return (*bindings, *(promised_plugin(backend, platform, release.set_version) for backend, platform in pairs))
+    version, pairs = release.set_version, list_prebuilt(release, backends, host)
+    plugins = [name for backend, platform in pairs for name in promised_plugin(backend, release, platform, version)]
+    return (*bindings, *plugins)

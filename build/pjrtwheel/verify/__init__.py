@@ -93,7 +93,7 @@ def _without_label(wheel: Path, scratch: Path) -> Path:
 
 
 def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backend]) -> Iterator[Finding]:
-    plugins: dict[str, Backend] = {canonicalize_name(entry.distribution): entry for entry in backends}
+    plugins: dict[str, Backend] = {canonicalize_name(name): entry for entry in backends for name in entry.distributions}
     backend = plugins.get(wheel.name.distribution)
     libraries, broken = read_libraries(wheel)
     yield from broken
@@ -125,9 +125,8 @@ def _check_promises(
         yield "requirements", documents.check_requirements(wheel, report.requires)
     yield "gpu-list", documents.check_gpu_code(wheel, report.gpu_code if report else None)
     yield "set", documents.check_set(wheel, plugins)
-    if backend is not None:
+    if backend is not None and wheel.name.distribution == canonicalize_name(backend.distribution):
         yield "plugin", accelerator.check_plugin(wheel, backend)
-        yield "kernels", accelerator.check_presence(wheel)
     yield "kernels", accelerator.check_kernels(wheel, backend)
     yield "abi", accelerator.check_abis(wheel)
     stable = {tag.interpreter for tag in wheel.name.tags if tag.abi == STABLE_ABI}

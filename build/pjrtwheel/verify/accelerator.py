@@ -1,26 +1,22 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Hold the wheel of an accelerator to its backend file: the plugin library, and the kernels."""
+"""Hold the wheels of an accelerator to its backend file: the plugin library, and the kernels."""
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
 
 from pjrtwheel.abis import FREE_THREADED, STABLE_ABI, VERSIONED, extension_suffix
-from pjrtwheel.backend import Backend
-from pjrtwheel.tables import TableError, read_json
+from pjrtwheel.backend import Backend, Kernels
 from pjrtwheel.verify.contents import WheelContents
-from pjrtwheel.verify.documents import find_document
 from pjrtwheel.verify.findings import Problem
-from pjrtwheel.wheel.metadata import PROVENANCE_FILENAME, find_requirement
+from pjrtwheel.wheel.metadata import find_requirement
 
 
 def expected_packages(wheel: WheelContents, backend: Backend) -> tuple[str, ...]:
     """Return the top-level packages that a backend's wheel must have, and no others."""
-    kernels = {backend.kernels.package} if backend.kernels else set()
-    present = {member.partition("/")[0] for member in wheel.libraries}
-    return (backend.package, *sorted(kernels & present))
+    if backend.kernels and wheel.name.distribution == backend.kernels_distribution:
+        return backend.kernels_package, backend.kernels.package
+    return (backend.package,)
 
 
 def check_plugin(wheel: WheelContents, backend: Backend) -> Iterator[Problem]:
@@ -34,39 +30,13 @@ def check_plugin(wheel: WheelContents, backend: Backend) -> Iterator[Problem]:
         yield f"{wheel.dist_info}/METADATA", f"does not require one version of {backend.prebuilt.project}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Provenance:
-    """What `provenance.json` says of kernels."""
-
-    kernels: tuple[dict[str, Any], ...] = ()
-
-
-def check_presence(wheel: WheelContents) -> Iterator[Problem]:
-    """There are kernels for exactly the Pythons that the wheel's `provenance.json` names."""
-    document = find_document(wheel.texts, PROVENANCE_FILENAME)
-    if document is None:
-        return
-    path, text = document
-    try:
-        stated = {str(entry.get("python")) for entry in read_json(_Provenance, text, ignore_unknown=True).kernels}
-    except TableError as error:
-        yield path, str(error)
-        return
-    present = {f"cp{match['python']}" for _, match in _versioned_modules(wheel)}
-    if stated != present:
-        yield path, f"names kernels for {_list(stated)}, the wheel has some for {_list(present)}"
-
-
-def _list(pythons: Iterable[str]) -> str:
-    return ", ".join(sorted(pythons)) or "no Python"
-
-
 def check_abis(wheel: WheelContents) -> Iterator[Problem]:
     """A module for the stable ABI has a twin for every other ABI that the wheel's name claims."""
     claimed = sorted({tag.abi for tag in wheel.name.tags} - {STABLE_ABI})
     for stem in _stable_modules(wheel.libraries):
         for abi in claimed:
-            twin = stem + extension_suffix(abi, wheel.architecture)
+            module = FREE_THREADED.get(abi.removesuffix("t"), abi)
+            twin = stem + extension_suffix(module, wheel.architecture)
             if twin not in wheel.libraries:
                 yield twin, f"is missing, although the wheel claims the ABI {abi}"
 
@@ -88,28 +58,23 @@ def _versioned_modules(wheel: WheelContents) -> Iterator[tuple[str, re.Match[str
 
 
 def check_kernels(wheel: WheelContents, backend: Backend | None) -> Iterator[Problem]:
-    """Modules of one CPython are where JAX looks for them, the same for each Python."""
-    modules: dict[str, set[str]] = {}
-    for member, match in _versioned_modules(wheel):
-        if problem := _misplaced(member.rpartition("/")[0], match, backend, wheel.architecture):
+    """Modules of one CPython are kernels for that of their wheel, where JAX looks for them; no other wheel has any."""
+    kernels = backend.kernels if backend and wheel.name.distribution == backend.kernels_distribution else None
+    found = list(_versioned_modules(wheel))
+    for member, match in found:
+        if problem := _misplaced(member.rpartition("/")[0], match, kernels, wheel):
             yield member, problem
-        modules.setdefault(f"cp{match['python']}", set()).add(match["stem"])
-    if backend and backend.kernels and modules:
-        yield from _check_equal(modules)
+    if kernels and not found:
+        yield "", "has no kernels"
 
 
-def _misplaced(folder: str, match: re.Match[str], backend: Backend | None, architecture: str) -> str:
-    if backend is None or backend.kernels is None:
+def _misplaced(folder: str, match: re.Match[str], kernels: Kernels | None, wheel: WheelContents) -> str:
+    if kernels is None:
         return "is a module of one CPython, which this wheel may not have"
-    if folder != backend.kernels.package:
-        return f"is in {folder!r}, expected {backend.kernels.package!r}"
-    if match["architecture"] != architecture:
-        return f"has a suffix that no Python on {architecture} has"
+    if folder != kernels.package:
+        return f"is in {folder!r}, expected {kernels.package!r}"
+    if {f"cp{match['python']}"} != {tag.abi for tag in wheel.name.tags}:
+        return "is for another Python than the wheel"
+    if match["architecture"] != wheel.architecture:
+        return f"has a suffix that no Python on {wheel.architecture} has"
     return ""
-
-
-def _check_equal(modules: dict[str, set[str]]) -> Iterator[Problem]:
-    every = set().union(*modules.values())
-    for python, found in sorted(modules.items()):
-        if missing := every - found:
-            yield "", f"has no {', '.join(sorted(missing))} for {python}"

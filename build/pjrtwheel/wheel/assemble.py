@@ -25,20 +25,22 @@ from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import WheelName, make_name
 from pjrtwheel.wheel.plan import (
     BindingsSpec,
+    KernelsSpec,
     MemberSource,
     PluginSpec,
+    Spec,
     WheelPlan,
     file_source,
     text_source,
     unchanged_source,
 )
-from pjrtwheel.wheel.plugin import plan_plugin
+from pjrtwheel.wheel.plugin import plan_kernels, plan_plugin
 from pjrtwheel.wheel.report import Report, report_finished
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
 from pjrtwheel.wheel.unpack import Unpacked, read_text, unpack_wheel
 
 
-def assemble(spec: PluginSpec | BindingsSpec, directory: Path, setting: int | None = None) -> Report:
+def assemble(spec: Spec, directory: Path, setting: int | None = None) -> Report:
     """Write the wheel of a specification.
 
     Args:
@@ -55,7 +57,7 @@ def assemble(spec: PluginSpec | BindingsSpec, directory: Path, setting: int | No
         return write_wheel(plan_wheel(spec, files, scratch=directory), directory, setting)
 
 
-def plan_wheel(spec: PluginSpec | BindingsSpec, files: ExitStack, *, scratch: Path) -> WheelPlan:
+def plan_wheel(spec: Spec, files: ExitStack, *, scratch: Path) -> WheelPlan:
     """Plan the wheel of a specification; large members may be held in `scratch` until `files` is closed.
 
     Raises:
@@ -65,6 +67,8 @@ def plan_wheel(spec: PluginSpec | BindingsSpec, files: ExitStack, *, scratch: Pa
     try:
         if isinstance(spec, PluginSpec):
             return plan_plugin(spec, files)
+        if isinstance(spec, KernelsSpec):
+            return plan_kernels(spec, files)
         return plan_bindings(spec, files, scratch=scratch)
     except FileNotFoundError as error:
         raise WheelError(f"no such file: {error.filename}", cause="the manifest names it") from error

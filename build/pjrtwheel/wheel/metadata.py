@@ -31,11 +31,16 @@ _CLASSIFIERS = (
 
 
 def _plugin_requires(name: WheelName, backend: Backend, release: Release, requirement: str = "") -> tuple[str, ...]:
-    """Return what a plugin wheel requires: exactly the `jaxlib` of its set, the backend's needs, and its extras.
+    """Return what a plugin wheel requires: `jaxlib` and kernels of its set, the backend's needs, and its extras.
 
     `requirement` names the distribution that carries the library, where this wheel does not.
     """
-    always = [f"jaxlib=={name.version}", *backend.requires, *filter(None, [requirement])]
+    own = [f"jaxlib=={name.version}"]
+    with_kernels = [platform for platform in backend.tags if release.kernels(backend.name, platform)]
+    if backend.kernels and with_kernels:
+        where = platform_marker(with_kernels) if len(with_kernels) < len(backend.tags) else ""
+        own.append(f"{backend.kernels_distribution}=={name.version}" + (f"; {where}" if where else ""))
+    always = [*own, *backend.requires, *filter(None, [requirement])]
     return (
         *always,
         *(_for_extra(need, extra) for extra, needs in extras_of(backend, release).items() for need in needs),
@@ -117,17 +122,38 @@ def plugin_metadata(
     `licenses` are file names below `licenses/`, `readme` is Markdown, and `requirement` names the distribution that
     carries the library, where this wheel does not.
     """
+    needs = _plugin_requires(name, backend, release, requirement)
+    return _core_metadata(name, backend, backend.summary, licenses, needs, backend.extras, readme)
+
+
+def kernels_metadata(name: WheelName, backend: Backend, *, licenses: Iterable[str]) -> str:
+    """Return METADATA of a wheel with kernels; see `plugin_metadata`."""
+    summary = f"GPU kernels for one Python, which {backend.distribution} requires"
+    readme = f"JAX's own kernels for [{backend.distribution}]: {backend.summary}.\n"
+    return _core_metadata(name, backend, summary, licenses, [f"jaxlib=={name.version}"], (), readme)
+
+
+def _core_metadata(
+    name: WheelName,
+    backend: Backend,
+    summary: str,
+    licenses: Iterable[str],
+    requires: Iterable[str],
+    extras: Iterable[str],
+    readme: str,
+) -> str:
     fields = [
         ("Metadata-Version", "2.4"),
-        ("Name", backend.distribution),
+        ("Name", name.distribution),
         ("Version", name.version),
-        ("Summary", backend.summary),
+        ("Summary", summary),
         ("License-Expression", _LICENSE),
         *(("License-File", file) for file in licenses),
         *(("Classifier", classifier) for classifier in _CLASSIFIERS),
+        # That of the kernels as well: uv reads METADATA of one wheel of a version and takes it for that of all.
         ("Requires-Python", requires_python(backend.python_tag)),
-        *(("Requires-Dist", need) for need in _plugin_requires(name, backend, release, requirement)),
-        *(("Provides-Extra", extra) for extra in backend.extras),
+        *(("Requires-Dist", need) for need in requires),
+        *(("Provides-Extra", extra) for extra in extras),
         ("Description-Content-Type", _README_TYPE),
     ]
     return "".join(f"{key}: {value}\n" for key, value in fields) + f"\n{readme}"

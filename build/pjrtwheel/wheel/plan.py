@@ -24,18 +24,16 @@ from pjrtwheel.wheel.names import WheelName
 SCHEMA = 1
 
 
-@dataclass(frozen=True, slots=True)
-class PluginSpec:
-    """What a plugin wheel is made from.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackendSpec:
+    """What a wheel of a backend is made from.
 
     Attributes:
         provider: `prebuilt`, `source` or `file-<sha256>`.
-        provenance: Where the library came from, a JSON file.
-        files: Path in the wheel → file on disk.
+        provenance: Where the library or the kernels came from, a JSON file.
+        files: Path in the wheel → file on disk; kernels go by their file names.
         licenses: File name below `licenses/` → file on disk.
-        kernels: ABI tag of a Python → libraries that JAX imports on that Python, or that those need.
         tools: Name → program that reads what the libraries hold.
-        requirement: Distribution and exact version that carries the plugin library, where `files` does not.
         lock: That of the published set which the wheel is for; nothing for a wheel of the set built here.
     """
 
@@ -43,14 +41,31 @@ class PluginSpec:
     release: Path
     backend: Path
     provider: str
-    readme: Path
     provenance: Path
     files: dict[str, Path]
     licenses: dict[str, Path]
-    kernels: dict[str, tuple[Path, ...]] = field(default_factory=dict)
     tools: dict[str, Path] = field(default_factory=dict)
-    requirement: str = ""
     lock: ReleaseLock | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PluginSpec(BackendSpec):
+    """What a plugin wheel is made from.
+
+    Attributes:
+        readme: The description.
+        requirement: Distribution and exact version that carries the plugin library, where `files` does not.
+    """
+
+    readme: Path
+    requirement: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KernelsSpec(BackendSpec):
+    """What a wheel with the kernels for one Python is made from; the Python goes by its ABI tag, such as `cp312`."""
+
+    python: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +87,11 @@ class BindingsSpec:
     backends: tuple[Path, ...]
 
 
-_KINDS: dict[object, type[PluginSpec | BindingsSpec]] = {"plugin": PluginSpec, "bindings": BindingsSpec}
+Spec = PluginSpec | KernelsSpec | BindingsSpec
+_KINDS: dict[object, type[Spec]] = {"plugin": PluginSpec, "kernels": KernelsSpec, "bindings": BindingsSpec}
 
 
-def parse_manifest(text: str) -> PluginSpec | BindingsSpec:
+def parse_manifest(text: str) -> Spec:
     """Turn the text of a manifest into a specification; the order of its keys does not matter.
 
     Raises:
@@ -89,7 +105,7 @@ def parse_manifest(text: str) -> PluginSpec | BindingsSpec:
         if schema != SCHEMA:
             raise WheelError(f"manifest has schema {schema!r}, expected {SCHEMA}")
         if kind not in _KINDS:
-            raise WheelError(f"manifest is of kind {kind!r}, expected 'plugin' or 'bindings'")
+            raise WheelError(f"manifest is of kind {kind!r}, expected one of {', '.join(map(str, _KINDS))}")
         platform = find_platform(read(str, table.pop("platform", None), "manifest.platform"))
         return read(_KINDS[kind], table, "manifest", platform=platform)
     except TableError as error:

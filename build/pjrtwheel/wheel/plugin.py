@@ -1,70 +1,144 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Plan the wheel of one backend: loader, library and kernels, and the files that are derived from them.
+"""Plan the wheels of one backend: loader and library, kernels, and the files that are derived from them.
 
-Kernels are extension modules in the one package where JAX imports them from, each under the suffix by which CPython
-finds its own (PEP 3149). Libraries that are no modules are the same for every Python, and are packed once.
+Kernels are extension modules of upstream's in the package where JAX imports them from, each under the suffix by which
+CPython finds its own (PEP 3149). The rest of their wheel is in a package of our own, without a file of upstream's.
 """
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pjrtwheel.abis import extension_suffix, plugin_tag
-from pjrtwheel.backend import Backend, Kernels, parse_backend
+from pjrtwheel.backend import Backend, parse_backend
 from pjrtwheel.elf.image import read_image
 from pjrtwheel.elf.repair import LibraryPlace
 from pjrtwheel.errors import WheelError
-from pjrtwheel.files import hash_file
 from pjrtwheel.gpucode import GPU_CODE_FILENAME, GpuCode
 from pjrtwheel.gpucode.reader import read_gpu_code
-from pjrtwheel.platforms import Platform
 from pjrtwheel.release.model import Override, Release, read_release
 from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.wheel import metadata
 from pjrtwheel.wheel.compress import worker_count
-from pjrtwheel.wheel.names import WheelName, make_name
-from pjrtwheel.wheel.plan import MemberSource, PluginSpec, WheelPlan, file_source, text_source
+from pjrtwheel.wheel.names import WheelName, make_name, parse_name
+from pjrtwheel.wheel.plan import (
+    BackendSpec,
+    KernelsSpec,
+    MemberSource,
+    PluginSpec,
+    WheelPlan,
+    file_source,
+    text_source,
+)
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
 
 
+@dataclass(frozen=True, slots=True)
+class _Inputs:
+    """What the wheels of a backend are planned from."""
+
+    spec: BackendSpec
+    release: Release
+    backend: Backend
+    lock: ReleaseLock
+
+    @property
+    def override(self) -> Override | None:
+        """The decision to take what was built elsewhere from another version, if there is one."""
+        return self.release.override(self.backend.name) if self.spec.provider == "prebuilt" else None
+
+
 def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
-    """Plan the wheel of one backend; `files` closes the inputs after it is written.
+    """Plan the plugin wheel of one backend; `files` closes the inputs after it is written.
 
     Raises:
         ElfError: A library is not what the wheel needs.
         WheelError: The specification does not fit the backend.
     """
-    release, backend = read_release(spec.release), parse_backend(spec.backend.read_text("utf-8"), spec.backend)
-    lock = _choose_lock(spec, release)
-    name = _check(spec, backend, release, lock.version)
-    override = release.override(backend.name) if spec.provider == "prebuilt" else None
-    text = metadata.plugin_metadata(
+    inputs = _read_inputs(spec)
+    backend = inputs.backend
+    name = _check(spec, backend, inputs.lock.version)
+    generated = {f"{backend.package}/{module}": text for module, text in generate_modules(backend).items()}
+    generated[f"{name.dist_info}/entry_points.txt"] = metadata.entry_points(backend)
+    generated[f"{name.dist_info}/METADATA"] = metadata.plugin_metadata(
         name,
         backend,
-        release=release,
+        release=inputs.release,
         licenses=spec.licenses,
-        readme=spec.readme.read_text("utf-8") + metadata.describe_override(override, release.version),
+        readme=spec.readme.read_text("utf-8") + metadata.describe_override(inputs.override, inputs.release.version),
         requirement=spec.requirement,
     )
-    on_disk = spec.files | place_kernels(spec.kernels, backend, spec.platform, release)
-    on_disk |= {f"{name.dist_info}/licenses/{file}": path for file, path in spec.licenses.items()}
+    return _plan(inputs, name, backend.package, spec.files, generated, files)
+
+
+def plan_kernels(spec: KernelsSpec, files: ExitStack) -> WheelPlan:
+    """Plan a wheel with the kernels of one backend for one Python; see `plan_plugin`."""
+    inputs = _read_inputs(spec)
+    backend, kernels = inputs.backend, inputs.backend.kernels
+    if kernels is None:
+        raise WheelError(f"{backend.path} says nothing of kernels")
+    pin = inputs.release.pin(f"kernels.{backend.name}.{spec.python}.{spec.platform.name}")
+    name = make_name(backend.kernels_distribution, inputs.lock.version, parse_name(pin.filename).tag)
+    package, suffix = backend.kernels_package, extension_suffix(spec.python, spec.platform.architecture)
+    placed = {
+        f"{kernels.package}/{path.stem}{suffix}" if _is_module(path, spec) else f"{package}/{file}": path
+        for file, path in spec.files.items()
+    }
+    generated = {
+        f"{package}/__init__.py": f'{_HEADER}"""What goes with the kernels of {backend.distribution}."""\n',
+        f"{name.dist_info}/METADATA": metadata.kernels_metadata(name, backend, licenses=spec.licenses),
+    }
+    return _plan(inputs, name, package, placed, generated, files)
+
+
+def _read_inputs(spec: BackendSpec) -> _Inputs:
+    release, backend = read_release(spec.release), parse_backend(spec.backend.read_text("utf-8"), spec.backend)
+    return _Inputs(spec, release, backend, _choose_lock(spec, release))
+
+
+def _is_module(path: Path, spec: KernelsSpec) -> bool:
+    """Whether a kernel is an extension module, and not a library that these need."""
+    with path.open("rb") as file:
+        image = read_image(file, f"{path.name}, a kernel for {spec.python},", machine=spec.platform.machine)
+    return f"PyInit_{path.stem}" in image.exports
+
+
+def _plan(
+    inputs: _Inputs,
+    name: WheelName,
+    package: str,
+    placed: Mapping[str, Path],
+    generated: Mapping[str, str],
+    files: ExitStack,
+) -> WheelPlan:
+    """Plan a wheel, with what every wheel of a backend has: licences, and documents in a package of its own."""
+    spec, backend, lock = inputs.spec, inputs.backend, inputs.lock
+    on_disk = {**placed, **{f"{name.dist_info}/licenses/{file}": path for file, path in spec.licenses.items()}}
     sources = [_open(member, path, spec, backend, name, files) for member, path in on_disk.items()]
     libraries = {source.path: on_disk[source.path] for source in sources if source.is_library}
-    gpu_list = f"{backend.package}/{GPU_CODE_FILENAME}"
-    provenance = _read_provenance(spec.provenance) | _describe_override(override)
-    generated = _generate(name, backend, lock, provenance) | {f"{name.dist_info}/METADATA": text}
-    twice = sorted({*generated, gpu_list} & on_disk.keys())
+    gpu_list = f"{package}/{GPU_CODE_FILENAME}"
+    provenance = _read_provenance(spec.provenance) | _describe_override(inputs.override)
+    bundled = backend.prebuilt.bundled or package != backend.package
+    written = {
+        **generated,
+        f"{package}/{LOCK_FILENAME}": lock.to_json(),
+        f"{package}/{metadata.PROVENANCE_FILENAME}": write_json(provenance),
+        f"{name.dist_info}/WHEEL": metadata.wheel_metadata(name),
+        f"{name.dist_info}/sboms/{SBOM_FILENAME}": format_sbom(name, provenance, bundled=bundled),
+    }
+    twice = sorted({*written, gpu_list} & on_disk.keys())
     if twice:
         raise WheelError(f"the manifest gives {', '.join(twice)}, which assembly writes itself")
     return WheelPlan(
         name=name,
-        members=(*sources, *(text_source(path, content) for path, content in generated.items())),
-        metadata=text,
+        members=(*sources, *(text_source(path, content) for path, content in written.items())),
+        metadata=written[f"{name.dist_info}/METADATA"],
         lock_id=lock.lock_id,
         provider=spec.provider,
         provenance=provenance,
@@ -83,7 +157,7 @@ def _read_codes(
     return lambda: {member: code.result() for member, code in codes.items() if code.result().names()}
 
 
-def _choose_lock(spec: PluginSpec, release: Release) -> ReleaseLock:
+def _choose_lock(spec: BackendSpec, release: Release) -> ReleaseLock:
     """Return the lock of the published set that the wheel is for, or else of the set that is built here."""
     if spec.lock is None:
         return make_lock(release, spec.provider)
@@ -92,7 +166,7 @@ def _choose_lock(spec: PluginSpec, release: Release) -> ReleaseLock:
     return spec.lock
 
 
-def _check(spec: PluginSpec, backend: Backend, release: Release, version: str) -> WheelName:
+def _check(spec: PluginSpec, backend: Backend, version: str) -> WheelName:
     platform = spec.platform.name
     if platform not in backend.tags:
         raise WheelError(f"{backend.path} has no wheel tag for {platform}")
@@ -102,13 +176,11 @@ def _check(spec: PluginSpec, backend: Backend, release: Release, version: str) -
         raise WheelError(f"the manifest has {'no ' if bundled else ''}{library!r}", cause=cause)
     if bool(metadata.find_requirement([spec.requirement], backend.prebuilt.project)) == bundled:
         raise WheelError(f"the manifest requires {spec.requirement or 'nothing'!r} for the plugin library", cause=cause)
-    if backend.kernels and release.kernels(backend.name, platform) and spec.provider == "prebuilt" and not spec.kernels:
-        raise WheelError(f"the manifest has no kernels, although release {release.version} has some for {platform}")
     return make_name(backend.distribution, version, plugin_tag(backend.python_tag, backend.tags[platform]))
 
 
 def _open(
-    member: str, path: Path, spec: PluginSpec, backend: Backend, name: WheelName, files: ExitStack
+    member: str, path: Path, spec: BackendSpec, backend: Backend, name: WheelName, files: ExitStack
 ) -> MemberSource:
     return file_source(
         member,
@@ -120,17 +192,6 @@ def _open(
     )
 
 
-def _generate(name: WheelName, backend: Backend, lock: ReleaseLock, provenance: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        **{f"{backend.package}/{module}": text for module, text in generate_modules(backend).items()},
-        f"{backend.package}/{LOCK_FILENAME}": lock.to_json(),
-        f"{backend.package}/{metadata.PROVENANCE_FILENAME}": write_json(provenance),
-        f"{name.dist_info}/WHEEL": metadata.wheel_metadata(name),
-        f"{name.dist_info}/entry_points.txt": metadata.entry_points(backend),
-        f"{name.dist_info}/sboms/{SBOM_FILENAME}": format_sbom(name, provenance, bundled=backend.prebuilt.bundled),
-    }
-
-
 def _describe_override(override: Override | None) -> dict[str, Any]:
     return {"override": {"version": override.version, "reason": override.reason}} if override else {}
 
@@ -140,84 +201,6 @@ def _read_provenance(path: Path) -> dict[str, Any]:
         return read_json(dict[str, Any], path.read_text("utf-8"))
     except TableError as error:
         raise WheelError(f"no provenance: {path}", cause=str(error)) from error
-
-
-_Files = Mapping[str, Path]
-
-
-def place_kernels(
-    kernels: Mapping[str, Sequence[Path]], backend: Backend, platform: Platform, release: Release
-) -> dict[str, Path]:
-    """Return the members of a wheel that its kernels become: path in the wheel → file on disk.
-
-    The kernels are libraries by Python tag, those of that Python's wheel; empty for none at all.
-
-    Raises:
-        ElfError: A file is no library for the platform.
-        WheelError: The Pythons are not those that the release has kernels for, or differ in what they have.
-    """
-    if not kernels:
-        return {}
-    table = _check_pythons(kernels, backend, release.kernels(backend.name, platform.name))
-    sorted_out = {python: _sort_out(paths, python, platform) for python, paths in kernels.items()}
-    modules = {python: found[0] for python, found in sorted_out.items()}
-    libraries = {python: found[1] for python, found in sorted_out.items()}
-    _check_same_names(modules, "modules")
-    _check_same_names(libraries, "libraries")
-    shared = next(iter(libraries.values()))
-    _check_same_bytes(shared, libraries)
-    return {f"{backend.package}/{name}": path for name, path in shared.items()} | {
-        f"{table.package}/{stem}{extension_suffix(python, platform.architecture)}": path
-        for python, files in modules.items()
-        for stem, path in files.items()
-    }
-
-
-def _check_pythons(kernels: Mapping[str, Sequence[Path]], backend: Backend, expected: Sequence[str]) -> Kernels:
-    if backend.kernels is None or set(kernels) != set(expected):
-        raise WheelError(
-            f"kernels are for {', '.join(sorted(kernels))}, expected {', '.join(expected) or 'none'}",
-            cause="the release file says for which Pythons there are kernels",
-        )
-    return backend.kernels
-
-
-def _sort_out(paths: Sequence[Path], python: str, platform: Platform) -> tuple[_Files, _Files]:
-    """Return the extension modules by name, and the other libraries by file name."""
-    modules: dict[str, Path] = {}
-    libraries: dict[str, Path] = {}
-    for path in sorted(paths, key=lambda path: path.name):
-        stem = path.name.partition(".")[0]
-        with path.open("rb") as file:
-            image = read_image(file, f"{path.name}, a kernel for {python},", machine=platform.machine)
-        known, name = (modules, stem) if f"PyInit_{stem}" in image.exports else (libraries, path.name)
-        if name in known:
-            raise WheelError(f"two kernels for {python} are called {name!r}: {known[name]} and {path}")
-        known[name] = path
-    return modules, libraries
-
-
-def _check_same_names(found: Mapping[str, _Files], what: str) -> None:
-    every = {name for files in found.values() for name in files}
-    missing = [f"{name} for {python}" for python, files in found.items() for name in sorted(every - set(files))]
-    if missing:
-        raise WheelError(
-            f"not every Python has the same {what}: there is no {', no '.join(missing)}",
-            cause="the kernels come from wheels of different builds",
-        )
-
-
-def _check_same_bytes(shared: _Files, libraries: Mapping[str, _Files]) -> None:
-    """Refuse a library that would be packed once, but differs between the Pythons."""
-    for name, path in shared.items():
-        digests = {python: hash_file(files[name]) for python, files in libraries.items()}
-        others = [python for python, digest in digests.items() if digest != hash_file(path)]
-        if others:
-            first = next(iter(libraries))
-            raise WheelError(
-                f"{name} for {', '.join(others)} has other bytes than for {first}",
-                cause="a library that is no extension module is packed once, for every Python",
-            )
 
 
 _HEADER = """# SPDX-FileCopyrightText: The split JAX wheel authors

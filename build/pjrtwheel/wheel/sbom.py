@@ -27,13 +27,13 @@ SBOM_FILENAME = "pjrtwheel.cdx.json"
 def format_sbom(name: WheelName, provenance: Mapping[str, Any], *, bundled: bool = True) -> str:
     """Return the document for a wheel.
 
-    The provenance says where library and kernels came from, as the provider wrote it; values may be None. A library
-    that is not `bundled` is required from elsewhere.
+    The provenance says where library or kernels came from, as the provider wrote it; values may be None. A library that
+    is not `bundled` is required from elsewhere.
     """
     # The file name distinguishes our wheel from upstream's of the same name and version, from which it may be made.
     purl = PackageURL("pypi", None, name.distribution, name.version, {"file_name": name.filename})
     root = describe_part(name.distribution, name.version, purl)
-    components = [*_origin(provenance, bundled=bundled), *_kernels(provenance), *_xla(provenance)]
+    components = [*_origin(provenance, bundled=bundled), *_xla(provenance)]
     bom = start_bom(root, [purl.to_string(), *(str(component.bom_ref) for component in components)])
     bom.components.update(components)
     bom.register_dependency(root, components)
@@ -96,18 +96,6 @@ def _origin(provenance: Mapping[str, Any], *, bundled: bool) -> Iterator[Compone
         sha256=provenance.get("sha256"),
         properties=_properties(stated),
     )
-
-
-def _kernels(provenance: Mapping[str, Any]) -> Iterator[Component]:
-    for wheel in provenance.get("kernels", ()):
-        project, version, filename = wheel["project"], wheel["version"], wheel["filename"]
-        yield describe_part(
-            project,
-            version,
-            PackageURL("pypi", None, project, version, {"file_name": filename}),
-            sha256=wheel["sha256"],
-            properties=_properties({"filename": filename, "python": wheel["python"]}),
-        )
 
 
 def _xla(provenance: Mapping[str, Any]) -> Iterator[Component]:

@@ -5,7 +5,7 @@
 load("@jax_release//:release.bzl", "BACKENDS")
 load("//build/rules:providers.bzl", "BackendInfo")
 load("//build/rules/private:library.bzl", "pjrt_library")
-load("//build/rules/private:wheels.bzl", "pjrt_wheel")
+load("//build/rules/private:wheels.bzl", "kernels_wheel", "pjrt_wheel")
 
 def _backend_target_impl(ctx):
     return BackendInfo(
@@ -55,8 +55,27 @@ def tool_repository(tool):
     """
     return "tool_" + tool
 
-def _kernels(name, facts, platform):
-    return ["@{}//:kernels".format(kernels_repository(name, python, platform)) for python in facts["pythons"][platform]]
+def _kernels_wheels(name, facts, tools, visibility):
+    """Declares a wheel of kernels for each Python and platform, and the group of those for --//build:platform."""
+    group = {}
+    for platform in facts["tags"]:
+        group[platform] = []
+        for python in facts["pythons"][platform]:
+            wheel = "kernels_{}_{}".format(python, platform)
+            kernels_wheel(
+                name = wheel,
+                backend = ":backend",
+                kernels = "@{}//:kernels".format(kernels_repository(name, python, platform)),
+                tags = ["manual"],  # builds for --//build:platform only
+                tools = tools,
+                visibility = visibility,
+            )
+            group[platform].append(":" + wheel)
+    native.filegroup(
+        name = "kernels",
+        srcs = select({"//build:is_" + platform: wheels for platform, wheels in group.items()}),
+        visibility = visibility,
+    )
 
 def _source_library(name, label):
     pjrt_library(
@@ -75,7 +94,7 @@ def pjrt_backend(name, visibility = ["//visibility:public"]):
 
     Args:
         name: Name of the backend and of its directory. It gets `:backend` (facts and loader), `:library` (from the
-            provider that --//build:provider chooses) and `:wheel`.
+            provider that --//build:provider chooses), `:wheel`, and `:kernels`, the wheels with its kernels.
         visibility: Visibility of those targets.
     """
     facts = BACKENDS[name]
@@ -105,12 +124,13 @@ def pjrt_backend(name, visibility = ["//visibility:public"]):
         actual = select(libraries, no_match_error = "the library of {} does not come from this provider".format(name)),
         visibility = visibility,
     )
+    tools = {"@{}//:tool".format(tool_repository(tool)): tool for tool in facts["tools"]}
+    _kernels_wheels(name, facts, tools, visibility)
     pjrt_wheel(
         name = "wheel",
         backend = ":backend",
-        kernels = select({"//build:is_" + platform: _kernels(name, facts, platform) for platform in facts["tags"]}),
         library = ":library",
         shared_loaders = {"//plugins/{}:loader".format(directory): directory for directory in ["pjrt"] + facts["shared"]},
-        tools = {"@{}//:tool".format(tool_repository(tool)): tool for tool in facts["tools"]},
+        tools = tools,
         visibility = visibility,
     )

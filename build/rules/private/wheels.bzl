@@ -64,7 +64,7 @@ def _member(backend, file):
     return backend.package + "/" + file.path.split(marker, 1)[1]
 
 def _plugin_files(ctx, backend, library):
-    """Returns the members of the wheel that are known by name, except kernels."""
+    """Returns the members of the wheel that are known by name."""
     files = {_member(backend, file): file for file in backend.loader.to_list()}
     for target, directory in ctx.attr.shared_loaders.items():
         for file in target.files.to_list():
@@ -75,54 +75,64 @@ def _plugin_files(ctx, backend, library):
         files["{}/{}".format(backend.package, backend.library_name)] = library.library
     return files
 
-def _licenses(ctx, library, kernels):
-    """Returns the licence texts by names that keep those of the library and the kernels apart from our own."""
+def _assemble_backend(ctx, kind, provider, files, prefix, origin, more_facts, more_inputs, message):
+    """Assembles a wheel of a backend, with what every one of them has.
+
+    Args:
+        ctx: Context of the rule, which has _BACKEND_ATTRS.
+        kind: Kind of the manifest.
+        provider: prebuilt, source, or file-<sha256>.
+        files: Members by path, or kernels by file name.
+        prefix: What keeps licence texts of upstream's apart from our own.
+        origin: KernelsInfo or PjrtLibraryInfo: what is known of what the wheel was made from.
+        more_facts: What only such a manifest says.
+        more_inputs: Files that only that names.
+        message: What Bazel shows.
+    """
+    backend = ctx.attr.backend[BackendInfo]
     licenses = {file.basename: file for file in ctx.files.licenses}
-    for file in library.licenses:
-        licenses["{}.{}".format(library.library.basename.rsplit(".", 1)[0], file.basename)] = file
-    for info in kernels:
-        licenses.update({"{}.{}".format(info.package, file.basename): file for file in info.licenses})
-    return licenses
-
-def _write_provenance(ctx, library, kernels):
-    """Writes the document that says where library and kernels came from."""
-    document = ctx.actions.declare_file(_output_name(ctx, library.provider) + ".provenance.json")
-    content = dict(
-        library.provenance,
-        licenses = [file.basename for file in library.licenses],
-        kernels = [info.provenance for info in kernels],
-    )
-    ctx.actions.write(document, json.encode_indent(content, indent = "  ") + "\n")
-    return document
-
-def _pjrt_wheel_impl(ctx):
-    backend, library = ctx.attr.backend[BackendInfo], ctx.attr.library[PjrtLibraryInfo]
-    kernels = [target[KernelsInfo] for target in ctx.attr.kernels]
-    files = _plugin_files(ctx, backend, library)
-    licenses = _licenses(ctx, library, kernels)
-    provenance = _write_provenance(ctx, library, kernels)
+    licenses.update({"{}.{}".format(prefix, file.basename): file for file in origin.licenses})
     tools = {name: target.files.to_list()[0] for target, name in ctx.attr.tools.items()}
-    facts = {
-        "kind": "plugin",
-        "backend": backend.table.path,
-        "readme": backend.readme.path,
-        "provenance": provenance.path,
-        "files": {member: files[member].path for member in sorted(files)},
-        "kernels": {info.python: [file.path for file in info.files] for info in kernels},
-        "licenses": {name: licenses[name].path for name in sorted(licenses)},
-        "tools": {name: tools[name].path for name in sorted(tools)},
-    }
-    if library.requirement:
-        facts["requirement"] = library.requirement
+    provenance = ctx.actions.declare_file(_output_name(ctx, provider) + ".provenance.json")
+    stated = dict(origin.provenance, licenses = [file.basename for file in origin.licenses])
+    ctx.actions.write(provenance, json.encode_indent(stated, indent = "  ") + "\n")
+    facts = dict(
+        more_facts,
+        kind = kind,
+        backend = backend.table.path,
+        provenance = provenance.path,
+        files = {member: files[member].path for member in sorted(files)},
+        licenses = {name: licenses[name].path for name in sorted(licenses)},
+        tools = {name: tools[name].path for name in sorted(tools)},
+    )
     lock = ctx.attr._lock[FlagInfo].value
     if lock:
         facts["lock"] = json.decode(lock)
-    return _assemble(
+    inputs = [backend.table, provenance] + files.values() + licenses.values() + tools.values() + more_inputs
+    return _assemble(ctx, provider = provider, facts = facts, inputs = inputs, message = message)
+
+_BACKEND_ATTRS = dict(
+    _ASSEMBLE_ATTRS,
+    backend = attr.label(mandatory = True, providers = [BackendInfo], doc = "The accelerator."),
+    licenses = attr.label_list(allow_files = True, default = ["//:LICENSE"], doc = "Our own licence texts."),
+    tools = attr.label_keyed_string_dict(
+        allow_files = True,
+        doc = "Programs that assembly runs, by the name it knows them under.",
+    ),
+    _lock = attr.label(default = "//build:lock", providers = [FlagInfo]),
+)
+
+def _pjrt_wheel_impl(ctx):
+    backend, library = ctx.attr.backend[BackendInfo], ctx.attr.library[PjrtLibraryInfo]
+    return _assemble_backend(
         ctx,
+        kind = "plugin",
         provider = library.provider,
-        facts = facts,
-        inputs = [backend.table, backend.readme, provenance] + files.values() + licenses.values() + tools.values() +
-                 [file for info in kernels for file in info.files],
+        files = _plugin_files(ctx, backend, library),
+        prefix = library.library.basename.rsplit(".", 1)[0] if library.library else "",
+        origin = library,
+        more_facts = {"readme": backend.readme.path, "requirement": library.requirement},
+        more_inputs = [backend.readme],
         message = "Assembling the wheel of {}".format(backend.package),
     )
 
@@ -130,28 +140,45 @@ pjrt_wheel = rule(
     implementation = _pjrt_wheel_impl,
     doc = """The wheel of one backend; a directory with its report.
 
-It holds the loader, shared loader code, the extension, the library unless the wheel only requires it, and kernels.""",
+It holds the loader, shared loader code, the extension, and the library unless the wheel only requires it.""",
     attrs = dict(
-        _ASSEMBLE_ATTRS,
-        backend = attr.label(mandatory = True, providers = [BackendInfo], doc = "The accelerator."),
+        _BACKEND_ATTRS,
         extension = attr.label(
             allow_files = [".so"],
             default = "//plugins/pjrt:extension",
             doc = "The extension, a file for each ABI of Python, put into <package>/pjrt.",
         ),
-        kernels = attr.label_list(providers = [KernelsInfo], doc = "Extension modules that JAX imports itself."),
         library = attr.label(mandatory = True, providers = [PjrtLibraryInfo], doc = "The PJRT plugin library."),
-        licenses = attr.label_list(allow_files = True, default = ["//:LICENSE"], doc = "Our own licence texts."),
         shared_loaders = attr.label_keyed_string_dict(
             allow_files = True,
             default = {"//plugins/pjrt:loader": "pjrt"},
             doc = "Loader code that backends share, by the subpackage of <package> it becomes.",
         ),
-        tools = attr.label_keyed_string_dict(
-            allow_files = True,
-            doc = "Programs that assembly runs, by the name it knows them under.",
-        ),
-        _lock = attr.label(default = "//build:lock", providers = [FlagInfo]),
+    ),
+    provides = [WheelInfo],
+)
+
+def _kernels_wheel_impl(ctx):
+    kernels = ctx.attr.kernels[KernelsInfo]
+    return _assemble_backend(
+        ctx,
+        kind = "kernels",
+        provider = ctx.attr._provider[FlagInfo].value,
+        files = {file.basename: file for file in kernels.files},
+        prefix = kernels.package,
+        origin = kernels,
+        more_facts = {"python": kernels.python},
+        more_inputs = [],
+        message = "Assembling the wheel of {} for {}".format(kernels.package, kernels.python),
+    )
+
+kernels_wheel = rule(
+    implementation = _kernels_wheel_impl,
+    doc = "The kernels of one backend for one Python; a directory with its report.",
+    attrs = dict(
+        _BACKEND_ATTRS,
+        kernels = attr.label(mandatory = True, providers = [KernelsInfo], doc = "Extension modules that JAX imports itself."),
+        _provider = attr.label(default = "//build:provider_name", providers = [FlagInfo]),
     ),
     provides = [WheelInfo],
 )

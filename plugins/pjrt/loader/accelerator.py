@@ -12,8 +12,9 @@ from pathlib import Path
 
 from . import private
 from .errors import PluginError
-from .installed import installed_version
+from .installed import installed_version, kernels_of, owners_of, package_directory
 from .kernels import Kernels, check_kernels, check_precedence
+from .lock import check_locks, read_installed
 from .plugin import Plugin, check_plugin
 from .rivals import Rivals, find_rivals, installed_plugins
 from .vendor import Vendor
@@ -36,7 +37,7 @@ class Accelerator:
             there and cannot be used.
         preload: Opens the vendor's libraries; raises PluginError if the plugin cannot be opened without one of them.
         check: Raises PluginError if a library is not fit to run programs; asked before the client is created.
-        environment: Environment variable → file of the package that it names, unless the user set it.
+        environment: Environment variable → file next to the kernels that it names, unless the user set it.
         survey: Returns the vendor's libraries and hardware for `python -m <package>`; is passed whether to open any.
         find_node: Raises what `find_device` does, as far as files alone show it.
         examine: Raises PluginError for what is wrong by `python -m <package>`, if that is more than `check` raises.
@@ -69,8 +70,17 @@ def check_accelerator(accelerator: Accelerator) -> None:
     plugin, kernels = accelerator.plugin, accelerator.kernels
     lock = check_plugin(plugin)
     check_kernels(kernels, plugin.distribution, lock.release, installed_version(kernels.package))
+    found = read_installed(*own_kernels(plugin)).lock
+    if found is not None:  # upstream's have none
+        check_locks(plugin.distribution, lock, found, name=kernels_of(plugin.distribution))
     packages = private.kernel_packages(plugin.name)
-    check_precedence(kernels, plugin.distribution, lock.release, packages, installed_version)
+    check_precedence(kernels, plugin.distribution, lock.release, packages, owners_of)
+
+
+def own_kernels(plugin: Plugin) -> tuple[str, Path | None]:
+    """Return the distribution with the kernels of a plugin, and the folder of what goes with them, if it is there."""
+    distribution = kernels_of(plugin.distribution)
+    return distribution, package_directory(distribution.replace("-", "_"))
 
 
 def find_absence(accelerator: Accelerator) -> PluginError | None:

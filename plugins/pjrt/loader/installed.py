@@ -25,6 +25,24 @@ def installed_version(distribution: str) -> str | None:
         return None
 
 
+def kernels_of(distribution: str) -> str:
+    """Return the distribution that the kernels of a plugin of ours come in."""
+    return f"{distribution}-kernels"
+
+
+def wheels_of(distribution: str) -> tuple[str, ...]:
+    """Return a plugin's distribution, and that of its kernels if it is installed."""
+    kernels = kernels_of(distribution)
+    return (distribution, kernels) if installed_version(kernels) is not None else (distribution,)
+
+
+def owners_of(package: str) -> dict[str, str]:
+    """Return the distributions that have files in a package, with their versions; none if there is no such package."""
+    # Without the package, all metadata would be read for nothing.
+    found = importlib.metadata.packages_distributions() if package_directory(package) is not None else {}
+    return {name: importlib.metadata.version(name) for name in found.get(package, [])}
+
+
 def find_own_plugins() -> frozenset[str] | None:
     """Return the distributions that the extras of the installed jaxlib ask for: the plugins of its set.
 

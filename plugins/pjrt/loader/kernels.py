@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The GPU kernels that come with a plugin: extension modules for some Pythons, which JAX imports itself."""
+"""The GPU kernels that go with a plugin: extension modules for one Python, which JAX imports itself."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import importlib.machinery
 import logging
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 from .errors import KernelsMissingError, TakeOverError, VersionMismatchError
-from .installed import is_free_threaded, package_directory, pip_command
+from .installed import installed_version, is_free_threaded, kernels_of, package_directory, pip_command
 
 logger = logging.getLogger(__name__)
 
@@ -102,17 +102,19 @@ def check_precedence(
     distribution: str,
     release: str,
     packages: Sequence[str],
-    installed: Callable[[str], str | None],
+    owners: Callable[[str], Mapping[str, str]],
 ) -> None:
     """Check that jaxlib takes these kernels, and not leftovers for another version of the vendor's libraries.
 
-    It takes the first of its `packages` for the platform whose distribution is of its own release.
+    It takes the first of its `packages` for the platform, unless that is upstream's and of another release; `owners`
+    returns the distributions that have files in one, with their versions.
 
     Raises:
         TakeOverError: It takes others.
     """
     before = packages[: packages.index(kernels.package)] if kernels.package in packages else []
-    others = [name for name in (package.replace("_", "-") for package in before) if installed(name) == release]
+    found = {owner: package.replace("_", "-") for package in before for owner in owners(package).items()}
+    others = [name for (name, version), upstream in found.items() if name != upstream or version == release]
     if others:
         raise TakeOverError(
             f"jaxlib takes the kernels of {' and '.join(others)} before those of {distribution}",
@@ -137,12 +139,11 @@ def check_python(distribution: str, kernels: InstalledKernels) -> None:
     """
     if not kernels.modules:
         python = ".".join(map(str, sys.version_info[:2])) + ("t" if is_free_threaded() else "")
+        wanted = "==".join(filter(None, (kernels_of(distribution), installed_version(distribution))))
         raise KernelsMissingError(
             f"{distribution} has no GPU kernels for Python {python}: JAX runs, but solvers, sparse matrices, Mosaic "
             "and host callbacks fail on the GPU",
-            remedy=f"use a Python that it has them for: {', '.join(kernels.pythons)}"
-            if kernels.pythons
-            else pip_command(f"install --force-reinstall --no-deps {distribution}"),
+            remedy=pip_command(f"install --force-reinstall --no-deps {wanted}"),
         )
 
 

@@ -17,7 +17,7 @@ from .errors import (
     Remedy,
     VersionMismatchError,
 )
-from .installed import check_interpreter, find_own_plugins, installed_version, pip_command
+from .installed import check_interpreter, find_own_plugins, installed_version, pip_command, wheels_of
 
 LOCK_FILENAME = "release_lock.json"
 
@@ -91,11 +91,15 @@ def read_installed(distribution: str, location: Path | None) -> Installed:
 
 
 def reinstall_pair(distribution: str, version: str) -> Remedy:
-    """Return what installs a matching pair."""
+    """Return what installs a matching pair, with the plugin's kernels if it has any here."""
     return Remedy(
-        pip_command(f"install --force-reinstall --no-deps jaxlib=={version} {distribution}=={version}"),
+        pip_command(f"install --force-reinstall --no-deps jaxlib=={version} {_exactly(distribution, version)}"),
         "add the --find-links or --index-url that both wheels came from",
     )
+
+
+def _exactly(distribution: str, version: str) -> str:
+    return " ".join(f"{name}=={version}" for name in wheels_of(distribution))
 
 
 def pin(package: Path) -> str:
@@ -110,8 +114,10 @@ def pin_set(package: Path) -> str:
     return f"=={lock.version}" if lock is not None else ""
 
 
-def check_locks(distribution: str, plugin: Lock, jaxlib: Lock, *, own: bool = True) -> None:
-    """Compare the locks of a plugin and of jaxlib; `own`: the set of that jaxlib has a plugin of this name.
+def check_locks(distribution: str, plugin: Lock, jaxlib: Lock, *, own: bool = True, name: str = "jaxlib") -> None:
+    """Compare the locks of a plugin and of jaxlib, or of its kernels, whose `name` is that of their distribution.
+
+    `own`: the set of that jaxlib has a plugin of this name.
 
     Raises:
         OtherSetError: They belong to different sets, and that of the jaxlib has no such plugin.
@@ -123,21 +129,21 @@ def check_locks(distribution: str, plugin: Lock, jaxlib: Lock, *, own: bool = Tr
             f"{distribution} {plugin.version} was built for another jaxlib than the installed {jaxlib.version}",
             cause=f"it has the lock {plugin.lock_id}, jaxlib has {jaxlib.lock_id}",
             remedy=Remedy(
-                pip_command(f"install --force-reinstall --no-deps {distribution}=={jaxlib.version}"),
+                pip_command(f"install --force-reinstall --no-deps {_exactly(distribution, jaxlib.version)}"),
                 "add the --find-links or --index-url that it came from; or remove it: "
-                + pip_command(f"uninstall {distribution}"),
+                + pip_command(f"uninstall {' '.join(wheels_of(distribution))}"),
             ),
         )
     remedy = reinstall_pair(distribution, plugin.version)
     if plugin.release != jaxlib.release:
         raise VersionMismatchError(
-            f"{distribution} {plugin.version} cannot run with jaxlib {jaxlib.version}",
-            cause="a plugin works only with the jaxlib of exactly its own version",
+            f"{distribution} {plugin.version} cannot run with {name} {jaxlib.version}",
+            cause=f"a plugin works only with the {name} of exactly its own version",
             remedy=remedy,
         )
     if plugin.lock_id != jaxlib.lock_id:
         raise LockMismatchError(
-            f"{distribution} {plugin.version} (lock {plugin.lock_id}, {plugin.provider}) and jaxlib "
+            f"{distribution} {plugin.version} (lock {plugin.lock_id}, {plugin.provider}) and {name} "
             f"{jaxlib.version} (lock {jaxlib.lock_id}, {jaxlib.provider}) are not of one build",
             cause="the versions are equal, but the two wheels were built from different inputs"
             if plugin.version == jaxlib.version

@@ -17,7 +17,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .errors import Remedy, RivalError, TakeOverError
-from .installed import find_folders, pip_command
+from .installed import find_folders, pip_command, wheels_of
 from .settings import disable_variable, is_set
 
 # JAX's variable for plugins that are in no package: NAME:LIBRARY, with commas between several.
@@ -95,7 +95,7 @@ def check_kernel_order(distribution: str, rivals: Rivals) -> None:
         raise TakeOverError(
             f"{distribution} cannot take the place of {others}, which is disabled",
             cause=f"JAX would run the kernels of {others} with this plugin, because they are still installed",
-            remedy=pip_command(f"uninstall {' '.join(rivals.disabled)}"),
+            remedy=pip_command(f"uninstall {' '.join(_belongings(rivals.disabled))}"),
         )
 
 
@@ -113,15 +113,14 @@ def find_rival(distribution: str, platform: str, rivals: Rivals, environ: Mappin
 
 def describe_yielding(distribution: str, platform: str, rivals: Iterable[str]) -> RivalError:
     """Return that a plugin leaves its platform to others."""
-    others = sorted(set(rivals))
+    others, own = sorted(set(rivals)), " ".join(wheels_of(distribution))
     verb = "is" if len(others) == 1 else "are"
-    removal = " ".join(sorted({name for other in others for name in _belongings(other)}))
     return RivalError(
         f"{distribution} is not used: {' and '.join(others)} {verb} for JAX's platform {platform!r} as well, "
         "and JAX can take only one",
         remedy=Remedy(
-            pip_command(f"uninstall {removal}"),
-            f"to keep {' and '.join(others)} instead: {pip_command(f'uninstall {distribution}')}",
+            pip_command(f"uninstall {' '.join(_belongings(others))}"),
+            f"to keep {' and '.join(others)} instead: {pip_command(f'uninstall {own}')}",
         ),
     )
 
@@ -133,10 +132,13 @@ def describe_unknown_rival(distribution: str, platform: str, remedy: str = "") -
     )
 
 
-def _belongings(distribution: str) -> tuple[str, ...]:
-    """Return a plugin's distribution and the one of its kernels, which upstream has apart."""
-    stem, separator, _ = distribution.rpartition("-pjrt")
-    return (distribution, f"{stem}-plugin") if separator else (distribution,)
+def _belongings(distributions: Iterable[str]) -> list[str]:
+    """Return plugins' distributions and those of their kernels."""
+    names: set[str] = set()
+    for name in distributions:
+        stem, separator, _ = name.rpartition("-pjrt")
+        names.update((name, f"{stem}-plugin") if separator else wheels_of(name))
+    return sorted(names)
 
 
 def _version(module: str) -> int:

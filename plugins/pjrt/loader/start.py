@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import private
-from .accelerator import PRIORITY, Accelerator, check_accelerator, find_absence, rivals_of
+from .accelerator import PRIORITY, Accelerator, check_accelerator, find_absence, own_kernels, rivals_of
 from .errors import NoDeviceError, PluginError, RivalError
 from .kernels import find_extension
 from .plugin import Plugin, hand_to_jaxlib, log_refusal, open_plugin, refuse, unfit
@@ -116,9 +116,10 @@ class Platform:
     def _open(self) -> Any:
         plugin, kernels = self.accelerator.plugin, self.accelerator.kernels
         self.accelerator.preload()
+        _, folder = own_kernels(plugin)
         for variable, file in self.accelerator.environment.items():
-            if (plugin.package / file).is_file():
-                os.environ.setdefault(variable, str(plugin.package / file))
+            if folder is not None and (folder / file).is_file():
+                os.environ.setdefault(variable, str(folder / file))
         api = open_plugin(plugin).api
         hand_to_jaxlib(plugin, api)
         register_handlers(self.accelerator.platform, api, find_extension(plugin.distribution, kernels))

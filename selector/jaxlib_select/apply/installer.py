@@ -209,7 +209,7 @@ def explain_failure(command: Sequence[str], status: int, lines: Sequence[str]) -
 
 _JAX = {"jax", "jaxlib"}
 # Distributions by which JAX itself publishes an accelerator: the plugin, and its kernels.
-_UPSTREAM = re.compile(r"jax-[a-z]+\d*-(pjrt|plugin)")
+_APART = re.compile(r"jax-[a-z]+\d*-(pjrt|plugin)|jaxlib-.+-kernels")  # upstream's packages, and kernels of ours
 
 
 def make_plan(
@@ -267,7 +267,7 @@ def other_backends(
     found = {plugin.distribution for plugin in listed if plugin.platform in families}
     cpu = [plugin for plugin in listed if plugin.ours and plugin.platform == CPU]
     found |= {plugin.distribution for plugin in cpu if plugin.version.partition("+")[0] != release}
-    found |= {name for name in environment.distributions if _UPSTREAM.fullmatch(name)}
+    found |= {name for name in environment.distributions if _APART.fullmatch(name)}
     return tuple(sorted(found - set(wanted)))
 
 
@@ -283,13 +283,13 @@ def bindings_of(decision: Decision) -> tuple[str, ...]:
 
 
 def belongings(distribution: str) -> tuple[str, ...]:
-    """Return a plugin's distribution and the one of its kernels, which upstream has apart.
+    """Return a plugin's distribution and the one of its kernels, which not every plugin has.
 
     >>> belongings("jax-cuda12-pjrt"), belongings("jaxlib-cuda-12")
-    (('jax-cuda12-pjrt', 'jax-cuda12-plugin'), ('jaxlib-cuda-12',))
+    (('jax-cuda12-pjrt', 'jax-cuda12-plugin'), ('jaxlib-cuda-12', 'jaxlib-cuda-12-kernels'))
     """
     stem, separator, _ = distribution.rpartition("-pjrt")
-    return (distribution, f"{stem}-plugin") if separator else (distribution,)
+    return (distribution, f"{stem}-plugin" if separator else f"{distribution}-kernels")
 
 
 def _other_jaxlib(decision: Decision, environment: Environment) -> tuple[str, ...]:

@@ -93,12 +93,11 @@ def _refusal(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | N
 
 
 def _missing_kernels(exam: Examination, plugin: Plugin, problem: Problem) -> Finding:
-    """There are no GPU kernels for this Python: they are lost, or were never in the wheel."""
-    lost = [file for file in find_lost(exam, plugin.distribution) if KERNEL.search(file)]
-    if lost or not plugin.answer.kernels.pythons:
-        level = exam.level(plugin.platform, SERVES)
-        return Finding(level, "kernels-missing", problem.what, *exam.reinstall_plugin(plugin))
-    return Finding(WARNING, "kernels-missing", problem.what, *_own_remedy(problem))
+    """There are no GPU kernels for this Python: they are lost, or only those of another one are installed."""
+    names = belongings(plugin.distribution)
+    lost = [file for name in names for file in find_lost(exam, name) if KERNEL.search(file)]
+    level = exam.level(plugin.platform, SERVES) if lost or not plugin.answer.kernels.pythons else WARNING
+    return Finding(level, "kernels-missing", problem.what, *_own_remedy(problem))
 
 
 def _unfit(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:

@@ -10,7 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jaxlib_select.apply.installer import Installer, accelerator_families, make_plan, name_of, release_of, show
+from jaxlib_select.apply.installer import (
+    Installer,
+    accelerator_families,
+    belongings,
+    make_plan,
+    name_of,
+    release_of,
+    show,
+)
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.doctor.predict import Conditions, Prediction, is_candidate
 from jaxlib_select.doctor.report import ERROR, NO_REMEDY, WARNING, Remedy
@@ -145,7 +153,8 @@ class Examination:
         if not plugins:
             return self._complete()
         release = self.release()
-        names = ("jax", "jaxlib", *(plugin.distribution for plugin in plugins))
+        own = (name for plugin in plugins for name in belongings(plugin.distribution))
+        names = ("jax", "jaxlib", *(name for name in own if name in self.environment.distributions))
         wanted_versions = {name: self.version_for(name, release) for name in names}
         fits = {name: self.environment.version_of(name) == version for name, version in wanted_versions.items()}
         # What has the right version already is of another build, and stays unless it is installed again.

@@ -22,13 +22,13 @@ from programs import run_code
 
 @pytest.fixture(scope="session")
 def overlay(backend_wheels: Callable[[str], Path], root: Path, session_folder: Path) -> Overlay:
-    """Return a function: a backend → the folder with its unpacked wheel."""
+    """Return a function: a backend → the folder with its unpacked wheels, those of kernels for all Pythons."""
 
     @functools.cache
     def unpack(name: str) -> Path:
-        (wheel,) = backend_wheels(name).glob(f"{find_backend(root, name).package}-*.whl")
         folder = session_folder / f"overlay_{name}"
-        unpack_wheel(wheel, folder, ["*"])
+        for wheel in backend_wheels(name).glob(f"{find_backend(root, name).package}[-_]*.whl"):
+            unpack_wheel(wheel, folder, ["*"])
         return folder
 
     return unpack

@@ -63,7 +63,7 @@ def test_programs_can_be_compiled_for_a_gpu_elsewhere(run: Program, overlay: Ove
     result = run(f"{TOPOLOGY}\n{NAME_LIBRARY}\n{mosaic}\n{USE_JAX}", overlay("cuda13"), **environ)
     assert result.returncode == 0, result.stderr
     package = overlay("cuda13") / "jaxlib_cuda_13"
-    assert result.stdout == f"{package}/xla_cuda_plugin.so\n{package}/libmosaic_gpu_runtime.so\n{USED}"
+    assert result.stdout == f"{package}/xla_cuda_plugin.so\n{package}_kernels/libmosaic_gpu_runtime.so\n{USED}"
 
 
 def test_a_plugin_that_is_opened_late_joins_in(run: Program, overlay: Overlay) -> None:
@@ -94,7 +94,7 @@ def test_upstreams_plugin_in_addition_to_ours(
     assert result.stdout == f"{upstream}/jax_plugins/xla_cuda13/xla_cuda_plugin.so\n{USED}"
     (line,) = said(result)
     assert line.startswith("jaxlib-cuda-13 is not used: ")
-    assert "uv pip uninstall jaxlib-cuda-13)" in line
+    assert "uv pip uninstall jaxlib-cuda-13 jaxlib-cuda-13-kernels)" in line
     assert line.endswith("uv pip uninstall jax-cuda13-pjrt jax-cuda13-plugin")
 
 
@@ -105,7 +105,7 @@ def test_two_of_our_wheels_for_one_platform(run: Program, overlay: Overlay) -> N
     assert result.stdout == f"{overlay('cuda13')}/jaxlib_cuda_13/xla_cuda_plugin.so\n{USED}"
     (line,) = said(result)
     assert line.startswith("jaxlib-cuda-12 is not used: ")
-    assert line.endswith("uv pip uninstall jaxlib-cuda-13")
+    assert line.endswith("uv pip uninstall jaxlib-cuda-13 jaxlib-cuda-13-kernels")
     result = run(USE_JAX, overlay("cuda12"), overlay("cuda13"), JAX_PLATFORMS="cuda")
     assert f"{ABSENT['cuda13']}; {STOPS.format('cuda')}" in said(result)
 

@@ -45,7 +45,8 @@ def test_a_wrong_wheel_is_named_and_not_used(
     """On a machine without the hardware it is one line in the log, and an error to who wants the platform."""
     plugin, backend = changed(name, tmp_path / "plugin")
     damage(plugin / backend.package)
-    fix = f"uv pip install --force-reinstall --no-deps jaxlib=={VERSION} {backend.distribution}=={VERSION}"
+    pins = " ".join(f"{name}=={VERSION}" for name in ("jaxlib", *backend.distributions))
+    fix = f"uv pip install --force-reinstall --no-deps {pins}"
     result = run(USE_JAX, plugin)
     assert (result.returncode, result.stdout) == (0, USED), result.stderr
     (line,) = said(result)

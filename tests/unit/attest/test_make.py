@@ -21,6 +21,7 @@ from pjrtwheel.errors import AttestError, PjrtWheelError, UsageError
 from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries
 from pjrtwheel.record.proofs import Level, Proof
+from pjrtwheel.release.model import read_release
 from pjrtwheel.wheel.archive import open_archive, timestamp
 from pjrtwheel.wheel.compress import find_compression, find_epoch
 from pjrtwheel.wheel.plan import text_source
@@ -187,7 +188,7 @@ def test_the_statement_says_what_the_release_is_made_of(release: ReleaseFolder, 
     pins = ["plugin.cpu.linux_x86_64", *(f"bindings.{tag}.linux_x86_64" for tag in BINDINGS)]
     urls = ["upstream-cpu@1.2.3?file_name=upstream_cpu-1.2.3-py3-none-manylinux_2_27_x86_64.whl"]
     urls += [f"jaxlib@1.2.3?file_name=jaxlib-1.2.3-{tag}-{tag}-manylinux_2_27_x86_64.whl" for tag in BINDINGS]
-    pin_file = "releases/1.2.3.toml"
+    pin_file = tmp_path / "repository" / "releases" / "1.2.3.toml"
     assert statement_of(release) == {
         "_type": "https://in-toto.io/Statement/v1",
         "subject": [
@@ -212,7 +213,8 @@ def test_the_statement_says_what_the_release_is_made_of(release: ReleaseFolder, 
                 },
                 "resolvedDependencies": [
                     {"name": "repository", "digest": {"gitCommit": COMMIT}, "annotations": {"dirty": False}},
-                    {"name": pin_file, "digest": {"sha256": hash_file(tmp_path / "repository" / pin_file)}},
+                    {"name": "releases/1.2.3.toml", "digest": {"sha256": hash_file(pin_file)}},
+                    {"name": "pins of all wheels", "digest": {"sha256": read_release(pin_file).shared_digest}},
                     *(
                         {"name": key, "digest": {"sha256": f"{number}" * 64}, "uri": f"pkg:pypi/{url}"}
                         for number, (key, url) in enumerate(zip(pins, urls, strict=True))

@@ -24,7 +24,14 @@ from pjrtwheel.attest.release_folder import (
     read_release_folder,
 )
 from pjrtwheel.attest.signature import format_envelope, load_public_key, load_signer, parse_envelope
-from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME, Statement, Subject, parse_statement
+from pjrtwheel.attest.statement import (
+    BOM_FILENAME,
+    SHARED_PINS,
+    STATEMENT_FILENAME,
+    Statement,
+    Subject,
+    parse_statement,
+)
 from pjrtwheel.attest.verify import _check_wheels, verify_release
 from pjrtwheel.cli import main
 from pjrtwheel.errors import AttestError
@@ -300,21 +307,21 @@ def verify_problems(folder: Path) -> str:
     return "; ".join(_check_wheels(read_release_folder(folder)))
 
 
-def test_a_lock_of_another_release_file_is_refused(release: Path) -> None:
-    """The release file that is attested gives the lock's id, and so the wheels are made from just these inputs."""
+def test_a_lock_of_other_pins_is_refused(release: Path) -> None:
+    """What all wheels share, as attested, gives the lock's id, and so the wheels are made from just these inputs."""
     found = read_release_folder(release)
     definition = found.statement.provenance.definition
     inputs = tuple(
-        replace(entry, digest={"sha256": "0" * 64}) if entry.name.startswith("releases/") else entry
+        replace(entry, digest={"sha256": "0" * 64}) if entry.name == SHARED_PINS else entry
         for entry in definition.dependencies
     )
     provenance = replace(found.statement.provenance, definition=replace(definition, dependencies=inputs))
     other = replace(found, statement=replace(found.statement, provenance=provenance))
     ours = [name for name in found.wheels if "auto" not in name]
-    problems = [f"the lock of {name} is not of the release file that is attested" for name in ours]
+    problems = [f"the lock of {name} is not of the pins that are attested" for name in ours]
     assert _check_wheels(found) == []
     assert _check_wheels(other) == problems
-    none = replace(definition, dependencies=tuple(entry for entry in inputs if not entry.name.startswith("releases/")))
+    none = replace(definition, dependencies=tuple(entry for entry in inputs if entry.name != SHARED_PINS))
     silent = replace(found.statement, provenance=replace(provenance, definition=none))
     assert len(_check_wheels(replace(found, statement=silent))) == len(ours)
 

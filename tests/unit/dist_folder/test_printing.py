@@ -17,6 +17,7 @@ from terminal_output import text_of
 
 PASSED = ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, "")
 SKIPPED = ProgramResult("pmap", Outcome.NOT_RUN, Level.DEVICE, 1.0, "one device")
+TAGS = "cp312.cp314.cp315-abi3.cp314t.cp315t-manylinux_2_27_x86_64"
 
 
 def make_entry(filename: str, size: int, *pythons: PythonProof) -> Entry:

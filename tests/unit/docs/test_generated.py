@@ -121,7 +121,7 @@ def test_each_release_has_a_column_and_each_wheel_a_row(root: Path) -> None:
         "|  | 2.0 | 1.0 |",
         "| --- | --- | --- |",
         f"| `jaxlib` | {both}: 3.10, 3.12, 3.12t; windows_x86_64: 3.12 | linux_x86_64: 3.12 |",
-        f"| `jaxlib-cuda-12` | {both}; with the library of 1.0; no kernels for 3.10, 3.12t | absent |",
+        f"| `jaxlib-cuda-12` | {both}; with the library of 1.0; not for 3.10, 3.12t, which lack kernels | absent |",
     ]
 
 

@@ -26,7 +26,7 @@ METADATA = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n"
         ("cp313-cp313-linux_x86_64", "cp313", "cp312 cp314 cp313t"),
         ("cp314-cp314t-linux_x86_64", "cp314t", "cp314"),
         ("cp315-abi3t-linux_x86_64", "cp316t", "cp316"),
-        (plugin_tag("cp312", "linux_x86_64"), "cp312 cp314t cp315 cp315t", "cp311"),
+        (plugin_tag("cp312", "linux_x86_64"), "cp312 cp314t cp315 cp315t", "cp311 cp313t"),
         (plugin_tag("cp315", "linux_x86_64"), "cp315", "cp314"),
     ],
 )

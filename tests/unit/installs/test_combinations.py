@@ -152,12 +152,12 @@ def test_what_cannot_run_here_says_why(abacus: Backend) -> None:
     first, *_, last = list_combinations(["cp312"], [abacus], ["pip"])
 
     def why(combination: Combination, python: Interpreter | None, *, vendor_wheels: bool = False) -> str:
-        return why_skipped(combination, staged, abacus.distribution, python, vendor_wheels=vendor_wheels)
+        return why_skipped(combination, staged, [abacus.distribution], python, vendor_wheels=vendor_wheels)
 
     assert "--vendor-wheels" in why(first, HERE)
     assert why(first, HERE, vendor_wheels=True) == why(last, HERE) == ""
     assert "Python" in why(last, None)
-    assert "stage" in why_skipped(last, staged, "jaxlib-bead", HERE, vendor_wheels=True)
+    assert "stage" in why_skipped(last, staged, ["jaxlib-abacus", "jaxlib-bead"], HERE, vendor_wheels=True)
 
 
 def test_skips_share_a_line_if_they_share_the_reason(abacus: Backend) -> None:

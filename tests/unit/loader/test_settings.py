@@ -10,6 +10,7 @@ import pytest
 
 from folders import write_dist_info, write_files
 from loaders import load_cpu
+from release_under_test import BACKENDS
 
 CUDA = r"jax_plugins\.xla_cuda\d*|jaxlib_cuda_\d+"
 ALIASES = {"gpu": ["cuda", "rocm", "oneapi"]}
@@ -130,7 +131,7 @@ def test_plugins_are_found_as_jax_finds_them(tmp_path: Path, monkeypatch: pytest
 
 
 def test_kernels_of_other_pythons_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All lie side by side; Python's own suffix tells them apart."""
+    """As on a path that another Python has as well; Python's own suffix distinguishes them."""
     kernels = load_cpu("pjrt.kernels")
     package = kernels.Kernels("pjrtwheel_kernels", "extension")
     assert (kernels.find_kernels(package).modules, kernels.import_module(package, "_prng")) == ((), None)
@@ -147,19 +148,14 @@ def test_kernels_of_other_pythons_do_not_count(tmp_path: Path, monkeypatch: pyte
     assert found.pythons == (own_python, "3.99", "3.99t")
 
 
-@pytest.mark.parametrize(
-    ("pythons", "remedy"),
-    [((), "pip install --force-reinstall --no-deps jaxlib-cuda-12"), (("398", "399"), "3.98, 3.99")],
-    ids=["none", "of others"],
-)
+@pytest.mark.parametrize("pythons", [(), ("398", "399")], ids=["none", "of others"])
 def test_a_python_without_kernels_is_one_line_in_the_log(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
     pythons: tuple[str, ...],
-    remedy: str,
 ) -> None:
-    """With its version, and where there would be kernels."""
+    """With its version, and the command that brings kernels for it."""
     (tmp_path / "pjrtwheel_none").mkdir()
     for python in pythons:
         (tmp_path / f"pjrtwheel_none/_prng.cpython-{python}-x86_64-linux-gnu.so").touch()
@@ -168,6 +164,7 @@ def test_a_python_without_kernels_is_one_line_in_the_log(
     kernels = load_cpu("pjrt.kernels")
     assert kernels.find_extension("jaxlib-cuda-12", kernels.Kernels("pjrtwheel_none", "extension")) is None
     (line,) = caplog.messages
+    remedy = "pip install --force-reinstall --no-deps jaxlib-cuda-12-kernels"
     assert ("Python 3.15" in line, line.endswith(remedy)) == (True, True)
 
 
@@ -183,30 +180,52 @@ def test_kernels_of_another_release_are_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("plugin", "version", "refused"),
-    [("12", "1.2.3", True), ("12", "1.2.2", False), ("12", None, False), ("13", "1.2.3", False)],
-    ids=["newer ones", "of another release", "gone", "its own"],
+    ("plugin", "owner", "version", "refused"),
+    [
+        ("12", "jaxlib-cuda-13-kernels", "1.2.2+own.1", True),
+        ("12", "jax-cuda13-plugin", "1.2.3", True),
+        ("12", "jax-cuda13-plugin", "1.2.2", False),
+        ("12", "", "", False),
+        ("13", "jaxlib-cuda-13-kernels", "1.2.3+own.1", False),
+    ],
+    ids=["newer ones", "upstream's", "of another release", "gone", "its own"],
 )
-def test_kernels_that_were_left_behind(plugin: str, version: str | None, *, refused: bool) -> None:
-    """Those of CUDA 13 come first in jaxlib, whoever installed them, if they are of its own release."""
+def test_kernels_that_were_left_behind(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    plugin: str,
+    owner: str,
+    version: str,
+    *,
+    refused: bool,
+) -> None:
+    """Those of CUDA 13 come first in jaxlib, which compares the version of upstream's alone."""
     kernels, error = load_cpu("pjrt.kernels"), load_cpu("pjrt.errors").TakeOverError
     ours, packages = kernels.Kernels(f"jax_cuda{plugin}_plugin", ""), ["jax_cuda13_plugin", "jax_cuda12_plugin"]
-    installed = {"jax-cuda13-plugin": version}.get
-    with pytest.raises(error, match="pip uninstall jax-cuda13-plugin") if refused else contextlib.nullcontext():
-        kernels.check_precedence(ours, f"jaxlib-cuda-{plugin}", "1.2.3", packages, installed)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    if owner:
+        files = {"METADATA": f"Name: {owner}\nVersion: {version}\n", "top_level.txt": "jax_cuda13_plugin\n"}
+        write_files(tmp_path, {f"{owner.replace('-', '_')}-{version}.dist-info/{name}": files[name] for name in files})
+        write_files(tmp_path, {"jax_cuda13_plugin/a.so": ""})
+    owners = load_cpu("pjrt.installed").owners_of
+    with pytest.raises(error, match=f"pip uninstall {owner}") if refused else contextlib.nullcontext():
+        kernels.check_precedence(ours, f"jaxlib-cuda-{plugin}", "1.2.3", packages, owners)
 
 
-@pytest.mark.parametrize(
-    ("environ", "left_out_by"),
-    [
-        ({}, ""),
-        ({"JAX_PLATFORMS": "cuda,cpu", "JAX_PLATFORM_NAME": "GPU"}, ""),
-        ({"JAX_PLATFORMS": "cpu, cuda"}, "JAX_PLATFORMS=cpu, cuda"),  # which JAX takes for ` cuda`, and refuses
-        ({"JAX_PLATFORMS": "CUDA"}, "JAX_PLATFORMS=CUDA"),
-        ({"JAX_PLATFORM_NAME": "cpu"}, "JAX_PLATFORM_NAME=cpu"),
-    ],
-)
-def test_jax_s_variables_are_read_as_jax_reads_them(environ: dict[str, str], left_out_by: str) -> None:
-    """Without a look at blanks and letters, but for the name of the default platform."""
-    settings = load_cpu("pjrt.settings").read_settings("OFF", ["cuda", "gpu"], environ)
-    assert (settings.left_out_by, settings.left_out) == (left_out_by, bool(left_out_by))
+@pytest.mark.parametrize(("version", "code"), [("1.2.3+own.2", "LockMismatch"), ("1.2.2+own.1", "VersionMismatch")])
+def test_kernels_of_another_set_are_refused(version: str, code: str) -> None:
+    """As a jaxlib of another set is; the command brings the whole set."""
+    lock = load_cpu("pjrt.lock")
+    plugin = lock.Lock("1.2.3", 1, "prebuilt", "ab", "1.2.3+own.1")
+    kernels = lock.Lock(version.partition("+")[0], 1, "prebuilt", "cd", version)
+    with pytest.raises(getattr(load_cpu("pjrt.errors"), f"{code}Error")) as caught:
+        lock.check_locks("jaxlib-cuda-12", plugin, kernels, name="jaxlib-cuda-12-kernels")
+    assert f"jaxlib-cuda-12-kernels {version} " in f"{caught.value.what} "
+    assert caught.value.remedy.endswith("--no-deps jaxlib==1.2.3+own.1 jaxlib-cuda-12==1.2.3+own.1")
+
+
+def test_loader_and_tooling_agree_on_the_name_of_kernels() -> None:
+    """Wheels are built under it, and the loader looks for it and for the package in it."""
+    backend = next(entry for entry in BACKENDS.values() if entry.kernels)
+    name = load_cpu("pjrt.installed").kernels_of(backend.distribution)
+    assert (name, name.replace("-", "_")) == (backend.kernels_distribution, backend.kernels_package)

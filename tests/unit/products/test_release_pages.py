@@ -37,6 +37,7 @@ from release_entries import entry_of
 from release_index import MACHINE, ORIGIN, make_release_dist
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&{{ 71933 * 3 }}"
+KERNELS = "jaxlib_abacus_kernels-1.2.3+own.1-cp312-cp312-manylinux_2_27_x86_64.whl"
 NAME = "jaxlib_abacus-1.2.3+own.1-cp312-abi3-manylinux_2_27_x86_64.whl"
 
 
@@ -140,14 +141,13 @@ def test_a_page_admits_its_own_style_and_script_alone(pages: dict[str, str]) -> 
 def hostile_entry(proof: Proof) -> Entry:
     """Return an entry in which every text that can be anything is an attack."""
     origin = {"project": HOSTILE, "filename": HOSTILE, "sha256": HOSTILE, "member": HOSTILE, "xla_commit": HOSTILE}
-    kernels = [{"filename": HOSTILE, "python": HOSTILE, "sha256": HOSTILE}]
     return entry_of(
         NAME,
         lock_id=HOSTILE,
         gpu_code=(HOSTILE,),
         requires=(HOSTILE, f'a>=1; extra == "{HOSTILE.replace(chr(34), "")}"'),
         provider=HOSTILE,
-        provenance={**origin, "kernels": kernels, "override": {"version": HOSTILE, "reason": HOSTILE}},
+        provenance={**origin, "override": {"version": HOSTILE, "reason": HOSTILE}},
         changes={HOSTILE: (HOSTILE,)},
         built=replace(ORIGIN, commit=HOSTILE, date=HOSTILE),
         proof=proof,
@@ -384,15 +384,20 @@ def test_what_a_shell_reads_more_into_is_in_no_command(word: str) -> None:
     """Neither as a word, also within quotes, nor as a project: a release file may be anybody's."""
     with pytest.raises(ValueError, match="no word for a shell"):
         picker.quote(word)
-    plugin = entry_of(NAME, provenance={"project": word, "kernels": [{"project": word}, {"project": "up-a"}]})
-    assert picker.find_rivals(abacus_release(plugin)) == ("up-a",)
+    plugin = entry_of(NAME, provenance={"project": word})
+    assert picker.find_rivals(abacus_release(plugin)) == ()
 
 
 def test_rivals_are_the_origins_that_nothing_of_ours_needs() -> None:
-    """Upstream's plugin for the same device goes; a library that ours requires stays."""
-    taken = {"project": "Up_A", "kernels": [{"project": "up-a-kernels"}, {"project": "needed"}, 5]}
-    plugin = entry_of(NAME, provenance=taken, requires=("needed==1; python_version >= '3'", "not a requirement"))
-    assert picker.find_rivals(abacus_release(plugin)) == ("up-a", "up-a-kernels")
+    """Upstream's plugin and kernels for the same device go; a library that ours requires stays."""
+    plugin = entry_of(NAME, provenance={"project": "Up_A"}, requires=("needed==1; os_name >= '3'", "not a requirement"))
+    others = {KERNELS: "up-a-kernels", KERNELS.replace("cp312", "cp313"): "needed"}
+    kernels = (entry_of(name, provenance={"project": project}) for name, project in others.items())
+    found = abacus_release(plugin, *kernels)
+    assert (picker.find_rivals(found), [wheel.entry for wheel in found.plugins()]) == (
+        ("up-a", "up-a-kernels"),
+        [plugin],
+    )
 
 
 def test_sizes_of_what_requires_upstream_have_both(root: Path, tmp_path: Path) -> None:

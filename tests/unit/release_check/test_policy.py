@@ -78,6 +78,15 @@ def test_a_waiver_lowers_the_demand_and_no_further() -> None:
     assert PLUGIN in text
 
 
+def test_a_waiver_for_a_plugin_is_one_for_its_kernels() -> None:
+    """For the same reason; one for kernels, such as those of some Pythons, says nothing of the plugin."""
+    kernels = entry_of("jaxlib_abacus_kernels-1.2.3-cp315-cp315-manylinux_2_27_x86_64.whl")
+    alone = replace(WAIVER, wheel="jaxlib-abacus-kernels")
+    assert [waiver.covers(entry) for waiver in (WAIVER, alone) for entry in (kernels, entry_of(PLUGIN))] == [
+        True, True, True, False,
+    ]  # fmt: skip
+
+
 def test_an_emulated_machine_shows_nothing_of_a_device() -> None:
     """Unless a waiver says that it is enough."""
     entry = proven(PLUGIN, shown(Level.DEVICE, emulated=True))
@@ -144,7 +153,7 @@ def test_a_malformed_policy_is_refused(root: Path, tmp_path: Path, old: str, new
 def test_the_policy_of_this_repository_is_about_what_exists(root: Path) -> None:
     """On the day on which its newest decision was made; later it may have expired."""
     policy = load_policy(root)
-    projects = {"jaxlib", *(backend.distribution for backend in load_backends(root).values())}
+    projects = {"jaxlib", *(name for backend in load_backends(root).values() for name in backend.distributions)}
     newest = max(date.fromisoformat(waiver.date) for waiver in policy.waivers)
     assert list(check_policy(policy, projects, PLATFORMS, newest)) == []
     assert policy.demand == DEMAND

@@ -81,12 +81,14 @@ def test_an_index_of_the_decision_is_the_only_one() -> None:
 
 def test_other_backends_go_after_the_new_one_is_there() -> None:
     """Ours and upstream's, with kernels; the CPU's and those of platforms that JAX does not know stay."""
-    ours = {"jaxlib_cpu": "cpu", "jaxlib_cuda_13": "cuda", "odd": "odd"}
-    here = environment(jax_cuda13_pjrt="1.2.3", jax_cuda13_plugin="1.2.3", **dict.fromkeys(ours, "1.2.3"))
-    plugins = [Plugin(name, (), name.replace("_", "-"), platform=platform) for name, platform in ours.items()]
+    families = {"jaxlib_cpu": "cpu", "jaxlib_cuda_13": "cuda", "odd": "odd"}
+    apart = ("jax_cuda13_pjrt", "jax_cuda13_plugin", "jaxlib_cuda_13_kernels")
+    here = environment(**dict.fromkeys((*apart, *families), "1.2.3"))
+    plugins = [Plugin(name, (), name.replace("_", "-"), platform=platform) for name, platform in families.items()]
     *_, last = make_plan([CUDA12], here, plugins, PIP, families=FAMILIES)
     upstream = ("jax-cuda13-pjrt", "jax-cuda13-plugin")
-    assert last == ("/venv/bin/python", "-m", "pip", "uninstall", "-y", *upstream, "jaxlib-cuda-13")
+    ours = ("jaxlib-cuda-13", "jaxlib-cuda-13-kernels")
+    assert last == ("/venv/bin/python", "-m", "pip", "uninstall", "-y", *upstream, *ours)
     assert other_backends(["jaxlib-cuda-13"], here, plugins, FAMILIES) == upstream
     assert not any("uninstall" in command for command in plan(TORCH, UV, here))  # that is not about JAX
 

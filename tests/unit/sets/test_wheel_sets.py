@@ -13,12 +13,14 @@ from pjrtwheel import cli
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.platforms import PLATFORMS, host_platform
+from pjrtwheel.prove.on_python import can_prove
 from pjrtwheel.release.known import load_release
 from pjrtwheel.sets.wheel_sets import FinishedSet, find_set
 from release_files import lock_of, write_release_file
 
 HERE = PLATFORMS["linux_x86_64"]
 JAXLIB = "jaxlib-{}-{}-{}-manylinux_2_27_x86_64.whl"
+KERNELS = JAXLIB.replace("jaxlib", "jaxlib_cuda_13_kernels")
 PLUGIN = "jaxlib_cuda_13-{}-cp312-abi3-manylinux_2_27_x86_64.whl"
 
 
@@ -140,6 +142,29 @@ def test_a_pair_is_for_one_python(bench: Bench) -> None:
     ]
     with pytest.raises(ProofError, match=r"cp313 in the set 1\.3\+acme\.9"):
         bench.find().fetch_pair("cp313")
+
+
+def test_kernels_come_from_the_folder_of_the_plugin(bench: Bench) -> None:
+    """Those of its set for the same Pythons, with the same lock; a Python without any has no pair."""
+    bench.put(bench.dist, "1.3+acme.9", "cp312", "cp313", plugin=True)
+    for version, python in (("1.3+acme.9", "cp312"), ("1.3+acme.8", "cp313")):
+        lock = lock_of(version, "ab" * 16).to_json().encode()
+        name = KERNELS.format(version, python, python)
+        wheel = bench.write_wheel({f"{bench.backend.kernels_package}/release_lock.json": lock}, name=name)
+        wheel.rename(bench.dist / name)
+    pair = [JAXLIB.format("1.3+acme.9", "cp312", "cp312"), PLUGIN.format("1.3+acme.9")]
+    kernels = KERNELS.format("1.3+acme.9", "cp312", "cp312")
+    assert [path.name for path in bench.find().fetch_pair("cp312")] == [*pair, kernels]
+    wheels = bench.find().fetch(["cp312", "cp313"])
+    assert [can_prove(wheels, python) for python in ("cp312", "cp313")] == [True, False]
+    with pytest.raises(ProofError):
+        bench.find().fetch_pair("cp313")
+    lock = lock_of("1.3+acme.9", "cd" * 16).to_json().encode()
+    bench.write_wheel({f"{bench.backend.kernels_package}/release_lock.json": lock}, name=kernels).rename(
+        bench.dist / kernels
+    )
+    with pytest.raises(WheelError, match="different locks"):
+        bench.find().fetch(["cp312"])
 
 
 @pytest.mark.parametrize("command", [["smoke", "--backend", "cpu"], ["conformance", "."]])

@@ -26,7 +26,7 @@ Manifest = dict[str, Any]
 
 RELEASE = "releases/1.2.3.toml"
 LIBRARY = "jaxlib_cpu/pjrt_c_api_cpu_plugin.so"
-PLUGIN_WHEEL = "jaxlib_cpu-1.2.3-cp312.cp314.cp315-abi3.abi3t.cp314t-manylinux_2_27_x86_64.whl"
+PLUGIN_WHEEL = "jaxlib_cpu-1.2.3-cp312.cp314.cp315-abi3.cp314t.cp315t-manylinux_2_27_x86_64.whl"
 UPSTREAM = "jaxlib-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl"
 BINDINGS_WHEEL = "jaxlib-1.2.3-3-cp312-cp312-manylinux_2_27_x86_64.whl"
 

@@ -111,5 +111,5 @@ def compare_sizes(root: Path) -> tuple[Pair, ...]:
 def _largest_wheels(release: ListedRelease) -> list[Wheel]:
     """Return one wheel of each plugin or the bindings and system, the largest."""
     by_size = sorted(release.wheels, key=lambda wheel: wheel.entry.size)
-    found = {(wheel.project, wheel.system): wheel for wheel in by_size if wheel.is_plugin or wheel.is_bindings}
+    found = {(wheel.project, wheel.system): wheel for wheel in by_size if wheel.entry.has_library}
     return sorted(found.values(), key=lambda wheel: wheel.order)

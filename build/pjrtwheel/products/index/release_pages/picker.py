@@ -290,7 +290,7 @@ def find_rivals(release: ListedRelease) -> tuple[str, ...]:
     """Return upstream's packages for the same devices: those that our libraries come from, unless ours need them."""
     texts = (text for wheel in release.wheels for text in wheel.entry.requires)
     needed = {canonicalize_name(re.split(r"[^\w.-]", text)[0]) for text in texts}
-    projects = [origin.get("project") for wheel in release.plugins() for origin in wheel.origins()]
+    projects = [wheel.entry.provenance.get("project") for wheel in release.wheels]
     # They become part of a command, and a release file may be anybody's.
     names = {canonicalize_name(str(project)) for project in projects if project}
     return tuple(sorted(name for name in names - needed - {BINDINGS} if is_normalized_name(name)))

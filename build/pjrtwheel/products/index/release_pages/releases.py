@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any
 from urllib.parse import quote
 
 from packaging.version import Version
@@ -68,8 +67,8 @@ class Wheel:
 
     @property
     def order(self) -> tuple[int, str, int, str, tuple[bool, tuple[int, int]]]:
-        """What wheels are ordered by: bindings, plugins, tools; then by system, and by Python."""
-        kind = 0 if self.is_bindings else 1 if self.is_plugin else 2
+        """What wheels are ordered by: bindings, plugins with kernels, tools; then by system, and by Python."""
+        kind = 0 if self.is_bindings else 2 if self.project in PURE_PYTHON else 1
         places = {name: place for place, name in enumerate(PLATFORMS)}
         python = python_order(self.python) if self.python else (False, (0, 0))
         return kind, self.project, places.get(self.entry.platform, len(places)), self.name.label, python
@@ -87,8 +86,8 @@ class Wheel:
 
     @property
     def is_plugin(self) -> bool:
-        """Whether it is the package of an accelerator, or of the CPU."""
-        return not self.is_bindings and self.project not in PURE_PYTHON
+        """Whether it is the package of an accelerator, or of the CPU; kernels are for one Python."""
+        return not self.python and self.project not in PURE_PYTHON
 
     def pythons(self, release: ListedRelease) -> str:
         """Return which Pythons of a release it is for, or that it is for any."""
@@ -96,12 +95,6 @@ class Wheel:
             return "any"
         tags = [python for python in release.pythons if fits(self.name.tag, python)]
         return ", ".join(map(name_python, tags)) or self.name.tag.split("-")[0]
-
-    def origins(self) -> Iterator[Mapping[str, Any]]:
-        """Yield what it was made from: the file with its library, and those with kernels, if it says so."""
-        yield self.entry.provenance
-        kernels = self.entry.provenance.get("kernels")
-        yield from (kernel for kernel in kernels if isinstance(kernel, dict)) if isinstance(kernels, list) else ()
 
 
 @dataclass(frozen=True, slots=True)
