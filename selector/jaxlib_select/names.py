@@ -23,3 +23,13 @@ def squeeze(name: str) -> str:
     ({'cuda13'}, 'cuda13local')
     """
     return normalize(name).replace("-", "")
+
+
+def belongings(distribution: str) -> tuple[str, ...]:
+    """Return a plugin's distribution and the one of its kernels, which not every plugin has.
+
+    >>> belongings("jax-cuda12-pjrt"), belongings("jaxlib-cuda-12")
+    (('jax-cuda12-pjrt', 'jax-cuda12-plugin'), ('jaxlib-cuda-12', 'jaxlib-cuda-12-kernels'))
+    """
+    stem, separator, _ = distribution.rpartition("-pjrt")
+    return (distribution, f"{stem}-plugin" if separator else f"{distribution}-kernels")

@@ -29,7 +29,7 @@ BOM_FILENAME = "sbom.cdx.json"
 PAYLOAD_TYPE = "application/vnd.in-toto+json"
 LOCAL_BUILDER = "urn:pjrtwheel:builder:local"
 REPOSITORY = "repository"  # the dependency that is this repository
-SHARED_PINS = "pins of all wheels"  # what the lock id is of; those for one Python are not in it
+SHARED_PINS = "shared-pins"  # what the lock id is of; those for one Python are not in it
 _SHA256 = r"[0-9a-f]{64}"
 _WORD = r"[!-~]+"  # of what is printed: ASCII without spaces
 

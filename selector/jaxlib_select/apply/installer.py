@@ -25,7 +25,7 @@ from jaxlib_select.errors import InstallError, UsageError
 from jaxlib_select.facts import UPSTREAM, Facts
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.installed.plugins import Plugin, locate, read_lock
-from jaxlib_select.names import normalize
+from jaxlib_select.names import belongings, normalize
 from jaxlib_select.sentences import shorten
 
 KINDS = ("uv", "pip")
@@ -234,7 +234,7 @@ def make_plan(
         commands += installer.only_from(index).exchange(wanted, [*map(name_of, bindings), *foreign])
     about_jax = [entry for entry in decisions if is_ours(entry.package) or release_of(entry)]
     release = next((release_of(entry) for entry in about_jax if entry.provider != UPSTREAM), "")
-    for_jax = {name for entry in about_jax for name in belongings(normalize(entry.package))}
+    for_jax = {normalize(entry.package) for entry in about_jax}
     after = other_backends(for_jax, environment, plugins, families, release) if for_jax else ()
     # A project of uv's keeps nothing that it does not ask for.
     return (*commands, *([installer.uninstall(after)] if after and installer.project is None else []))
@@ -268,7 +268,7 @@ def other_backends(
     cpu = [plugin for plugin in listed if plugin.ours and plugin.platform == CPU]
     found |= {plugin.distribution for plugin in cpu if plugin.version.partition("+")[0] != release}
     found |= {name for name in environment.distributions if _APART.fullmatch(name)}
-    return tuple(sorted(found - set(wanted)))
+    return tuple(sorted(found.difference(*map(belongings, wanted))))
 
 
 def is_ours(package: str) -> bool:
@@ -280,16 +280,6 @@ def bindings_of(decision: Decision) -> tuple[str, ...]:
     """Return the requirement of our jaxlib that a decision implies; none if it is about no package of ours."""
     wanted = [text for text in decision.requirements if is_ours(decision.package) and name_of(text) == decision.package]
     return tuple(f"jaxlib=={text.partition('==')[2]}" for text in wanted)
-
-
-def belongings(distribution: str) -> tuple[str, ...]:
-    """Return a plugin's distribution and the one of its kernels, which not every plugin has.
-
-    >>> belongings("jax-cuda12-pjrt"), belongings("jaxlib-cuda-12")
-    (('jax-cuda12-pjrt', 'jax-cuda12-plugin'), ('jaxlib-cuda-12', 'jaxlib-cuda-12-kernels'))
-    """
-    stem, separator, _ = distribution.rpartition("-pjrt")
-    return (distribution, f"{stem}-plugin" if separator else f"{distribution}-kernels")
 
 
 def _other_jaxlib(decision: Decision, environment: Environment) -> tuple[str, ...]:

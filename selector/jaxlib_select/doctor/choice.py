@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from jaxlib_select.apply.installer import belongings, release_of
+from jaxlib_select.apply.installer import release_of
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import CPU, Policy, PolicySource, from_arguments
 from jaxlib_select.choose.resolve import reason_for, resolve
@@ -27,7 +27,7 @@ from jaxlib_select.errors import SelectError
 from jaxlib_select.facts import OURS, Backend, Facts
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.machine.model import NO_DEVICE, STUB, Machine, format_version
-from jaxlib_select.names import normalize
+from jaxlib_select.names import belongings, normalize
 
 # Results of cuInit that prove no GPU; any other means that one is there and cannot be used.
 _HARMLESS_CUINIT = (None, 0, STUB, NO_DEVICE)

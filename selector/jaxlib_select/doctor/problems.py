@@ -7,7 +7,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from jaxlib_select.apply.installer import belongings
 from jaxlib_select.doctor.installation import (
     KERNEL,
     damaged_metadata,
@@ -33,6 +32,7 @@ from jaxlib_select.installed.plugins import (
     Plugin,
     Problem,
 )
+from jaxlib_select.names import belongings
 
 _EXTENSION = "pjrt/_pjrt.abi3.so"  # in each of our plugins: opens its library
 
@@ -94,8 +94,7 @@ def _refusal(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | N
 
 def _missing_kernels(exam: Examination, plugin: Plugin, problem: Problem) -> Finding:
     """There are no GPU kernels for this Python: they are lost, or only those of another one are installed."""
-    names = belongings(plugin.distribution)
-    lost = [file for name in names for file in find_lost(exam, name) if KERNEL.search(file)]
+    lost = [file for name in belongings(plugin.distribution) for file in find_lost(exam, name) if KERNEL.search(file)]
     level = exam.level(plugin.platform, SERVES) if lost or not plugin.answer.kernels.pythons else WARNING
     return Finding(level, "kernels-missing", problem.what, *_own_remedy(problem))
 

@@ -10,21 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jaxlib_select.apply.installer import (
-    Installer,
-    accelerator_families,
-    belongings,
-    make_plan,
-    name_of,
-    release_of,
-    show,
-)
+from jaxlib_select.apply.installer import Installer, accelerator_families, make_plan, name_of, release_of, show
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.doctor.predict import Conditions, Prediction, is_candidate
 from jaxlib_select.doctor.report import ERROR, NO_REMEDY, WARNING, Remedy
 from jaxlib_select.facts import OURS, Facts
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.installed.plugins import Lock, Plugin
+from jaxlib_select.names import belongings
 from jaxlib_select.versions import read_version
 
 # Errors of our plugins that say that wheels are not of one set.

@@ -214,7 +214,7 @@ def test_the_statement_says_what_the_release_is_made_of(release: ReleaseFolder, 
                 "resolvedDependencies": [
                     {"name": "repository", "digest": {"gitCommit": COMMIT}, "annotations": {"dirty": False}},
                     {"name": "releases/1.2.3.toml", "digest": {"sha256": hash_file(pin_file)}},
-                    {"name": "pins of all wheels", "digest": {"sha256": read_release(pin_file).shared_digest}},
+                    {"name": "shared-pins", "digest": {"sha256": read_release(pin_file).shared_digest}},
                     *(
                         {"name": key, "digest": {"sha256": f"{number}" * 64}, "uri": f"pkg:pypi/{url}"}
                         for number, (key, url) in enumerate(zip(pins, urls, strict=True))
