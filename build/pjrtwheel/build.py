@@ -164,7 +164,8 @@ def promised_wheels(request: BuildRequest) -> tuple[str, ...]:
     names = list(promised_bindings(release, platform)) if request.with_bindings else []
     version = request.lock.version if request.lock else release.set_version
     names += [name for one in request.backends for name in promised_plugin(one, release, platform, version)]
-    return tuple(name.filename for name in names)
+    wanted = request.pythons or release.pythons(platform)
+    return tuple(name.filename for name in names if any(map(name.fits, wanted)))
 
 
 def check_returned(request: BuildRequest, returned: Sequence[str]) -> None:

@@ -30,11 +30,13 @@ pytestmark = pytest.mark.integration
 
 OURS = {BINDINGS, *our_names(load_backends(ROOT).values())}
 PAGES = (*(ROOT / name for name in ("README.md", "selector/README.md")), *ROOT.glob("plugins/*/README.md"))
-INSTALLS = re.compile(r"(python -m )?pip (install|download) |uv (pip install|add) |jaxlib-select (install|lock) ")
+INSTALLS = re.compile(
+    r"(python -m )?pip (install|download) |uv (pip install|add) |jaxlib-select (install|lock) |uvx |pipx run "
+)
 INDEX = re.compile(r"https://wheels\.example\.org/[\w/+]+|http://localhost:8000/|INDEX_\w+")
 RELEASE, VERSION = "1.2.3", "1.2.3+split.1"
 EXPECTED = {"jax": RELEASE, "jaxlib": VERSION, "jaxlib-cpu": VERSION, "numpy": "2.1"}
-CLOSED = {"--index-url", "--default-index", "--no-index"}  # instead of the main index
+CLOSED = {"--index-url", "--default-index", "--no-index", "--from", "--spec"}  # instead of the main index
 OPEN = {"--extra-index-url", "--index"}  # next to it
 
 

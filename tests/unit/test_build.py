@@ -175,7 +175,7 @@ def build_cpu(root: Path, tmp_path: Path, bazel_returns: BazelReturns) -> Callab
     def build(*options: str, wheels: Sequence[str] = PROMISED) -> int:
         bazel_returns({"//plugins/cpu:wheel": wheels[-1:], "//jaxlib:wheels": wheels[:-1]})
         where = ["--root", str(root), "--dist", str(tmp_path / "dist"), "--platform", "linux_x86_64"]
-        return cli.main(["build", "cpu", "--release", RELEASE.version, *where, *options])
+        return cli.main(["build", "cpu", "--release", RELEASE.version, "--python", "all", *where, *options])
 
     return build
 
@@ -185,6 +185,47 @@ def test_wheels_that_release_backend_and_platform_promise(request_cpu: BuildRequ
     assert promised_wheels(request_cpu) == PROMISED
     assert promised_wheels(dataclasses.replace(request_cpu, backends=())) == PROMISED[:-1]
     assert promised_wheels(dataclasses.replace(request_cpu, with_bindings=False)) == PROMISED[-1:]
+    of_two = dataclasses.replace(request_cpu, pythons=("cp312", "cp314t"))
+    assert [parse_name(name).tag.split("-")[1] for name in promised_wheels(of_two)][:-1] == ["cp312", "cp314t"]
+    assert of_two.targets == ("//plugins/cpu:wheel", *(f"//jaxlib:{abi}_linux_x86_64" for abi in of_two.pythons))
+
+
+def test_kernels_are_for_the_same_pythons_as_jaxlib(root: Path) -> None:
+    """Whatever Pythons upstream has kernels for."""
+    backend, platform = find_backend(root, "cuda13"), PLATFORMS["linux_x86_64"]
+    request = BuildRequest(root, RELEASE, (backend,), platform, pythons=("cp313", "cp314t"))
+    built = [parse_name(name) for name in promised_wheels(request)]
+    kernels = [name.tag.split("-")[1] for name in built if name.distribution == backend.kernels_distribution]
+    assert kernels == [abi for abi in RELEASE.kernels("cuda13", platform.name) if abi in request.pythons]
+    assert [target for target in request.targets if "kernels" in target] == [
+        f"//plugins/cuda13:kernels_{abi}_linux_x86_64" for abi in kernels
+    ]
+
+
+def test_jaxlib_is_built_for_the_pythons_that_are_asked_for(
+    root: Path,
+    build_cpu: Callable[..., int],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Those of this machine, unless they are named; one that the release does not have is an error."""
+    asked: list[BuildRequest] = []
+
+    def stop(request: BuildRequest, **_: Any) -> BuildResult:
+        asked.append(request)
+        raise BazelError("enough")
+
+    monkeypatch.setattr(steps, "build_with_bazel", stop)
+    here = {"cp312": object(), "cp313": None, "cp314t": object()}
+    monkeypatch.setattr(command, "find_interpreters", lambda _: here)
+    for given in (["all"], ["3.13,3.12"], []):
+        options = ["--python", *given] if given else []
+        cli.main(["build", "cpu", "--root", str(root), "--dist", str(tmp_path), *options])
+    assert [request.pythons for request in asked] == [(), ("cp313", "cp312"), ("cp312", "cp314t")]
+    assert "3.12, 3.14t" in capsys.readouterr().err
+    assert build_cpu("--python", "3.12,2.7") == UsageError.exit_code
+    assert "2.7" in capsys.readouterr().err
 
 
 def test_bindings_alone_take_no_headers(root: Path) -> None:

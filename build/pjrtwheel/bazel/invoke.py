@@ -52,6 +52,7 @@ class BuildRequest:
         with_bindings: Whether to build the jaxlib wheels as well.
         lock: Lock of the published set that the plugin is for, else None: the plugin belongs to the set built here.
         assemble_options: Options of `python -m pjrtwheel assemble`, handed on as they are; no comma in them.
+        pythons: ABI tags of the Pythons to build `jaxlib` and kernels for; all of the release if there are none.
     """
 
     root: Path
@@ -63,13 +64,24 @@ class BuildRequest:
     with_bindings: bool = True
     lock: ReleaseLock | None = None
     assemble_options: tuple[str, ...] = ()
+    pythons: tuple[str, ...] = ()
 
     @property
     def targets(self) -> tuple[str, ...]:
         """Labels to build."""
         plugins = (f"//plugins/{backend.name}:wheel" for backend in self.backends)
-        kernels = (f"//plugins/{backend.name}:kernels" for backend in self.backends if backend.kernels)
-        return (*plugins, *kernels, *([BINDINGS] if self.with_bindings else []))
+        platform, with_kernels = self.platform.name, [backend.name for backend in self.backends if backend.kernels]
+        if not self.pythons:
+            kernels = [f"//plugins/{name}:kernels" for name in with_kernels]
+            return (*plugins, *kernels, *([BINDINGS] if self.with_bindings else []))
+        kernels = [
+            f"//plugins/{name}:kernels_{python}_{platform}"
+            for name in with_kernels
+            for python in self.release.kernels(name, platform)
+            if python in self.pythons
+        ]
+        bindings = [f"//jaxlib:{python}_{platform}" for python in self.pythons if self.with_bindings]
+        return (*plugins, *kernels, *bindings)
 
     @property
     def inputs(self) -> tuple[Pin, ...]:

@@ -22,6 +22,7 @@ from pjrtwheel.platforms import PLATFORMS, Platform, find_platform, host_platfor
 from pjrtwheel.products import facts
 from pjrtwheel.progress import format_time, open_progress
 from pjrtwheel.release.known import choose_release, load_release
+from pjrtwheel.release.model import Release
 from pjrtwheel.sets.wheel_sets import PublishedSet, choose_set, fetch_set, find_offer
 from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, HIGHEST_COMPRESSION
 
@@ -51,6 +52,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
         metavar="FOLDER|URL|VERSION",
         help="build one plugin for a set of wheels that is published; its jaxlib is not built again",
     )
+    pythons = "those to build jaxlib and kernels for, such as 3.12,3.14t, or all (default: those on this machine)"
+    parser.add_argument("--python", metavar="all|VERSIONS", help=pythons)
     parser.add_argument("--no-smoke", action="store_true", help="do not prove the wheels in clean environments")
     parser.add_argument("--verbose", action="store_true", help="also say what was repaired and proven, by wheel")
 
@@ -86,9 +89,13 @@ def execute(args: argparse.Namespace) -> int:
         with_bindings=published is None,
         lock=published.lock if published else None,
         assemble_options=() if args.compression is None else (f"--level={args.compression}",),
+        pythons=_choose_pythons(args, release, platform),
     )
     unknown = facts.find_unknown(root, release.version, chosen)  # damaged facts are said before it takes long
     with open_progress() as progress:
+        if request.pythons and not args.python:
+            here = ", ".join(map(name_python, request.pythons))
+            progress.say(f"jaxlib for Python {here}, as on this machine; for all: --python all")
         entries = build(
             request,
             tuple(backends.values()),
@@ -107,6 +114,23 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
+def _choose_pythons(args: argparse.Namespace, release: Release, platform: Platform) -> tuple[str, ...]:
+    """Return the Pythons to build for; none if that is all of the release."""
+    known = release.pythons(platform.name)
+    if args.python == "all" or (not args.python and (args.all or args.set or platform != host_platform())):
+        return ()
+    if not args.python:
+        return tuple(tag for tag, found in find_interpreters(known).items() if found)
+    names = {name_python(tag): tag for tag in known}
+    given = args.python.split(",")
+    if unknown := [name for name in given if name not in names]:
+        raise UsageError(
+            f"{release.version} has no jaxlib for Python {', '.join(unknown)} on {platform.name}",
+            remedy=f"take some of {','.join(names)}, or all",
+        )
+    return tuple(names[name] for name in dict.fromkeys(given))
+
+
 def describe_next(request: BuildRequest, dist: Path, published: str | None) -> str:
     """Return a line with the command that installs a backend for this machine, or else the one that makes an index.
 
@@ -116,7 +140,7 @@ def describe_next(request: BuildRequest, dist: Path, published: str | None) -> s
         return "next: " + shlex.join(["./noxw", "index", "--dist", display_path(dist)])
     (backend,) = request.backends
     version = request.lock.version if request.lock else request.release.set_version
-    oldest = name_python(request.release.pythons(request.platform.name)[0])
+    oldest = name_python((request.pythons or request.release.pythons(request.platform.name))[0])
     places = ["--find-links", display_path(dist)]
     if published and "://" in published:
         places += ["--extra-index-url", published]
