@@ -16,8 +16,11 @@ import pytest
 from pjrtwheel.abis import extension_suffix
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.bazel.invoke import BuildRequest, build
+from pjrtwheel.bazel.workspace import lock_builds
+from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.model import Release
+from pjrtwheel.wheel.names import parse_name
 
 pytestmark = pytest.mark.integration
 
@@ -69,8 +72,11 @@ def test_library_of_ones_own_takes_the_pinned_kernels(
     pinned = sorted(backend_wheels("cuda12").glob("jaxlib_cuda_12_kernels-*.whl"))
     library = compile_library("own.so", root / STUB)
     cuda12 = find_backend(root, "cuda12")
-    request = BuildRequest(root, release, (cuda12,), PLATFORMS[PLATFORM], "file", library, with_bindings=False)
-    plugin, *kernels = (wheel.path for wheel in build(request).wheels)
+    pythons = tuple(parse_name(wheel.name).tag.partition("-")[0] for wheel in pinned)
+    platform = PLATFORMS[PLATFORM]
+    request = BuildRequest(root, release, (cuda12,), platform, "file", library, with_bindings=False, pythons=pythons)
+    with lock_builds(root, cache_root()):
+        plugin, *kernels = (wheel.path for wheel in build(request).wheels)
     assert [wheel.name for wheel in kernels] == [wheel.name for wheel in pinned]
     for wheels in zip(pinned, kernels, strict=True):
         theirs, ours = (

@@ -9,7 +9,9 @@ import pytest
 
 from pjrtwheel.backend import find_backend
 from pjrtwheel.bazel.invoke import BuildRequest, build
+from pjrtwheel.bazel.workspace import lock_builds
 from pjrtwheel.errors import ElfError, FetchError
+from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS
 from release_under_test import release_under_test
 
@@ -43,5 +45,6 @@ def test_a_library_by_its_path_names_the_wheels_provider(root: Path, built_wheel
     (wheel,) = built_wheels.glob("jaxlib_cpu-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         library = Path(archive.extract("jaxlib_cpu/pjrt_c_api_cpu_plugin.so", tmp_path))
-    (built,) = build(request_of(root, "file", library=library)).wheels
+    with lock_builds(root, cache_root()):
+        (built,) = build(request_of(root, "file", library=library)).wheels
     assert built.report.provider == f"file-{built.report.provenance['sha256']}"

@@ -65,7 +65,7 @@ def test_a_mocked_machine_gets_its_package(row: dict[str, Any], select: Select) 
     """Through the linker, a child process, and the command line."""
     variables = variables_of(row["machine"])
     assert variables is not None
-    done = select("resolve", "jax", "--json", "--backend", row.get("asked", "auto"), **variables)
+    done = select("resolve", "jax", "--json", "--provider", "ours", "--backend", row.get("asked", "auto"), **variables)
     assert done.returncode == 0, done.stderr
     decision = json.loads(done.stdout)
     keys = ("package", "constraints", "hidden")
@@ -105,7 +105,7 @@ def test_a_library_that_hangs_crashes_or_lies_leaves_the_cpu(
     detected = select("detect", "--json", **machine)
     assert time.monotonic() - start < 8
     assert json.loads(detected.stdout)["nvidia"]["libcuda"] == state
-    done = select("resolve", "jax", "--json", **machine)
+    done = select("resolve", "jax", "--json", "--provider", "ours", **machine)
     decision = json.loads(done.stdout)
     assert (done.returncode, decision["package"], len(decision["warnings"]) >= 2) == (0, "jaxlib-cpu", True)
     assert any("libcuda.so.1" in warning and named in warning for warning in decision["warnings"])

@@ -93,9 +93,9 @@ def sign_list(
     gone = _facts(before) - _facts(targets) if before and not forget else set()
     if gone:
         raise UsageError(
-            f"the last list in {folder} has more: {fit(sorted(gone))}",
-            cause="whoever can write there may have removed a release or a withdrawal",
-            remedy="put it back, or give --forget",
+            f"the last list in {folder} has releases or withdrawals that are gone: {fit(sorted(gone))}",
+            cause="whoever can write there may have removed them; nothing was changed",
+            remedy="put them back, or give --forget",
         )
     data = _write(folder / f"{version}.targets.json", targets, signer)
     meta = {"targets.json": MetaFile.from_data(version, data, ["sha256"])}

@@ -15,7 +15,7 @@ from pjrtwheel.build import build, parse_provider, promised_wheels
 from pjrtwheel.cli import add_options
 from pjrtwheel.dist_folder.printing import print_wheels
 from pjrtwheel.environment.interpreters import find_interpreters
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import UsageError, fit
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import display_path
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform, host_platform
@@ -94,8 +94,7 @@ def execute(args: argparse.Namespace) -> int:
     unknown = facts.find_unknown(root, release.version, chosen)  # damaged facts are said before it takes long
     with open_progress() as progress:
         if request.pythons and not args.python:
-            here = ", ".join(map(name_python, request.pythons))
-            progress.say(f"jaxlib for Python {here}, as on this machine; for all: --python all")
+            progress.say(f"jaxlib for Python {fit(map(name_python, request.pythons))}, found here; all: --python all")
         entries = build(
             request,
             tuple(backends.values()),

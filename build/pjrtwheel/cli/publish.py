@@ -13,7 +13,7 @@ from pjrtwheel.attest.release_list import LIST_FOLDER, sign_list
 from pjrtwheel.attest.signature import load_signer
 from pjrtwheel.attest.verify import verify_release
 from pjrtwheel.cli import add_options
-from pjrtwheel.errors import UsageError, count
+from pjrtwheel.errors import UsageError, count, fit
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import staging_folder
 from pjrtwheel.program import require_text
@@ -103,15 +103,20 @@ def execute_pages(args: argparse.Namespace) -> int:
     if destination.is_shared:
         raise UsageError(f"{args.destination} makes its own index", remedy="withdraw wheels on its own pages")
     place = open_place(destination, args, os.environ, tag="")
-    if signer and not isinstance(place, StaticFolder):
+    signed = place.folder / LIST_FOLDER if isinstance(place, StaticFolder) else None
+    if signer and signed is None:
         raise UsageError(f"{args.destination} has no signed list of releases", remedy="leave --key out")
-    place.write_index()
-    print(f"the index of all releases of {place.address} is written")
-    if signer and isinstance(place, StaticFolder):
+    if signed and signed.is_dir() and not signer:
+        raise UsageError(f"the list of releases in {signed} is signed", remedy="sign it anew with --key FILE")
+    if signer and isinstance(place, StaticFolder):  # before the index: a refusal changes nothing
         until = datetime.now(UTC).replace(microsecond=0) + timedelta(days=args.valid_days)
         releases = place.list_releases(signer.public_key)
         version = sign_list(place.folder / LIST_FOLDER, releases, signer, until, forget=args.forget)
         print(f"list {version} has {count(len(releases), 'release')}, signed with {args.key}, until {until:%Y-%m-%d}")
+        withdrawn = [tag for tag, release in releases.items() if release.withdrawn]
+        print(f"withdrawn: {fit(withdrawn) or 'none'}")
+    place.write_index()
+    print(f"the index of all releases of {place.address} is written")
     return 0
 
 

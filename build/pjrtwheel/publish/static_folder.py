@@ -32,8 +32,8 @@ from pjrtwheel.products.index import write_pages
 from pjrtwheel.products.index.closure import ReadClosure, read_closure
 from pjrtwheel.products.index.projects import IndexedFile, Project, list_projects, read_release
 from pjrtwheel.publish.servers import explained
-from pjrtwheel.publish.yanked import YANKED_FILENAME, read_reasons
-from pjrtwheel.record.entries import read_entries
+from pjrtwheel.publish.yanked import YANKED_FILENAME, check_decisions, read_reasons
+from pjrtwheel.record.entries import Entry, read_entries
 
 FILES, INDEX, UPLOADS = "files", "simple", ".uploads"
 
@@ -130,8 +130,13 @@ class StaticFolder:
                 self._uploads.parent.rmdir()
 
     def write_index(self) -> None:
-        """Write the index anew, as after a withdrawal."""
+        """Write the index anew, as after a withdrawal.
+
+        Raises:
+            PinError: A withdrawal is of nothing that is there.
+        """
         with explained(f"cannot write the index of {self.folder}", self.folder), self._locked():
+            check_decisions(self.folder / YANKED_FILENAME, self._released())
             projects = self._list_projects()
             write_pages(projects, self.closure(projects), self.folder / INDEX)
 
@@ -140,13 +145,20 @@ class StaticFolder:
 
         Raises:
             AttestError: It has not, or a release is damaged.
+            PinError: A withdrawal is of nothing that is there.
         """
+        check_decisions(self.folder / YANKED_FILENAME, self._released())
         releases = {}
         for folder in sorted(path for path in (self.folder / FILES).iterdir() if path.is_dir()):
             release = read_release_folder(folder)
             verify_release(release, key=key, tag=folder.name, documents_only=True)
             releases[folder.name] = ListedRelease((folder / SUMS_FILENAME).read_bytes(), self._reasons(folder))
         return releases
+
+    def _released(self) -> dict[str, dict[str, Entry]]:
+        """Return the wheels of each release that is published, by tag."""
+        folders = (self.folder / FILES).iterdir()
+        return {folder.name: read_entries(folder) for folder in folders if folder.is_dir()}
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

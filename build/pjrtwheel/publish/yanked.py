@@ -5,11 +5,11 @@
 Installers take such a wheel only where it is pinned, and say why it was withdrawn.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from pjrtwheel.errors import PinError
+from pjrtwheel.errors import PinError, fit
 from pjrtwheel.sets.tags import tag_of_wheel
 from pjrtwheel.tables import column, load_toml
 from pjrtwheel.wheel.names import parse_name
@@ -62,3 +62,20 @@ def read_reasons(path: Path, filenames: Iterable[str], tag: str = "") -> dict[st
         if found is not None:
             reasons[name] = found
     return reasons
+
+
+def check_decisions(path: Path, releases: Mapping[str, Iterable[str]]) -> None:
+    """Make sure that each decision is about something: a slip would withdraw nothing, and nobody would see it.
+
+    Args:
+        path: The file of decisions.
+        releases: Tag → wheels of all releases.
+
+    Raises:
+        PinError: An entry names no release and no wheel of these, or the file is malformed.
+    """
+    wheels = {name for names in releases.values() for name in names}
+    for entry in load_toml(_YankedFile, path).yanked if path.is_file() else ():
+        if entry.tag not in releases and entry.wheel not in wheels:
+            known = f"the releases are {fit(sorted(releases))}"
+            raise PinError(f"{path} withdraws {entry.tag or entry.wheel}, which is not there", cause=known)

@@ -14,8 +14,9 @@ from pjrtwheel.attest.make import make_release
 from pjrtwheel.attest.release_list import LIST_FOLDER, ListedRelease, sign_list
 from pjrtwheel.attest.signature import load_public_key, load_signer
 from pjrtwheel.cli import main
-from pjrtwheel.errors import AttestError, UsageError
+from pjrtwheel.errors import AttestError, PinError, UsageError
 from pjrtwheel.publish.static_folder import StaticFolder
+from release_under_test import ROOT
 from signing_keys import make_key
 from sound_wheels import TAG
 
@@ -55,10 +56,11 @@ def sign(site: Path, *, days: int = 1, key: str = "key", forget: bool = False) -
     return sign_list(site / LIST_FOLDER, releases, signer, until, forget=forget)
 
 
-def withdraw(site: Path) -> None:
-    """Withdraw the release."""
-    text = f'[[yanked]]\ntag = "{TAG}"\nreason = "it miscompiles"\ndate = "2026-11-22"\n'
+def withdraw(site: Path, tag: str = TAG) -> Path:
+    """Withdraw a release from a folder, and return the folder."""
+    text = f'[[yanked]]\ntag = "{tag}"\nreason = "it miscompiles"\ndate = "2026-11-22"\n'
     (site / "yanked.toml").write_text(text, "utf-8")
+    return site
 
 
 def test_a_release_that_is_listed_needs_no_tag(site: Path, verify: Verify) -> None:
@@ -78,6 +80,9 @@ def test_what_is_withdrawn_is_refused_but_by_its_tag(site: Path, verify: Verify)
     """Whoever names the release has their reasons, and sees that of the owner."""
     withdraw(site)
     assert verify()[0] == 0  # not signed yet
+    with pytest.raises(PinError, match="v9"):
+        StaticFolder(withdraw(site, "v9"), "", closure=lambda _: ()).write_index()
+    assert main(["pages", "folder", "--root", str(ROOT), "--site", str(withdraw(site))]) == UsageError.exit_code
     assert sign(site) == 2
     status, error = verify()
     assert (status, "was withdrawn" in error, "it miscompiles" in error) == (12, True, True)
