@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import find_backend
-from pjrtwheel.bazel.invoke import BuildRequest, build
+from pjrtwheel.bazel import invoke
+from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.workspace import lock_builds
 from pjrtwheel.errors import ElfError, FetchError
 from pjrtwheel.fetch.cache import cache_root
@@ -24,6 +25,12 @@ def request_of(
     """Return a request for the plugin alone."""
     release, cpu = release_under_test(), find_backend(root, "cpu")
     return BuildRequest(root, release, (cpu,), PLATFORMS[platform], provider, library, with_bindings=False)
+
+
+def build(request: BuildRequest) -> BuildResult:
+    """Build while no other test builds in this checkout, which would change the release under its hands."""
+    with lock_builds(request.root, cache_root()):
+        return invoke.build(request)
 
 
 def test_an_error_inside_an_action_is_the_error_of_the_build(root: Path, built_wheels: Path) -> None:
@@ -45,6 +52,5 @@ def test_a_library_by_its_path_names_the_wheels_provider(root: Path, built_wheel
     (wheel,) = built_wheels.glob("jaxlib_cpu-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         library = Path(archive.extract("jaxlib_cpu/pjrt_c_api_cpu_plugin.so", tmp_path))
-    with lock_builds(root, cache_root()):
-        (built,) = build(request_of(root, "file", library=library)).wheels
+    (built,) = build(request_of(root, "file", library=library)).wheels
     assert built.report.provider == f"file-{built.report.provenance['sha256']}"
