@@ -15,6 +15,7 @@ import tomli_w
 from packaging.pylock import Pylock, PylockValidationError
 from packaging.requirements import Requirement
 
+from pjrtwheel.attest.release_folder import LOCK_PREFIX
 from pjrtwheel.errors import AttestError, UsageError, fit, printable
 from pjrtwheel.fetch.listing import local_path, read_settings
 from pjrtwheel.products.index.closure import compile_requirements
@@ -23,8 +24,6 @@ from pjrtwheel.sets import BINDINGS
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.unpack import read_metadata
-
-LOCK_PREFIX = "pylock."  # and an extra of `jaxlib`, and .toml
 
 
 def make_locks(folder: Path, entries: Collection[Entry]) -> dict[str, bytes]:

@@ -16,6 +16,7 @@ from securesystemslib.signer import CryptoSigner
 
 from pjrtwheel.attest.locks import make_locks
 from pjrtwheel.attest.release_folder import (
+    DOCUMENTS,
     SIGNATURE_FILENAME,
     SUMS_FILENAME,
     ReleaseFolder,
@@ -105,8 +106,7 @@ def list_documents(entries: Collection[Entry], present: Collection[str]) -> tupl
         entries: The wheels.
         present: Names of the files next to them.
     """
-    made = (BOM_FILENAME, RELEASE_FILENAME, STATEMENT_FILENAME)
-    return (*sorted((*find_others(entries, present), *made)), SUMS_FILENAME)
+    return (*sorted((*find_others(entries, present), *DOCUMENTS)), SUMS_FILENAME)
 
 
 def _link_files(found: ReleaseSet, dist: Path, folder: Path) -> dict[str, str]:

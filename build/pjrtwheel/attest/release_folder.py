@@ -30,7 +30,9 @@ from pjrtwheel.wheel.unpack import read_metadata
 SUMS_FILENAME = "SHA256SUMS"
 SIGNATURE_FILENAME = f"{SUMS_FILENAME}.sig"  # of these bytes alone, as openssl writes it; where there is a key
 _LINE = re.compile(r"([0-9a-f]{64}) [ *]([0-9A-Za-z_.+!-]+)")  # a name without a folder, as all of a release have
-_LOCK = re.compile(r"pylock\.[0-9a-z-]+\.toml")
+DOCUMENTS = (BOM_FILENAME, RELEASE_FILENAME, STATEMENT_FILENAME)  # of each release, apart from its checksums
+LOCK_PREFIX = "pylock."  # of its lock files (PEP 751): an extra of `jaxlib` follows, and .toml
+_LOCK = re.compile(rf"{re.escape(LOCK_PREFIX)}[0-9a-z-]+\.toml")
 _REMEDY = "do not install it: get it again, or make it again (./noxw attest --tag TAG)"
 _EXPECTED = "give a folder as ./noxw attest --tag TAG writes it, or as it was downloaded"
 
@@ -152,7 +154,7 @@ def read_release_folder(path: Path, *, documents_only: bool = False) -> ReleaseF
 
 def _known_documents(entries: Mapping[str, Entry], names: Collection[str]) -> set[str]:
     """Return those of some names that a document of a release has."""
-    made = {BOM_FILENAME, STATEMENT_FILENAME, RELEASE_FILENAME, *find_others(entries.values(), names)}
+    made = {*DOCUMENTS, *find_others(entries.values(), names)}
     return {name for name in names if name in made or _LOCK.fullmatch(name)}
 
 

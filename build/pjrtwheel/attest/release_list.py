@@ -108,8 +108,7 @@ def sign_list(
 def _read_last(folder: Path, key: SSlibKey) -> Targets | None:
     """Return what the list in a folder says, also one that has expired; None if there is none yet."""
     try:
-        root: Metadata[Root] = Metadata.from_file(str(folder / _ROOT))
-        key.verify_signature(root.signatures[key.keyid], root.signed_bytes)
+        root = _read_root((folder / _ROOT).read_bytes(), key)
         if not (folder / _TIMESTAMP).is_file():
             return None
         timestamp: Metadata[Timestamp] = Metadata.from_file(str(folder / _TIMESTAMP))
@@ -123,6 +122,13 @@ def _read_last(folder: Path, key: SSlibKey) -> Targets | None:
             remedy="give the key of its owner, or restore the folder",
         ) from error
     return targets.signed
+
+
+def _read_root(data: bytes, key: SSlibKey) -> Metadata[Root]:
+    """Return the root of a list; raises a `KeyError` or an error of python-tuf's unless the key signed it."""
+    root: Metadata[Root] = Metadata.from_bytes(data)
+    key.verify_signature(root.signatures[key.keyid], root.signed_bytes)
+    return root
 
 
 def _facts(targets: Targets) -> set[str]:
@@ -149,9 +155,9 @@ def check_list(release: ReleaseFolder, where: str, key: SSlibKey, seen: Path, *,
         AttestError: It is signed by another key, expired, older than one that was seen, put together from several, or
             does not have the release.
     """
-    certificate = read_settings().certificate
-    base = where if is_address(where) else Path(where).resolve().as_uri()
-    base = base.removesuffix(SUMS_FILENAME).rstrip("/")
+    certificate = read_settings().certificate if is_address(where) else ""
+    address = where if is_address(where) else Path(where).resolve().as_uri()
+    base = address.removesuffix(SUMS_FILENAME).rstrip("/")
     for place in [base] if required else [base, base.rpartition("/")[0].rpartition("/")[0]]:
         url = f"{place}/{LIST_FOLDER}/"
         try:
@@ -167,25 +173,20 @@ def check_list(release: ReleaseFolder, where: str, key: SSlibKey, seen: Path, *,
 def _read_list(release: ReleaseFolder, url: str, root: bytes, key: SSlibKey, seen: Path, certificate: str) -> Listing:
     make_folder(seen)
     try:
-        document: Metadata[Root] = Metadata.from_bytes(root)
-        key.verify_signature(document.signatures[key.keyid], document.signed_bytes)
+        _read_root(root, key)
         updater = Updater(str(seen), url, fetcher=_Fetcher(certificate), bootstrap=root)
         target = updater.get_targetinfo(_path_of(release.tag))
-        if target:
-            target.verify_length_and_hashes((release.path / SUMS_FILENAME).read_bytes())
+        if target is None:
+            raise AttestError(f"{release.tag} is not in the list at {without_login(url)}", remedy=_REMEDY)
+        target.verify_length_and_hashes((release.path / SUMS_FILENAME).read_bytes())
         newest: Metadata[Targets] = Metadata.from_file(str(seen / "targets.json"))  # verified now
     except (RepositoryError, DownloadError, UnverifiedSignatureError, KeyError) as error:
         cause = "it is signed by another key" if isinstance(error, KeyError) else printable(str(error))
         what = f"{release.tag} is not what the list at {without_login(url)} says, or the list is not valid"
         raise AttestError(what, cause=cause, remedy=_REMEDY) from error
-    if target is None:
-        raise AttestError(f"{release.tag} is not in the list at {without_login(url)}", remedy=_REMEDY)
     reasons = (target.custom or {}).get("withdrawn", {}).values()
-    return Listing(
-        newest.signed.version,
-        f"{newest.signed.expires:%Y-%m-%dT%H:%M:%SZ}",
-        tuple(sorted(set(map(printable, reasons)))),
-    )
+    withdrawn = tuple(sorted(set(map(printable, reasons))))
+    return Listing(newest.signed.version, f"{newest.signed.expires:%Y-%m-%dT%H:%M:%SZ}", withdrawn)
 
 
 class _Fetcher(FetcherInterface):

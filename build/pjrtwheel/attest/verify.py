@@ -11,8 +11,8 @@ from typing import Literal
 
 from securesystemslib.signer import SSlibKey
 
-from pjrtwheel.attest.locks import LOCK_PREFIX, check_lock
-from pjrtwheel.attest.release_folder import SIGNATURE_FILENAME, SUMS_FILENAME, ReleaseFolder
+from pjrtwheel.attest.locks import check_lock
+from pjrtwheel.attest.release_folder import LOCK_PREFIX, SIGNATURE_FILENAME, SUMS_FILENAME, ReleaseFolder
 from pjrtwheel.attest.release_list import Listing
 from pjrtwheel.attest.signature import check_bytes, check_signature, parse_envelope
 from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME, Statement, build_of

@@ -29,9 +29,8 @@ def configure_parser_attest(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tag", type=require_text, required=True, help="such as v0.11.2+split.1 or select-v0.1.0")
     add_options(parser, "--root", "--dist")
     parser.add_argument("--output", type=Path, metavar="DIR", help="the folder to write (default: TAG in --dist)")
-    parser.add_argument(
-        "--key", type=Path, metavar="FILE", help="sign statement and checksums with this ed25519 key (PEM)"
-    )
+    key = "sign statement and checksums with this ed25519 key (PEM)"
+    parser.add_argument("--key", type=Path, metavar="FILE", help=key)
     parser.add_argument("--commit", type=require_text, help="refuse wheels that were built from another one")
     parser.add_argument("--no-locks", action="store_true", help="write no lock files, which need the package index")
 
