@@ -29,6 +29,10 @@ def put_loader(name: str, site: Path, copy: Callable[[str, str], object] = shuti
     shutil.copytree(ROOT / "plugins" / name / backend.package, package, copy_function=copy)
     for part in ("pjrt", *backend.shared):
         shutil.copytree(ROOT / "plugins" / part / "loader", package / part, copy_function=copy)
+    chips = {"targets": ROOT / "plugins" / name, **{part: ROOT / "plugins" / part for part in backend.shared}}
+    for part, folder in chips.items():
+        if (folder / "targets").is_dir():
+            shutil.copytree(folder / "targets", package / part, copy_function=copy, dirs_exist_ok=True)
     for module, text in generate_modules(backend).items():
         (package / module).write_text(text, "utf-8")
     return package

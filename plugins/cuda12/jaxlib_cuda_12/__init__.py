@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .backend import KERNELS, PLUGIN
 from .cuda.nvidia import Cuda
 from .pjrt import start
@@ -18,3 +20,12 @@ def initialize() -> None:
     With JAXLIB_CUDA_12_DISABLE=1 in the environment JAX does not use it.
     """
     start.initialize(ACCELERATOR)
+
+
+def topology(name: str) -> Any:
+    """Return GPUs that need not be here, so that JAX compiles for them: `h100`, eight of it as `h100:8`.
+
+    Raises:
+        PluginError: JAX does not use this plugin, or it knows no such GPU.
+    """
+    return start.topology(ACCELERATOR, name)

@@ -9,20 +9,25 @@ there if all else fits, and the first line says so. Where the hardware is, but t
 
 from __future__ import annotations
 
+import functools
 import os
 import sys
 from collections.abc import Sequence
 from types import ModuleType
 
+from .chips import describe_chips
+from .compile import run as compile_function
 from .examine import examine_accelerator, examine_plugin
 from .plugin import Plugin
 from .report import Report, to_json, to_text
 from .terminal import dress
 
 _HELP = """usage: python -m {module} [--help] [--json] [--no-open] [--verbose]
+       python -m {module} compile [--help] ...
 
 Say what {distribution} is, what it finds on this machine, and what keeps JAX from using it.
 The first line says whether it fits here, the last one has the command that fixes it.
+With compile: compile a function for chips that need not be here, and keep the executable.
 
 options:
   --json     the same as one JSON object
@@ -43,6 +48,10 @@ def run(plugin: Plugin, loader: ModuleType, arguments: Sequence[str]) -> int:
     A loader with a function `examine(opening)` looks at the plugin and the machine by itself.
     """
     module = plugin.package.name
+    if arguments[:1] == ["compile"]:
+        topology = getattr(loader, "topology", functools.partial(describe_chips, plugin))
+        text, status = compile_function(plugin, topology, arguments[1:])
+        return max(_answer(text), status) if text else status
     if "-h" in arguments or "--help" in arguments:
         return _answer(_HELP.format(module=module, distribution=plugin.distribution))
     unknown = next((argument for argument in arguments if argument not in _OPTIONS), None)

@@ -31,6 +31,7 @@ class Plugin:
         package: Directory of the wheel's package.
         library: File name of the library in it.
         disable_variable: The environment variable that disables it.
+        compilers: Projects of the package index that it may need to compile where there is no accelerator.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Plugin:
     package: Path
     library: str
     disable_variable: str
+    compilers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ What is jaxlib's is imported from jaxlib: the lock ensures that it is the one th
 
 from __future__ import annotations
 
+import functools
 import importlib
 import logging
 import os
@@ -118,6 +119,17 @@ def make_builtin_client() -> Any:
         TakeOverError: This JAX cannot do that in the way that the loader knows.
     """
     return _require("xla_bridge", "make_cpu_client")()
+
+
+@functools.cache
+def _counting_client() -> Any:
+    return jaxlib("xla_client").make_cpu_client(num_devices=1)
+
+
+def analyse_costs(module: Any) -> dict[str, float]:
+    """Return what jaxlib counts of a program; it reads no device, but wants a client of its own, which is made once."""
+    costs: dict[str, float] = jaxlib("_jax").hlo_module_cost_analysis(_counting_client(), module)
+    return costs
 
 
 def has_processes() -> bool:
