@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from pjrtwheel.wheel.plugin import generate_modules
 from release_under_test import BACKENDS, ROOT
@@ -56,6 +57,12 @@ def load_module(name: str, module: str) -> ModuleType:
         put_loader(name, site, os.symlink)  # coverage sees the sources
         importlib.invalidate_caches()
     return importlib.import_module(f"{package}.{module}" if module else package)
+
+
+def load_toolkit(name: str) -> Any:
+    """Return the CUDA that a backend's wheel is for."""
+    toolkit = load_module(name, "cuda.toolkit")
+    return toolkit.read_toolkit(load_module(name, "backend").PLUGIN.package)
 
 
 load_cpu = functools.partial(load_module, "cpu")

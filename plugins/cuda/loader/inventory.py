@@ -87,7 +87,7 @@ class Inventory:
             try:
                 versions.found[component.name] = self._ask(component, soname)
             except OSError as error:  # a library that the dynamic linker found, and that only has the name
-                versions.problems.append(Problem(f"{soname} is not {component.name}: {error}", soname))
+                versions.problems.append(Problem(f"{soname} is not {component.name}: {error}", component.stem))
             except RuntimeError as error:
                 versions.silent.append(f"{component.name} does not say its version ({error})")
         return versions
@@ -101,14 +101,14 @@ class Inventory:
             return tuple(libraries)
         minimum, found = self.minimum(self.built()), self.versions().found
         problems = [*self.find_problems(devices), *self.find_gaps(devices)]
-        texts = {self._named(problem.component): problem.text for problem in reversed(problems)}
-        components = {self._soname(component): component for component in COMPONENTS}
+        texts = {problem.stem: problem.text for problem in reversed(problems)}
+        components = {component.stem: component for component in COMPONENTS}
         return tuple(
             replace(
                 library,
-                version=_as_text(components.get(library.name), found),
-                minimum=_as_text(components.get(library.name), minimum),
-                problem=texts.get(library.name, ""),
+                version=_as_text(components.get(_stem(library.name)), found),
+                minimum=_as_text(components.get(_stem(library.name)), minimum),
+                problem=texts.get(_stem(library.name), ""),
             )
             for library in libraries
         )
@@ -160,12 +160,8 @@ class Inventory:
 
     def projects(self, problems: Sequence[Problem]) -> list[str]:
         """Return what to install in place of the components that have problems."""
-        projects = {library.soname: library.project for library in self.toolkit.libraries}
-        return list(dict.fromkeys(projects[self._named(problem.component)] for problem in problems))
-
-    def _named(self, name: str) -> str:
-        """Return the library of that name, or of the component of that name."""
-        return next((self._soname(component) for component in COMPONENTS if component.name == name), name)
+        projects = {_stem(library.soname): library.project for library in self.toolkit.libraries}
+        return list(dict.fromkeys(projects[problem.stem] for problem in problems))
 
     def looked_in(self) -> str:
         """Return where the libraries are looked for, for a message."""
@@ -184,8 +180,8 @@ class Inventory:
         (wanted,) = (entry for entry in self.wanted if entry.soname == soname)
         there = [folder / soname for folder in (*wanted.first, *wanted.last) if (folder / soname).is_file()]
         if there:
-            return Problem(f"{name} cannot be opened: {self.preloaded.failed[soname]}", soname)
-        return Problem(f"{name} is missing ({soname})", soname)
+            return Problem(f"{name} cannot be opened: {self.preloaded.failed[soname]}", _stem(soname))
+        return Problem(f"{name} is missing ({soname})", _stem(soname))
 
 
 def _as_text(component: Component | None, versions: Mapping[str, int]) -> str | None:

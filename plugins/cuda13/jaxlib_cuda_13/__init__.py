@@ -9,9 +9,8 @@ from typing import Any
 from .backend import KERNELS, PLUGIN
 from .cuda.nvidia import Cuda
 from .pjrt import start
-from .toolkit import TOOLKIT
 
-ACCELERATOR = Cuda(PLUGIN, KERNELS, TOOLKIT).accelerator()
+ACCELERATOR = Cuda(PLUGIN, KERNELS).accelerator()
 
 
 def initialize() -> None:

@@ -1,10 +1,23 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m <package>`: its arguments, its answer and its exit status.
+"""Say what {distribution} is, what it finds on this machine, and what keeps JAX from using it.
 
-The status is 0 if the plugin fits, and 1 if anything that is shown keeps JAX from using it or from working. That there
-is no such hardware is no misfit: images are built and programs compiled on machines that have none, so the status is 0
-there if all else fits, and the first line says so. Where the hardware is, but this process sees no device, it is 1.
+usage: python -m {module} [--help] [--json] [--no-open] [--verbose]
+       python -m {module} compile MODULE:FUNCTION --for CHIP ...
+
+The first line says whether it fits here, the last one has the command that fixes it. With compile, a function is
+compiled for chips that need not be here.
+
+options:
+  --json     the same as one JSON object
+  --no-open  look at files only: open no library, and do not ask the driver
+  --verbose  say by whose decision the library is of another release, too
+
+exit status:
+  0  it fits, also where there is no such hardware: images are built and programs compiled on machines that have none
+  1  something that is shown keeps JAX from using it or from working, as where the hardware is, but this process sees
+     no device; or the answer could not be written
+  2  it was called with an unknown argument
 """
 
 from __future__ import annotations
@@ -22,23 +35,6 @@ from .plugin import Plugin
 from .report import Report, to_json, to_text
 from .terminal import dress
 
-_HELP = """usage: python -m {module} [--help] [--json] [--no-open] [--verbose]
-       python -m {module} compile [--help] ...
-
-Say what {distribution} is, what it finds on this machine, and what keeps JAX from using it.
-The first line says whether it fits here, the last one has the command that fixes it.
-With compile: compile a function for chips that need not be here, and keep the executable.
-
-options:
-  --json     the same as one JSON object
-  --no-open  look at files only: open no library, and do not ask the driver
-  --verbose  say by whose decision the library is of another release, too
-
-exit status:
-  0  it fits, also where there is no such hardware
-  1  something keeps JAX from using it, or the answer could not be written
-  2  it was called with an unknown argument"""
-
 _OPTIONS = ("--json", "--no-open", "--verbose")
 
 
@@ -53,7 +49,7 @@ def run(plugin: Plugin, loader: ModuleType, arguments: Sequence[str]) -> int:
         text, status = compile_function(plugin, topology, arguments[1:])
         return max(_answer(text), status) if text else status
     if "-h" in arguments or "--help" in arguments:
-        return _answer(_HELP.format(module=module, distribution=plugin.distribution))
+        return _answer((__doc__ or "").rstrip().format(module=module, distribution=plugin.distribution))
     unknown = next((argument for argument in arguments if argument not in _OPTIONS), None)
     if unknown is not None:
         print(f"python -m {module}: unknown argument {unknown!r} (see python -m {module} --help)", file=sys.stderr)

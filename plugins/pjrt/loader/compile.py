@@ -26,6 +26,7 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from . import private
@@ -50,7 +51,7 @@ def run(plugin: Plugin, topology: Callable[[str], Any], arguments: Sequence[str]
     parser.add_argument("function", metavar="MODULE:FUNCTION", help="such as train:step")
     parser.add_argument("--for", dest="chip", metavar="CHIP", required=True, help=f"one of {chips}")
     parser.add_argument("--args", nargs="*", metavar="SHAPE", help="shapes of the arguments")
-    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: FUNCTION-CHIP.pickle")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: MODULE-FUNCTION-CHIP.pickle")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     options = parser.parse_args(arguments)
     # All but the compiling is done on the CPU, whatever is here.
@@ -62,23 +63,27 @@ def run(plugin: Plugin, topology: Callable[[str], Any], arguments: Sequence[str]
         print(f"{parser.prog}: {error.sentences()}", file=sys.stderr)
         return "", 2 if isinstance(error, RequestError) else 1
     except Exception as error:  # noqa: BLE001  # the user's function raises what it likes
-        _print_theirs(error)
+        frames = _their_frames(error)
+        if frames is None:  # as from a function that takes other arguments
+            print(f"{parser.prog}: {error} (see --help)", file=sys.stderr)
+            return "", 2
+        traceback.print_exception(error.with_traceback(frames))
         return "", 1
-    lines = [f"{name.replace('_', ' '):<16} {_shown(value)}" for name, value in report.items()]
+    lines = [f"{name.replace('_', ' '):<16} {_show(value)}" for name, value in report.items()]
     return json.dumps(report, indent=2) if options.json else "\n".join(lines), 0
 
 
-def _shown(value: str | float | None) -> str:
-    return value if isinstance(value, str) else f"{value:,}" if value is not None else "unknown"
+def _show(value: str | float | None) -> str:
+    return value if isinstance(value, str) else "unknown" if value is None else f"{value:,}"
 
 
-def _print_theirs(error: Exception) -> None:
-    """Print an exception as Python does, without the frames of this package."""
+def _their_frames(error: Exception) -> TracebackType | None:
+    """Return the frames of an exception that are not this package's; None if there are none."""
     ours = (str(Path(__file__).parent), importlib.__file__, "<frozen importlib")
     frames = error.__traceback__
     while frames is not None and frames.tb_frame.f_code.co_filename.startswith(ours):
         frames = frames.tb_next
-    traceback.print_exception(error.with_traceback(frames))
+    return frames
 
 
 def _compile(plugin: Plugin, topology: Callable[[str], Any], options: argparse.Namespace) -> dict[str, Any]:
@@ -92,44 +97,26 @@ def _compile(plugin: Plugin, topology: Callable[[str], Any], options: argparse.N
         raise CompileError(f"{plugin.distribution} cannot compile for {options.chip}: {chip['fails']['*']['reason']}")
     for variable, value in chip.get("environment", {}).items():
         os.environ.setdefault(variable, value)
-    name = f"{options.function.rpartition(':')[2]}-{options.chip}".replace(":", "-")
-    path = options.output or Path(f"{name}.pickle")
+    path = options.output or Path(f"{options.function}-{options.chip}.pickle".replace(":", "-"))
     if not path.parent.is_dir():
         raise RequestError(f"there is no folder {path.parent}")
-    found, devices = _find_function(options.function), topology(options.chip).devices
-    shapes = tuple(map(_parse_shape, options.args or ()))
-    lowered = _lower(*(found(devices) if options.args is None else (found, shapes)), devices)
+    module, _, name = options.function.partition(":")
+    function = getattr(importlib.import_module(module), name)
+    devices = topology(options.chip).devices
+    arguments = tuple(map(_parse_shape, options.args or ()))
+    if options.args is None:
+        function, arguments = function(devices)
+    lowered = _lower(function, arguments, devices)
     try:
         compiled = lowered.compile()
     except private.jaxlib("xla_client").XlaRuntimeError as error:
         missing = " ".join(project for project in plugin.compilers if installed_version(project) is None)
-        raise CompileError(
-            f"XLA cannot compile {options.function} for {options.chip}",
-            cause=str(error),
-            remedy=pip_command(f"install {missing}") if missing else "",
-        ) from None
+        remedy = pip_command(f"install {missing}") if missing else ""
+        what = f"XLA cannot compile {options.function} for {options.chip}: {str(error).partition(chr(10))[0]}"
+        raise CompileError(what, remedy=remedy) from None
     size = write_executable(compiled, path)
     asked = {"schema": SCHEMA, "chip": options.chip, "summary": chip["summary"], "devices": len(devices)}
     return {**asked, "file": str(path), "file_bytes": size, **_measure(lowered, compiled, chip)}
-
-
-def _find_function(text: str) -> Callable[..., Any]:
-    """Return what MODULE:FUNCTION names.
-
-    Raises:
-        RequestError: There is no such module, or no such function in it.
-    """
-    module, _, name = text.partition(":")
-    try:
-        imported = importlib.import_module(module)
-    except (ModuleNotFoundError, ValueError) as error:
-        if getattr(error, "name", module) not in (module, module.partition(".")[0]):
-            raise  # what the user's module lacks
-        raise RequestError(f"there is no module {module!r} (expected MODULE:FUNCTION)") from None
-    function: Callable[..., Any] | None = getattr(imported, name, None)
-    if function is None:
-        raise RequestError(f"the module {module!r} has no function {name!r}")
-    return function
 
 
 def _parse_shape(text: str) -> Any:

@@ -61,7 +61,7 @@ def _survey() -> Vendor:
         path=path,
         origin="vendor" if path else "",
         version=installed_version(PROJECT),
-        minimum=_if_known(lambda: required_version(PLUGIN)),
+        minimum=required_version(PLUGIN),
     )
     return Vendor(libraries=(libtpu,), nodes=tuple(device_nodes(ROOT)), devices=tuple(chips(ROOT)))
 
