@@ -102,15 +102,11 @@ class Inventory:
         minimum, found = self.minimum(self.built()), self.versions().found
         problems = [*self.find_problems(devices), *self.find_gaps(devices)]
         texts = {problem.stem: problem.text for problem in reversed(problems)}
-        components = {component.stem: component for component in COMPONENTS}
+        versions, oldest = _as_texts(found), _as_texts(minimum)
+        stems = [_stem(library.name) for library in libraries]
         return tuple(
-            replace(
-                library,
-                version=_as_text(components.get(_stem(library.name)), found),
-                minimum=_as_text(components.get(_stem(library.name)), minimum),
-                problem=texts.get(_stem(library.name), ""),
-            )
-            for library in libraries
+            replace(library, version=versions.get(stem), minimum=oldest.get(stem), problem=texts.get(stem, ""))
+            for library, stem in zip(libraries, stems, strict=True)
         )
 
     def find_problems(self, devices: int) -> list[Problem]:
@@ -184,11 +180,9 @@ class Inventory:
         return Problem(f"{name} is missing ({soname})", _stem(soname))
 
 
-def _as_text(component: Component | None, versions: Mapping[str, int]) -> str | None:
-    """Return a component's version for users; None if it is no component, or has none."""
-    return (
-        as_text(component, versions[component.name]) if component is not None and component.name in versions else None
-    )
+def _as_texts(versions: Mapping[str, int]) -> dict[str, str]:
+    """Return the components' versions for users, by the name of the library."""
+    return {item.stem: as_text(item, versions[item.name]) for item in COMPONENTS if item.name in versions}
 
 
 def _stem(soname: str) -> str:

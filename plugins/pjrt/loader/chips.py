@@ -7,7 +7,6 @@ What is known of a chip is in a file of the wheel. The proofs of a build describ
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import re
 import tomllib
@@ -37,6 +36,8 @@ def find_chip(plugin: Plugin, name: str) -> dict[str, Any]:
     """
     chips, chip = read_chips(plugin.package), name.partition(":")[0]
     if chip not in chips:
+        import difflib
+
         near = difflib.get_close_matches(chip.lower(), chips, 1)
         known = f"it knows {', '.join(chips)}" if chips else "it compiles only for devices that are here"
         meant = f"take {near[0]}" if near else ""

@@ -17,7 +17,7 @@ exit status:
   0  it fits, also where there is no such hardware: images are built and programs compiled on machines that have none
   1  something that is shown keeps JAX from using it or from working, as where the hardware is, but this process sees
      no device; or the answer could not be written
-  2  it was called with an unknown argument
+  2  it was called with what does not exist, such as an unknown argument
 """
 
 from __future__ import annotations
@@ -46,8 +46,7 @@ def run(plugin: Plugin, loader: ModuleType, arguments: Sequence[str]) -> int:
     module = plugin.package.name
     if arguments[:1] == ["compile"]:
         topology = getattr(loader, "topology", functools.partial(describe_chips, plugin))
-        text, status = compile_function(plugin, topology, arguments[1:])
-        return max(_answer(text), status) if text else status
+        return _answer(compile_function(plugin, topology, arguments[1:]))
     if "-h" in arguments or "--help" in arguments:
         return _answer((__doc__ or "").rstrip().format(module=module, distribution=plugin.distribution))
     unknown = next((argument for argument in arguments if argument not in _OPTIONS), None)
@@ -55,8 +54,8 @@ def run(plugin: Plugin, loader: ModuleType, arguments: Sequence[str]) -> int:
         print(f"python -m {module}: unknown argument {unknown!r} (see python -m {module} --help)", file=sys.stderr)
         return 2
     report = _examine(plugin, loader, opening="--no-open" not in arguments)
-    text = to_json(report) if "--json" in arguments else _dress(report, verbose="--verbose" in arguments)
-    return max(_answer(text), 0 if report.fits else 1)
+    lines = dress(to_text(report, verbose="--verbose" in arguments), sys.stdout, os.environ, fits=report.fits)
+    return max(_answer(to_json(report) if "--json" in arguments else "\n".join(lines)), 0 if report.fits else 1)
 
 
 def _examine(plugin: Plugin, loader: ModuleType, *, opening: bool) -> Report:
@@ -66,11 +65,6 @@ def _examine(plugin: Plugin, loader: ModuleType, *, opening: bool) -> Report:
     if hasattr(loader, "ACCELERATOR"):
         return examine_accelerator(loader.ACCELERATOR, opening=opening)
     return examine_plugin(plugin, loader.PRIORITY, opening=opening)
-
-
-def _dress(report: Report, *, verbose: bool) -> str:
-    """Return the text for people as the output shows it best."""
-    return "\n".join(dress(to_text(report, verbose=verbose), sys.stdout, os.environ, fits=report.fits))
 
 
 def _answer(text: str) -> int:

@@ -22,7 +22,6 @@ import json
 import os
 import pickle
 import re
-import sys
 import traceback
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -34,17 +33,19 @@ from .chips import find_chip, read_chips
 from .errors import CompileError, PluginError, RequestError
 from .installed import installed_version, pip_command
 from .plugin import Plugin
+from .report import SCHEMA
 from .settings import JAX_PLATFORM_NAME, JAX_PLATFORMS
-
-# Of the JSON form, as that of a report.
-SCHEMA = 1
 
 # In XLA's description of a GPU; its compiler does not say how long a program takes.
 _BANDWIDTH = re.compile(r"memory_bandwidth: (\d+)")
 
 
-def run(plugin: Plugin, topology: Callable[[str], Any], arguments: Sequence[str]) -> tuple[str, int]:
-    """Compile what the command line names; return what to print, and the exit status."""
+def run(plugin: Plugin, topology: Callable[[str], Any], arguments: Sequence[str]) -> str:
+    """Compile what the command line names, and return what to print.
+
+    Raises:
+        SystemExit: It cannot; why is printed.
+    """
     chips = ", ".join(read_chips(plugin.package))
     parser = argparse.ArgumentParser(f"python -m {plugin.package.name} compile", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -60,17 +61,15 @@ def run(plugin: Plugin, topology: Callable[[str], Any], arguments: Sequence[str]
     try:
         report = _compile(plugin, topology, options)
     except PluginError as error:
-        print(f"{parser.prog}: {error.sentences()}", file=sys.stderr)
-        return "", 2 if isinstance(error, RequestError) else 1
+        parser.exit(2 if isinstance(error, RequestError) else 1, f"{parser.prog}: {error.sentences()}\n")
     except Exception as error:  # noqa: BLE001  # the user's function raises what it likes
         frames = _their_frames(error)
         if frames is None:  # as from a function that takes other arguments
-            print(f"{parser.prog}: {error} (see --help)", file=sys.stderr)
-            return "", 2
+            parser.exit(2, f"{parser.prog}: {error} (see --help)\n")
         traceback.print_exception(error.with_traceback(frames))
-        return "", 1
+        parser.exit(1)
     lines = [f"{name.replace('_', ' '):<16} {_show(value)}" for name, value in report.items()]
-    return json.dumps(report, indent=2) if options.json else "\n".join(lines), 0
+    return json.dumps(report, indent=2) if options.json else "\n".join(lines)
 
 
 def _show(value: str | float | None) -> str:

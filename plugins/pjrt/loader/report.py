@@ -84,8 +84,6 @@ class Report:
             return question()
         except NoDeviceError as error:
             self._note_absence(error)
-        except PluginError as error:
-            self._note(error)
         except Exception as error:  # noqa: BLE001  # the status of a broken installation is no traceback
             self._note(unfit(self.plugin, error))
         return None

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import private
-from .accelerator import PRIORITY, Accelerator, check_accelerator, find_absence, own_kernels, rivals_of
+from .accelerator import PRIORITY, Accelerator, check_accelerator, check_rivals, find_absence, own_kernels, rivals_of
 from .chips import describe_chips
 from .errors import NoDeviceError, PluginError, RivalError
 from .kernels import find_extension
@@ -82,9 +82,7 @@ def topology(accelerator: Accelerator, name: str) -> Any:
     """
     plugin = accelerator.plugin
     check_not_disabled(plugin.distribution, read_settings(plugin.disable_variable, [], os.environ))
-    rival = find_rival(plugin.distribution, plugin.name, rivals_of(accelerator), os.environ)
-    if rival is not None:
-        raise rival
+    check_rivals(plugin, rivals_of(accelerator))
     return describe_chips(plugin, name)
 
 

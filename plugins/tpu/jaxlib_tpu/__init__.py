@@ -56,8 +56,6 @@ def _find_error(*, optional: bool) -> PluginError | None:
     try:
         check_release(PLUGIN.distribution, PLUGIN.package, package_directory("jaxlib"))
         check_libtpu(PLUGIN, os.environ)
-    except PluginError as error:
-        return error
     except Exception as error:  # noqa: BLE001  # JAX would log it and go on as if nothing were wrong
         return unfit(PLUGIN, error)
     # Left to itself, libtpu tries all the same, asks around for a TPU's host and prints that it found none.
