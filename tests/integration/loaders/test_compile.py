@@ -5,8 +5,8 @@
 import json
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,28 +16,26 @@ from pjrtwheel.prove.executable import find_code
 
 pytestmark = pytest.mark.integration
 
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
 MODEL = """
 import jax, jax.numpy as jnp, numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
-def affine(w, x):
-    return jnp.tanh(x @ w)
+def product(w, x):
+    return x @ w
 
 def fail(x):
     return jnp.reshape(x, (7,))
 
-@jax.jit
-def step(params, batch, rate):
-    gradients = jax.grad(lambda p: jnp.mean((batch @ p["w"] + p["b"]) ** 2))(params)
-    return jax.tree.map(lambda p, g: p - rate * g, params, gradients)
+def layer(params, x):
+    return {"y": jnp.tanh(x @ params["w"]) * params["scale"]}
 
-def arguments():
-    return {"w": np.ones((64, 8), np.float32), "b": jnp.zeros(8)}, jnp.ones((16, 64)), 0.1
+ARGUMENTS = {"w": np.ones((64, 8), np.float32), "scale": 0.5}, jnp.ones((16, 64))
 
 def spread(devices):
     rows = NamedSharding(Mesh(devices, ("rows",)), PartitionSpec("rows"))
-    params, batch, rate = arguments()
-    return step, (params, jax.ShapeDtypeStruct(batch.shape, batch.dtype, sharding=rows), rate)
+    return layer, (ARGUMENTS[0], jax.ShapeDtypeStruct((16, 64), jnp.float32, sharding=rows))
 """
 
 # Takes the executable out of what was written: the rest is for the devices that it will run on.
@@ -46,105 +44,92 @@ import io, pickle, sys
 written, in_tree, out_tree = pickle.load(open(sys.argv[1], "rb"))
 class Parts(pickle.Unpickler):
     def persistent_load(self, part):
-        if part[0] == "exec":
-            open(sys.argv[2], "wb").write(part[1])
-        raise SystemExit(f"{in_tree.num_leaves} {out_tree.num_leaves}")
+        open("code", "wb").write(part[1])
+        raise SystemExit(f"{part[0]} {in_tree.num_leaves} {out_tree.num_leaves}")
 Parts(io.BytesIO(written)).load()
 """
 
 WRITE = """
-import jax, model
-from pathlib import Path
-from jaxlib_cuda_13.pjrt import compile
-devices = jax.devices("cpu")
-compile.write_executable(compile._lower(model.step, model.arguments(), devices).compile(), Path("step.pickle"))
+import jax, model, pathlib, jaxlib_cuda_13.pjrt.compile as command
+lowered = command._lower(model.layer, model.ARGUMENTS, jax.devices("cpu"))
+command.write_executable(lowered.compile(), pathlib.Path("layer.pickle"))
 """
 
 # As the help of the command says it.
 LOAD = """
 import pickle, jax, jax.experimental.serialize_executable, model
-FILE = "step.pickle"
-step = jax.experimental.serialize_executable.deserialize_and_load(*pickle.load(open(FILE, "rb")))
-loaded, traced = step(*model.arguments()), model.step(*model.arguments())
-print(jax.tree.map(lambda a, b: bool((a == b).all()), loaded, traced))
+FILE = "layer.pickle"
+layer = jax.experimental.serialize_executable.deserialize_and_load(*pickle.load(open(FILE, "rb")))
+print((layer(*model.ARGUMENTS)["y"] == jax.jit(model.layer)(*model.ARGUMENTS)["y"]).all())
 """
 
 
 @pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Return the user's folder."""
+def user(tmp_path: Path, wheel_python: Path, overlay: Overlay) -> Run:
+    """Return a function: arguments of Python → what ran in the user's folder, where the wheels for CUDA 13 are."""
     (tmp_path / "model.py").write_text(MODEL, "utf-8")
-    return tmp_path
+    path = os.pathsep.join([str(overlay("cuda13")), str(tmp_path)])
+
+    def run_python(*arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        variables, command = clean_environ(PYTHONPATH=path, **environ), [str(wheel_python), *arguments]
+        return subprocess.run(command, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+
+    return run_python
 
 
-def run_in(
-    folder: Path, python: Path, plugin: Path, *arguments: str, **environ: str
-) -> subprocess.CompletedProcess[str]:
-    """Run Python in the user's folder, with the wheels of a plugin."""
-    variables = clean_environ(PYTHONPATH=os.pathsep.join([str(plugin), str(folder)]), **environ)
-    command = [str(python), *arguments]
-    return subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+COMPILE = ("-m", "jaxlib_cuda_13", "compile", "--json", "--for")
+# What is spread is in parts, what is not is on each device.
+PROGRAMS = {
+    "shapes": (["h100", "model:product", "--args", "f32[64,8]", "f32[16,64]"], 1, 4 * (64 * 8 + 16 * 64), "exec 2 1"),
+    "trees": (["h100:4", "model:spread"], 4, 4 * (64 * 8 + 1 + 16 * 64 // 4), "exec 3 1"),
+}
 
 
-def compile_in(folder: Path, python: Path, plugin: Path, *arguments: str, **environ: str) -> Any:
-    """Run the command and return its JSON."""
-    command = ["-m", "jaxlib_cuda_13", "compile", *arguments, "--json"]
-    result = run_in(folder, python, plugin, *command, **environ)
-    assert result.returncode == 0, result.stderr
-    return json.loads(result.stdout)
-
-
-def test_a_function_is_compiled_for_a_gpu_that_is_not_here(folder: Path, wheel_python: Path, overlay: Overlay) -> None:
+@pytest.mark.parametrize(("asked", "devices", "argument_bytes", "parts"), PROGRAMS.values(), ids=PROGRAMS)
+def test_a_function_is_compiled_for_gpus_that_are_not_here(
+    user: Run, tmp_path: Path, asked: list[str], devices: int, argument_bytes: int, parts: str
+) -> None:
     """Its file has code for that GPU alone, whatever platforms the environment asks JAX for."""
-    asked = ["model:affine", "--args", "f32[64,8]", "f32[16,64]", "--for", "h100", "-o", "affine.pickle"]
-    found = compile_in(folder, wheel_python, overlay("cuda13"), *asked, JAX_PLATFORMS="cuda", JAX_PLATFORM_NAME="gpu")
-    assert (found["chip"], found["summary"], found["devices"]) == ("h100", "NVIDIA H100 SXM", 1)
-    assert (found["argument_bytes"], found["result_bytes"]) == (4 * (64 * 8 + 16 * 64), 4 * 16 * 8)
+    result = user(*COMPILE, *asked, JAX_PLATFORMS="cuda", JAX_PLATFORM_NAME="gpu")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert (found["chip"], found["devices"], found["argument_bytes"]) == (asked[0], devices, argument_bytes)
     assert (found["flops"] >= 2 * 16 * 64 * 8, 0 < found["seconds"] < 1e-3) == (True, True)
-    assert (folder / "affine.pickle").stat().st_size == found["file_bytes"]
-    taken = run_in(folder, wheel_python, overlay("cuda13"), "-c", EXTRACT, "affine.pickle", "code")
-    assert (taken.stderr.strip().splitlines()[-1], find_code((folder / "code").read_bytes())) == ("2 1", ("sm_90a",))
+    assert (tmp_path / found["file"]).stat().st_size == found["file_bytes"]
+    taken = user("-c", EXTRACT, found["file"], JAX_PLATFORMS="cpu")
+    assert (taken.stderr.splitlines()[-1], find_code((tmp_path / "code").read_bytes())) == (parts, ("sm_90a",))
 
 
-def test_arguments_are_spread_over_several_gpus(folder: Path, wheel_python: Path, overlay: Overlay) -> None:
-    """As their shardings say; what has none is on each of them. Figures are those of one GPU."""
-    found = compile_in(folder, wheel_python, overlay("cuda13"), "model:spread", "--for", "h100:4")
-    assert (found["devices"], found["argument_bytes"]) == (4, 4 * (64 * 8 + 8 + 16 * 64 // 4 + 1))
-    assert (folder / found["file"]).name == "model-spread-h100-4.pickle"
-
-
-def test_errors_of_a_function_are_the_users(folder: Path, wheel_python: Path, overlay: Overlay) -> None:
+def test_errors_of_a_function_are_the_users(user: Run, tmp_path: Path) -> None:
     """Their traceback begins in the user's file; nothing is written."""
-    asked = ["-m", "jaxlib_cuda_13", "compile", "model:fail", "--args", "f32[8]", "--for", "h100"]
-    result = run_in(folder, wheel_python, overlay("cuda13"), *asked)
-    start = result.stderr.splitlines().index("Traceback (most recent call last):")
-    assert (result.returncode, "model.py" in result.stderr.splitlines()[start + 1]) == (1, True), result.stderr
-    assert ("pjrt/compile.py" in result.stderr, list(folder.glob("*.pickle"))) == (False, [])
+    result = user(*COMPILE, "h100", "model:fail", "--args", "f32[8]")
+    _, _, traceback = result.stderr.partition("Traceback (most recent call last):\n")
+    assert (result.returncode, "model.py" in traceback.splitlines()[0]) == (1, True), result.stderr
+    assert ("pjrt/compile.py" in traceback, list(tmp_path.glob("*.pickle"))) == (False, [])
 
 
-def test_what_was_written_loads_with_the_documented_line(folder: Path, wheel_python: Path, overlay: Overlay) -> None:
+def test_what_was_written_loads_with_the_documented_line(user: Run) -> None:
     """Where the devices are, here those of the CPU, it computes what the function does."""
-    written, loaded = (
-        run_in(folder, wheel_python, overlay("cuda13"), "-c", code, JAX_PLATFORMS="cpu") for code in (WRITE, LOAD)
-    )
-    assert (written.returncode, loaded.returncode) == (0, 0), written.stderr + loaded.stderr
-    assert loaded.stdout == "{'b': True, 'w': True}\n"
+    written, loaded = (user("-c", code, JAX_PLATFORMS="cpu") for code in (WRITE, LOAD))
+    assert (written.returncode, loaded.stdout) == (0, "True\n"), written.stderr + loaded.stderr
 
 
 @pytest.mark.parametrize(
-    ("others", "variable", "error"),
-    [(["cuda13"], "", "RivalError"), ([], "JAXLIB_CUDA_12_DISABLE", "UnusedError")],
-    ids=["rival", "disabled"],
+    ("others", "environ", "printed"),
+    [
+        ([], {}, "[0, 1]"),
+        (["cuda13"], {}, "RivalError"),
+        ([], {"JAXLIB_CUDA_12_DISABLE": "1"}, "UnusedError"),
+    ],
+    ids=["two machines", "rival", "disabled"],
 )
-def test_another_plugin_does_not_describe_the_chips(
-    run: Program, overlay: Overlay, others: list[str], variable: str, error: str
+def test_chips_are_described_in_python(
+    run: Program, overlay: Overlay, others: list[str], environ: dict[str, str], printed: str
 ) -> None:
-    """What JAX does not use compiles nothing; else a call has devices for JAX, several machines' as well."""
+    """As devices of JAX's, unless JAX does not use this plugin."""
     code = (
         "import jaxlib_cuda_12\n"
         "try: print([device.process_index for device in jaxlib_cuda_12.topology('a100:2x1').devices])\n"
         "except RuntimeError as error: print(type(error).__name__)\n"
     )
-    environ = {variable: "1"} if variable else {}
-    assert run(code, overlay("cuda12"), *map(overlay, others), **environ).stdout == f"{error}\n"
-    assert run(code, overlay("cuda12")).stdout == "[0, 1]\n"
+    assert run(code, overlay("cuda12"), *map(overlay, others), **environ).stdout == f"{printed}\n"
