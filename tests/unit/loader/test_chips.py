@@ -84,7 +84,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["model:step", "--for", "h10"], 2, "'h10'"),
         (["model:step", "--for", "v100"], 1, "CUDA 13 has no assembler for compute capability 7.0"),
         (["model:step", "--for", "h100", "-o", "nowhere/a.pickle"], 2, "nowhere"),
-        (["modell:step", "--for", "h100"], 2, "No module named 'modell'"),
+        (["mode:step", "--for", "h100"], 2, "No module named 'mode'"),
         (["model:stop", "--for", "h100"], 2, "'stop'"),
         (["model", "--for", "h100"], 2, "--help"),
         (["model:step"], 2, "--for"),
