@@ -85,9 +85,13 @@ def test_surprises_are_failures(python: Path, backend: Backend, root: Path) -> N
     }
 
 
-def test_a_misspelt_chip_is_said(python: Path, backend: Backend, root: Path) -> None:
+def test_a_misspelt_chip_is_said(python: Path, backend: Backend, root: Path, request: pytest.FixtureRequest) -> None:
     """A description that the plugin does not take fails the target, with the plugin's words."""
-    wrong = replace(target_of(root, backend, "a100"), options={"target_config": "colour: 1"})
+    (site,) = python.parent.parent.glob("lib/python*/site-packages")
+    odd = site / backend.package / "targets/odd.toml"
+    odd.write_text('platform = "cuda"\noptions = { target_config = "colour: 1" }\n[topologies.single]\n', "utf-8")
+    request.addfinalizer(odd.unlink)
+    wrong = replace(target_of(root, backend, "a100"), name="odd")
     (failed,) = compile_for_target(python, wrong, find_programs(root, "aot"), backend).failures()
     assert "Failed to parse GpuTargetConfigProto" in failed.detail
 

@@ -28,7 +28,8 @@ PLATFORMS = {"linux_x86_64": "x86_64-manylinux_2_28", "linux_aarch64": "aarch64-
 
 TABLE = """
 import importlib, json, sys
-toolkit = importlib.import_module(f"{sys.argv[1]}.toolkit").TOOLKIT
+package = importlib.import_module(f"{sys.argv[1]}.backend").PLUGIN.package
+toolkit = importlib.import_module(f"{sys.argv[1]}.cuda.toolkit").read_toolkit(package)
 print(json.dumps([(library.soname, library.project) for library in toolkit.libraries]))
 """
 
@@ -42,7 +43,7 @@ def libraries(
     def table(name: str) -> list[tuple[str, str]]:
         package, folder = find_backend(root, name).package, tmp_path_factory.mktemp(name)
         (wheel,) = backend_wheels(name).glob(f"{package}-*.whl")
-        unpack_wheel(wheel, folder, ["*.py"])
+        unpack_wheel(wheel, folder, ["*.py", "*/toolkit.toml"])
         environ = clean_environ(PYTHONPATH=str(folder))
         command = [sys.executable, "-c", TABLE, package]
         return [(soname, project) for soname, project in json.loads(subprocess.check_output(command, env=environ))]

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from pjrtwheel.wheel.plugin import generate_modules
 from release_under_test import BACKENDS, ROOT
@@ -29,6 +30,10 @@ def put_loader(name: str, site: Path, copy: Callable[[str, str], object] = shuti
     shutil.copytree(ROOT / "plugins" / name / backend.package, package, copy_function=copy)
     for part in ("pjrt", *backend.shared):
         shutil.copytree(ROOT / "plugins" / part / "loader", package / part, copy_function=copy)
+    chips = {"targets": ROOT / "plugins" / name, **{part: ROOT / "plugins" / part for part in backend.shared}}
+    for part, folder in chips.items():
+        if (folder / "targets").is_dir():
+            shutil.copytree(folder / "targets", package / part, copy_function=copy, dirs_exist_ok=True)
     for module, text in generate_modules(backend).items():
         (package / module).write_text(text, "utf-8")
     return package
@@ -52,6 +57,12 @@ def load_module(name: str, module: str) -> ModuleType:
         put_loader(name, site, os.symlink)  # coverage sees the sources
         importlib.invalidate_caches()
     return importlib.import_module(f"{package}.{module}" if module else package)
+
+
+def load_toolkit(name: str) -> Any:
+    """Return the CUDA that a backend's wheel is for."""
+    toolkit = load_module(name, "cuda.toolkit")
+    return toolkit.read_toolkit(load_module(name, "backend").PLUGIN.package)
 
 
 load_cpu = functools.partial(load_module, "cpu")

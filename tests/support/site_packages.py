@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import sys
 import sysconfig
@@ -23,7 +22,7 @@ from jaxlib_select.doctor.report import Report
 from jaxlib_select.facts import OURS, UPSTREAM, Facts
 from jaxlib_select.installed.environment import Environment, read_environment
 from jaxlib_select.machine.model import Machine
-from loaders import put_loader
+from loaders import load_toolkit, put_loader
 from machines import PLAIN
 from release_under_test import BACKENDS
 from small_libraries import build_elf, loadable_elf
@@ -117,9 +116,8 @@ class Site:
             self.distribution(backend.kernels_distribution, record=module)
             self.write(f"{backend.kernels_package}/release_lock.json", lock_text("1.2.3", lock))
             self.write(module, build_elf())
-        text = (self.folder / backend.package / "toolkit.py").read_text("utf-8") if "cuda" in name else ""
-        for soname, folder in re.findall(r'NvidiaLibrary\("([^"]+)", "([^"]+)"', text) if libraries else ():
-            self.write(f"nvidia/{folder}/lib/{soname}", build_elf(exports=COMPONENTS))
+        for library in load_toolkit(name).libraries if libraries and "cuda" in name else ():
+            self.write(f"nvidia/{library.folder}/lib/{library.soname}", build_elf(exports=COMPONENTS))
         return self
 
     def upstream(
@@ -200,7 +198,8 @@ class Site:
 
 def lock_text(release: str, lock: str) -> str:
     """Return a release lock."""
-    return json.dumps({"schema": 1, "release": release, "build": 1, "provider": "prebuilt", "lock_id": lock})
+    facts = {"release": release, "version": release, "build": 1, "provider": "prebuilt", "lock_id": lock}
+    return json.dumps({"schema": 2, **facts})
 
 
 def codes(report: Report) -> list[str]:

@@ -11,7 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pjrtwheel import tables
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import run_process
 from pjrtwheel.errors import ProofError
@@ -136,12 +135,12 @@ def _read_compilation(folder: Path, entry: dict[str, Any]) -> Compilation:
 
 def _request(target: Target, programs: Sequence[Path], backend: Backend, done: Sequence[Compilation]) -> dict[str, Any]:
     return {
-        "platform": target.platform,
+        "package": backend.package,
+        "chip": target.name,
         "library": backend.library_member,
         "programs": [str(program.resolve()) for program in programs],
         "topologies": [
-            {"label": label, **tables.write(topology), "options": {**target.options, **topology.options}}
-            for label, topology in target.topologies.items()
+            {"label": label, "programs": topology.programs} for label, topology in target.topologies.items()
         ],
         "done": [[compilation.topology, compilation.program] for compilation in done],
     }

@@ -6,12 +6,12 @@ Chips are in `plugins/<name>/targets/*.toml`.
 """
 
 import functools
+import operator
 import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend
@@ -120,7 +120,7 @@ def parse_target(text: str, path: Path, shared: Sequence[str] = ()) -> Target:
         UsageError: A text is not TOML; a key is missing, unknown or of the wrong type; a pattern is none.
     """
     try:
-        table = functools.reduce(_overlay, map(tomllib.loads, (*shared, text)))
+        table = functools.reduce(operator.or_, map(tomllib.loads, (*shared, text)))
         return tables.read(Target, table, name=path.stem)
     except ValueError as error:  # also of tomllib
         raise UsageError(f"malformed target file: {path}", cause=str(error)) from error
@@ -129,7 +129,7 @@ def parse_target(text: str, path: Path, shared: Sequence[str] = ()) -> Target:
 def load_targets(root: Path, backend: Backend) -> tuple[Target, ...]:
     """Read the targets of a backend and of the directories it shares, in order of name.
 
-    Where both have a file about a chip, the backend's own says only what differs.
+    Where both have a file about a chip, the backend's own says only the keys that differ.
     """
     folders = [root / "plugins" / name / "targets" for name in (*backend.shared, backend.name)]
     paths: dict[str, list[Path]] = {}
@@ -139,16 +139,6 @@ def load_targets(root: Path, backend: Backend) -> tuple[Target, ...]:
         parse_target(own.read_text("utf-8"), own, [path.read_text("utf-8") for path in shared])
         for _, (*shared, own) in sorted(paths.items())
     )
-
-
-def _overlay(table: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """Return a table with the entries of another one, which take precedence; tables in both are put together alike."""
-    merged = {**table, **other}
-    return merged | {
-        key: _overlay(table[key], other[key])
-        for key in table.keys() & other.keys()
-        if isinstance(table[key], dict) and isinstance(other[key], dict)
-    }
 
 
 # How programs are run and results are read is part of the key of a proof; nothing imports the checks of a library:

@@ -221,6 +221,7 @@ PLUGIN = Plugin(
     package=Path(__file__).parent,
     library={library},
     disable_variable={disable},
+    compilers={compilers!r},
 )
 '''
 
@@ -253,6 +254,7 @@ def generate_modules(backend: Backend) -> dict[str, str]:
         distribution=json.dumps(backend.distribution),
         library=json.dumps(backend.library),
         disable=json.dumps(backend.disable),
+        compilers=backend.aot_requires,
     )
     if backend.kernels is not None:
         extension = f"{backend.pjrt_name}_plugin_extension"

@@ -101,7 +101,7 @@ def pjrt_backend(name, visibility = ["//visibility:public"]):
     _backend_target(
         name = "backend",
         library_name = facts["library"],
-        loader = native.glob([facts["package"] + "/**"], exclude = ["**/__pycache__/**"]),
+        loader = native.glob([facts["package"] + "/**", "targets/*.toml"], exclude = ["**/__pycache__/**"]),
         package = facts["package"],
         readme = "README.md",
         table = "backend.toml",

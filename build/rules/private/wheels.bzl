@@ -57,7 +57,9 @@ def _assemble(ctx, provider, facts, inputs, message):
     return [DefaultInfo(files = depset([output])), WheelInfo(directory = output)]
 
 def _member(backend, file):
-    """Returns the place in the wheel of a file of the loader: the part of its path from the package on."""
+    """Returns the place in the wheel of a file of the loader: the part of its path from the package, or of a chip."""
+    if file.dirname.endswith("/targets"):
+        return "{}/targets/{}".format(backend.package, file.basename)
     marker = "/{}/".format(backend.package)
     if marker not in file.path:
         fail("{} does not lie below a directory {}".format(file.path, backend.package))

@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 
 from .backend import PLUGIN
-from .pjrt.errors import PluginError
 from .pjrt.plugin import open_plugin, refuse, unfit
 from .pjrt.settings import is_set
 
@@ -23,24 +22,9 @@ def initialize() -> None:
     if is_set(os.environ, PLUGIN.disable_variable):
         return
     try:
-        serve()
-    except PluginError as error:
-        refuse(PLUGIN, error, PRIORITY)
-
-
-def serve() -> None:
-    """Open the plugin and put it in the place of JAX's built-in CPU client.
-
-    Raises:
-        PluginError: It must not or cannot serve. Nothing else is raised: JAX would log that and go on with its built-in
-            client, a silent fall back.
-    """
-    try:
         opened = open_plugin(PLUGIN)
         from .client import take_over
 
         take_over(PLUGIN, opened.api, PRIORITY)
-    except PluginError:
-        raise
-    except Exception as error:
-        raise unfit(PLUGIN, error) from error
+    except Exception as error:  # noqa: BLE001  # JAX would log it and go on with its own client, a silent fall back
+        refuse(PLUGIN, unfit(PLUGIN, error), PRIORITY)

@@ -11,7 +11,6 @@ do not always give it. jaxlib does that in a way that its client for plugins ref
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +19,7 @@ from .pjrt import private
 
 def analyse_costs(builtin: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return `LoadedExecutable.cost_analysis` for executables of any client."""
-    _jax, xla_client = private.jaxlib("_jax"), private.jaxlib("xla_client")
+    xla_client = private.jaxlib("xla_client")
 
     def cost_analysis(executable: Any) -> Any:
         try:
@@ -31,14 +30,9 @@ def analyse_costs(builtin: Callable[[Any], Any]) -> Callable[[Any], Any]:
             modules = executable.hlo_modules()
             if len(modules) != 1:
                 raise
-            return _jax.hlo_module_cost_analysis(_analysing_client(), modules[0])
+            return private.analyse_costs(modules[0])
 
     return cost_analysis
-
-
-@functools.cache
-def _analysing_client() -> Any:
-    return private.jaxlib("xla_client").make_cpu_client(num_devices=1)
 
 
 class _Exporter:

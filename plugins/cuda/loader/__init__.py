@@ -2,5 +2,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the wheels for CUDA share; copied into each as its subpackage `cuda`, next to `pjrt`.
 
-They differ in data only, in their `toolkit.py`.
+They differ in data only, in their `toolkit.toml`.
 """

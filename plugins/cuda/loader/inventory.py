@@ -87,7 +87,7 @@ class Inventory:
             try:
                 versions.found[component.name] = self._ask(component, soname)
             except OSError as error:  # a library that the dynamic linker found, and that only has the name
-                versions.problems.append(Problem(f"{soname} is not {component.name}: {error}", soname))
+                versions.problems.append(Problem(f"{soname} is not {component.name}: {error}", component.stem))
             except RuntimeError as error:
                 versions.silent.append(f"{component.name} does not say its version ({error})")
         return versions
@@ -101,16 +101,12 @@ class Inventory:
             return tuple(libraries)
         minimum, found = self.minimum(self.built()), self.versions().found
         problems = [*self.find_problems(devices), *self.find_gaps(devices)]
-        texts = {self._named(problem.component): problem.text for problem in reversed(problems)}
-        components = {self._soname(component): component for component in COMPONENTS}
+        texts = {problem.stem: problem.text for problem in reversed(problems)}
+        versions, oldest = _as_texts(found), _as_texts(minimum)
+        stems = [_stem(library.name) for library in libraries]
         return tuple(
-            replace(
-                library,
-                version=_as_text(components.get(library.name), found),
-                minimum=_as_text(components.get(library.name), minimum),
-                problem=texts.get(library.name, ""),
-            )
-            for library in libraries
+            replace(library, version=versions.get(stem), minimum=oldest.get(stem), problem=texts.get(stem, ""))
+            for library, stem in zip(libraries, stems, strict=True)
         )
 
     def find_problems(self, devices: int) -> list[Problem]:
@@ -160,12 +156,8 @@ class Inventory:
 
     def projects(self, problems: Sequence[Problem]) -> list[str]:
         """Return what to install in place of the components that have problems."""
-        projects = {library.soname: library.project for library in self.toolkit.libraries}
-        return list(dict.fromkeys(projects[self._named(problem.component)] for problem in problems))
-
-    def _named(self, name: str) -> str:
-        """Return the library of that name, or of the component of that name."""
-        return next((self._soname(component) for component in COMPONENTS if component.name == name), name)
+        projects = {_stem(library.soname): library.project for library in self.toolkit.libraries}
+        return list(dict.fromkeys(projects[problem.stem] for problem in problems))
 
     def looked_in(self) -> str:
         """Return where the libraries are looked for, for a message."""
@@ -184,15 +176,13 @@ class Inventory:
         (wanted,) = (entry for entry in self.wanted if entry.soname == soname)
         there = [folder / soname for folder in (*wanted.first, *wanted.last) if (folder / soname).is_file()]
         if there:
-            return Problem(f"{name} cannot be opened: {self.preloaded.failed[soname]}", soname)
-        return Problem(f"{name} is missing ({soname})", soname)
+            return Problem(f"{name} cannot be opened: {self.preloaded.failed[soname]}", _stem(soname))
+        return Problem(f"{name} is missing ({soname})", _stem(soname))
 
 
-def _as_text(component: Component | None, versions: Mapping[str, int]) -> str | None:
-    """Return a component's version for users; None if it is no component, or has none."""
-    return (
-        as_text(component, versions[component.name]) if component is not None and component.name in versions else None
-    )
+def _as_texts(versions: Mapping[str, int]) -> dict[str, str]:
+    """Return the components' versions for users, by the name of the library."""
+    return {item.stem: as_text(item, versions[item.name]) for item in COMPONENTS if item.name in versions}
 
 
 def _stem(soname: str) -> str:

@@ -20,7 +20,7 @@ from ..pjrt.vendor import Vendor
 from .driver import LIBRARY, Driver, ask_driver
 from .hardware import describe_absence, device_nodes, insist, uncovered
 from .inventory import Inventory
-from .toolkit import Toolkit
+from .toolkit import Toolkit, read_toolkit
 from .versions import Problem, find_warnings
 
 logger = logging.getLogger(__name__)
@@ -33,12 +33,10 @@ _SKIP_CHECKS = "JAX_SKIP_CUDA_CONSTRAINTS_CHECK"
 class Cuda:
     """One wheel for CUDA on this machine; the driver is asked once."""
 
-    def __init__(self, plugin: Plugin, kernels: Kernels, toolkit: Toolkit) -> None:
+    def __init__(self, plugin: Plugin, kernels: Kernels) -> None:
         """Look at nothing yet."""
         self._plugin = plugin
         self._kernels = kernels
-        self._toolkit = toolkit
-        self._inventory = Inventory(toolkit, kernels, lambda: bool(self._capabilities()))
 
     def accelerator(self) -> Accelerator:
         """Return what JAX needs to know."""
@@ -58,6 +56,14 @@ class Cuda:
             passed_over=lambda: not device_nodes(ROOT),
             insist=insist,
         )
+
+    @functools.cached_property
+    def _toolkit(self) -> Toolkit:
+        return read_toolkit(self._plugin.package)
+
+    @functools.cached_property
+    def _inventory(self) -> Inventory:
+        return Inventory(self._toolkit, self._kernels, lambda: bool(self._capabilities()))
 
     @functools.cached_property
     def driver(self) -> Driver:

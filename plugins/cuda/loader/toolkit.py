@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,10 +48,16 @@ class Toolkit:
 
     major: int
     driver: int
-    older: tuple[int, ...]
+    older: Sequence[int]
     libraries: tuple[NvidiaLibrary, ...]
     minimum: Mapping[str, int]
     built: Mapping[str, int]
+
+
+def read_toolkit(package: Path) -> Toolkit:
+    """Return the CUDA that a wheel is for, from the file in its package."""
+    table = tomllib.loads((package / "toolkit.toml").read_text("utf-8"))
+    return Toolkit(**{**table, "libraries": tuple(NvidiaLibrary(**library) for library in table["libraries"])})
 
 
 def toolkit_homes(major: int, environ: Mapping[str, str]) -> list[Path]:

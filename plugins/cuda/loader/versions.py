@@ -51,11 +51,11 @@ class Problem:
 
     Attributes:
         text: What is wrong.
-        component: Name of the component to replace, or of its library.
+        stem: File name of the library to replace, up to `.so`.
     """
 
     text: str
-    component: str
+    stem: str
 
 
 CUBLAS_TENSOR_MEMORY = (
@@ -94,7 +94,7 @@ def find_problems(
         Problem(
             f"{component.name} {as_text(component, found[component.name])} is too old: "
             f"at least {as_text(component, minimum[component.name])} is needed",
-            component.name,
+            component.stem,
         )
         for component in COMPONENTS
         if component.name in found and found[component.name] < minimum.get(component.name, 0)
@@ -103,11 +103,11 @@ def find_problems(
     if cudnn == 91000 and built.get("cuDNN") != 91000:
         # https://docs.nvidia.com/deeplearning/cudnn/backend/latest/release-notes.html#cudnn-9-10-1
         text = "cuDNN 9.10.0 numbers its block-scaled types in another way than every other version"
-        problems.append(Problem(text, "cuDNN"))
+        problems.append(Problem(text, CUDNN.stem))
     elif 0 < cudnn < 91001 and cublas >= 120900 and devices > 1:
         # https://docs.nvidia.com/deeplearning/cudnn/backend/latest/release-notes.html#cudnn-9-10-0
         text = "cuDNN before 9.10.1 computes wrong products on several GPUs together with cuBLAS 12.9 or newer"
-        problems.append(Problem(text, "cuDNN"))
+        problems.append(Problem(text, CUDNN.stem))
     return problems
 
 

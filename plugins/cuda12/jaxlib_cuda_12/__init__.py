@@ -4,12 +4,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from .backend import KERNELS, PLUGIN
 from .cuda.nvidia import Cuda
 from .pjrt import start
-from .toolkit import TOOLKIT
 
-ACCELERATOR = Cuda(PLUGIN, KERNELS, TOOLKIT).accelerator()
+ACCELERATOR = Cuda(PLUGIN, KERNELS).accelerator()
 
 
 def initialize() -> None:
@@ -18,3 +19,12 @@ def initialize() -> None:
     With JAXLIB_CUDA_12_DISABLE=1 in the environment JAX does not use it.
     """
     start.initialize(ACCELERATOR)
+
+
+def topology(name: str) -> Any:
+    """Return GPUs that need not be here, so that JAX compiles for them: `h100`, eight of it as `h100:8`.
+
+    Raises:
+        PluginError: JAX does not use this plugin, or it knows no such GPU.
+    """
+    return start.topology(ACCELERATOR, name)

@@ -16,7 +16,7 @@ from .installed import installed_version, kernels_of, owners_of, package_directo
 from .kernels import Kernels, check_kernels, check_precedence
 from .lock import check_locks, read_installed
 from .plugin import Plugin, check_plugin
-from .rivals import Rivals, find_rivals, installed_plugins
+from .rivals import Rivals, check_kernel_order, find_rival, find_rivals, installed_plugins
 from .vendor import Vendor
 
 # That of JAX's own GPU plugins: above TPU and CPU.
@@ -96,6 +96,18 @@ def rivals_of(accelerator: Accelerator) -> Rivals:
     """Return the other installed plugins for the platform."""
     module = accelerator.plugin.package.name
     return find_rivals(module, accelerator.rivals, installed_plugins(), os.environ)
+
+
+def check_rivals(plugin: Plugin, rivals: Rivals) -> None:
+    """Check that no other plugin gets the platform, or has its kernels taken with this one.
+
+    Raises:
+        PluginError: One does.
+    """
+    rival = find_rival(plugin.distribution, plugin.name, rivals, os.environ)
+    if rival is not None:
+        raise rival
+    check_kernel_order(plugin.distribution, rivals)
 
 
 def read_gpu_code(package: Path) -> list[str]:

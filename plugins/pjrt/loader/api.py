@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,34 +15,12 @@ from .errors import LibraryDamagedError
 from .library import needed_libraries, vendor_libraries
 from .plugin import OpenedPlugin, import_extension
 
-# PJRT_Extension_Type of pjrt_c_api.h (PJRT C API 0.115), in its order from 0 on; new ones are added at the end.
-NAMES = (
-    "Gpu_Custom_Call",
-    "Profiler",
-    "Custom_Partitioner",
-    "Stream",
-    "Layouts",
-    "FFI",
-    "MemoryDescriptions",
-    "Triton",
-    "RawBuffer",
-    "PhaseCompile",
-    "Example",
-    "Unknown",
-    "CrossHostTransfers",
-    "ExecutableMetadata",
-    "Callback",
-    "HostAllocator",
-    "TpuTopology",
-    "TpuExecutable",
-    "Megascale",
-    "Shardings",
-    "AbiVersion",
-    "Collectives",
-    "MultiSlice",
-    "HostMemoryAllocator",
-    "XlaTransform",
-)
+
+@functools.cache
+def _extension_names() -> list[str]:
+    """Return PJRT_Extension_Type of pjrt_c_api.h (PJRT C API 0.115), in its order from 0 on; new ones come last."""
+    names: list[str] = json.loads(Path(__file__).with_name("pjrt_extensions.json").read_text("utf-8"))
+    return names
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,12 +50,13 @@ def _extension_name(kind: int) -> str:
     >>> _extension_name(5), _extension_name(99)
     ('FFI', '99')
     """
-    return NAMES[kind] if 0 <= kind < len(NAMES) else str(kind)
+    names = _extension_names()
+    return names[kind] if 0 <= kind < len(names) else str(kind)
 
 
 def has_extension(api: Any, name: str) -> bool:
     """Return whether an opened plugin has an extension."""
-    return NAMES.index(name) in dict(import_extension().extensions(api))
+    return _extension_names().index(name) in dict(import_extension().extensions(api))
 
 
 def describe_library(opened: OpenedPlugin) -> PluginLibrary:

@@ -4,52 +4,22 @@
 
 from __future__ import annotations
 
+import json
 import traceback
+from pathlib import Path
 from typing import Any
-
-# XLA_FFI_DataType (xla/ffi/api/c_api.h) by the name of its NumPy type; those NumPy lacks come from ml_dtypes.
-_ELEMENT_TYPES = {
-    1: "bool",
-    2: "int8",
-    3: "int16",
-    4: "int32",
-    5: "int64",
-    6: "uint8",
-    7: "uint16",
-    8: "uint32",
-    9: "uint64",
-    10: "float16",
-    11: "float32",
-    12: "float64",
-    15: "complex64",
-    16: "bfloat16",
-    18: "complex128",
-    19: "float8_e5m2",
-    20: "float8_e4m3fn",
-    21: "int4",
-    22: "uint4",
-    23: "float8_e4m3b11fnuz",
-    24: "float8_e5m2fnuz",
-    25: "float8_e4m3fnuz",
-    26: "int2",
-    27: "uint2",
-    28: "float8_e4m3",
-    29: "float8_e3m4",
-    30: "int1",
-    31: "uint1",
-    32: "float4_e2m1fn",
-    33: "float8_e8m0fnu",
-}
 
 
 def element_dtypes() -> dict[int, Any]:
-    """Return the NumPy type of each XLA element type that the installed NumPy and ml_dtypes know."""
+    """Return the NumPy type of each XLA element type that the installed NumPy and ml_dtypes know.
+
+    The file has XLA_FFI_DataType (xla/ffi/api/c_api.h) by the name of its NumPy type.
+    """
     import ml_dtypes
     import numpy as np
 
-    known = {
-        number: getattr(np, name, None) or getattr(ml_dtypes, name, None) for number, name in _ELEMENT_TYPES.items()
-    }
+    names = json.loads(Path(__file__).with_name("element_types.json").read_text("utf-8"))
+    known = {int(number): getattr(np, name, None) or getattr(ml_dtypes, name, None) for number, name in names.items()}
     return {number: np.dtype(kind) for number, kind in known.items() if kind is not None}
 
 

@@ -1,28 +1,12 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m <package>`: its arguments, its answer and its exit status.
+"""Say what {distribution} is, what it finds on this machine, and what keeps JAX from using it.
 
-The status is 0 if the plugin fits, and 1 if anything that is shown keeps JAX from using it or from working. That there
-is no such hardware is no misfit: images are built and programs compiled on machines that have none, so the status is 0
-there if all else fits, and the first line says so. Where the hardware is, but this process sees no device, it is 1.
-"""
+usage: python -m {module} [--help] [--json] [--no-open] [--verbose]
+       python -m {module} compile MODULE:FUNCTION --for CHIP ...
 
-from __future__ import annotations
-
-import os
-import sys
-from collections.abc import Sequence
-from types import ModuleType
-
-from .examine import examine_accelerator, examine_plugin
-from .plugin import Plugin
-from .report import Report, to_json, to_text
-from .terminal import dress
-
-_HELP = """usage: python -m {module} [--help] [--json] [--no-open] [--verbose]
-
-Say what {distribution} is, what it finds on this machine, and what keeps JAX from using it.
-The first line says whether it fits here, the last one has the command that fixes it.
+The first line says whether it fits here, the last one has the command that fixes it. With compile, a function is
+compiled for chips that need not be here.
 
 options:
   --json     the same as one JSON object
@@ -30,9 +14,26 @@ options:
   --verbose  say by whose decision the library is of another release, too
 
 exit status:
-  0  it fits, also where there is no such hardware
-  1  something keeps JAX from using it, or the answer could not be written
-  2  it was called with an unknown argument"""
+  0  it fits, also where there is no such hardware: images are built and programs compiled on machines that have none
+  1  something that is shown keeps JAX from using it or from working, as where the hardware is, but this process sees
+     no device; or the answer could not be written
+  2  it was called with what does not exist, such as an unknown argument
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+from .chips import describe_chips
+from .compile import run as compile_function
+from .examine import examine_accelerator, examine_plugin
+from .plugin import Plugin
+from .report import Report, to_json, to_text
+from .terminal import dress
 
 _OPTIONS = ("--json", "--no-open", "--verbose")
 
@@ -43,15 +44,18 @@ def run(plugin: Plugin, loader: ModuleType, arguments: Sequence[str]) -> int:
     A loader with a function `examine(opening)` looks at the plugin and the machine by itself.
     """
     module = plugin.package.name
+    if arguments[:1] == ["compile"]:
+        topology = getattr(loader, "topology", functools.partial(describe_chips, plugin))
+        return _answer(compile_function(plugin, topology, arguments[1:]))
     if "-h" in arguments or "--help" in arguments:
-        return _answer(_HELP.format(module=module, distribution=plugin.distribution))
+        return _answer((__doc__ or "").rstrip().format(module=module, distribution=plugin.distribution))
     unknown = next((argument for argument in arguments if argument not in _OPTIONS), None)
     if unknown is not None:
         print(f"python -m {module}: unknown argument {unknown!r} (see python -m {module} --help)", file=sys.stderr)
         return 2
     report = _examine(plugin, loader, opening="--no-open" not in arguments)
-    text = to_json(report) if "--json" in arguments else _dress(report, verbose="--verbose" in arguments)
-    return max(_answer(text), 0 if report.fits else 1)
+    lines = dress(to_text(report, verbose="--verbose" in arguments), sys.stdout, os.environ, fits=report.fits)
+    return max(_answer(to_json(report) if "--json" in arguments else "\n".join(lines)), 0 if report.fits else 1)
 
 
 def _examine(plugin: Plugin, loader: ModuleType, *, opening: bool) -> Report:
@@ -61,11 +65,6 @@ def _examine(plugin: Plugin, loader: ModuleType, *, opening: bool) -> Report:
     if hasattr(loader, "ACCELERATOR"):
         return examine_accelerator(loader.ACCELERATOR, opening=opening)
     return examine_plugin(plugin, loader.PRIORITY, opening=opening)
-
-
-def _dress(report: Report, *, verbose: bool) -> str:
-    """Return the text for people as the output shows it best."""
-    return "\n".join(dress(to_text(report, verbose=verbose), sys.stdout, os.environ, fits=report.fits))
 
 
 def _answer(text: str) -> int:

@@ -160,6 +160,18 @@ class DriverError(PluginError):
     """The accelerator is there, but its driver does not work or is too old."""
 
 
+class RequestError(PluginError):
+    """What was asked for does not exist, such as a function."""
+
+
+class ChipError(RequestError):
+    """The plugin knows no such chip, or no such arrangement of chips."""
+
+
+class CompileError(PluginError):
+    """The compiler refuses a program, or its result cannot be written."""
+
+
 class NoDeviceError(PluginError):
     """There is no such accelerator here, so JAX goes on without it.
 

@@ -13,14 +13,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from .accelerator import PRIORITY, Accelerator, check_accelerator, read_gpu_code, rivals_of
+from .accelerator import PRIORITY, Accelerator, check_accelerator, check_rivals, read_gpu_code, rivals_of
 from .api import PluginLibrary, describe_library, needed_by
 from .installed import check_interpreter, check_jax, is_free_threaded, package_directory
 from .kernels import check_python, find_kernels
 from .lock import pin, read_installed
 from .plugin import OpenedPlugin, Plugin, check_plugin, open_plugin
 from .report import PythonVersion, Report
-from .rivals import Rivals, check_kernel_order, find_rival
+from .rivals import Rivals
 from .settings import check_not_disabled, check_not_left_out, read_settings
 from .vendor import Vendor
 
@@ -62,7 +62,7 @@ def examine_accelerator(accelerator: Accelerator, *, opening: bool) -> Report:
     report.gpu_code = tuple(read_gpu_code(plugin.package))
     report.kernels = report.ask(lambda: find_kernels(accelerator.kernels))
     report.rivals = report.ask(lambda: rivals_of(accelerator))
-    report.check(lambda: _check_rivals(plugin, report.rivals or Rivals()))
+    report.check(lambda: check_rivals(plugin, report.rivals or Rivals()))
     # Of a plugin that does not pass nothing is opened: the dynamic linker answers a truncated library with SIGBUS.
     if not report.check(lambda: check_plugin(plugin)):
         report.check(accelerator.find_device if opening else accelerator.find_node)
@@ -107,15 +107,3 @@ def _read_override(package: Path) -> str:
         return f"library of {entry['version']}: {entry['reason']}"
     except (OSError, ValueError, KeyError, TypeError):
         return ""
-
-
-def _check_rivals(plugin: Plugin, rivals: Rivals) -> None:
-    """Check that no other plugin gets the platform, or has its kernels taken with this one.
-
-    Raises:
-        PluginError: One does.
-    """
-    rival = find_rival(plugin.distribution, plugin.name, rivals, os.environ)
-    if rival is not None:
-        raise rival
-    check_kernel_order(plugin.distribution, rivals)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 from .errors import (
@@ -64,13 +64,7 @@ def _read_lock(package: Path) -> Lock:
     """
     try:
         table = json.loads((package / LOCK_FILENAME).read_text("utf-8"))
-        return Lock(
-            release=str(table["release"]),
-            build=int(table["build"]),
-            provider=str(table["provider"]),
-            lock_id=str(table["lock_id"]),
-            version=str(table.get("version", table["release"])),
-        )
+        return Lock(**{item.name: table[item.name] for item in fields(Lock)})
     except (KeyError, TypeError) as error:
         raise ValueError(f"no release lock: {error!r}") from error
 

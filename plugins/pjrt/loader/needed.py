@@ -11,10 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import LibraryDamagedError, Remedy, VendorLibraryError
-from .installed import pip_command
+from .errors import Remedy, VendorLibraryError
 from .library import needed_libraries, vendor_libraries
-from .lock import pin_set
 from .plugin import Plugin, import_extension
 from .preload import Preloaded, Wanted, places, preload, survey
 from .vendor import Vendor
@@ -61,23 +59,15 @@ class NeededLibraries:
 
     @functools.cached_property
     def wanted(self) -> tuple[Wanted, ...]:
-        """Which libraries there should be, each after those that it needs, and where they are looked for.
-
-        Raises:
-            PluginError: The plugin's own library cannot be read.
-        """
+        """Which libraries there should be, each after those that it needs, and where they are looked for."""
         first, last = self.folders()
-        needed = vendor_libraries(_needs_of(self.plugin))
+        needed = vendor_libraries(needed_libraries(self.plugin.package / self.plugin.library))
         order = dependencies_first(needed, lambda name: _needs(name, [*first, *last]))
         return tuple(Wanted(name, tuple(first), tuple(last)) for name in order)
 
     @functools.cached_property
     def preloaded(self) -> Preloaded:
-        """What became of them.
-
-        Raises:
-            PluginError: The plugin's own library cannot be read.
-        """
+        """What became of them."""
         extension = import_extension()
         return preload(self.wanted, lambda path: extension.preload(path, self.everywhere))
 
@@ -85,8 +75,7 @@ class NeededLibraries:
         """Open the libraries.
 
         Raises:
-            PluginError: The plugin's own library cannot be read, or some of the vendor's cannot be opened; the text has
-                all of them.
+            VendorLibraryError: Some cannot be opened; the text has all of them.
         """
         failed = self.preloaded.failed
         if failed:
@@ -106,22 +95,6 @@ class NeededLibraries:
             nodes=tuple(nodes),
             devices=tuple(devices),
         )
-
-
-def _needs_of(plugin: Plugin) -> list[str]:
-    """Return what the plugin's library needs.
-
-    Raises:
-        LibraryDamagedError: That cannot be read from it.
-    """
-    try:
-        return needed_libraries(plugin.package / plugin.library)
-    except (OSError, ValueError) as error:
-        raise LibraryDamagedError(
-            f"the plugin library cannot be read: {error}",
-            cause="the download or the installation did not finish",
-            remedy=pip_command(f"install --force-reinstall --no-deps {plugin.distribution}{pin_set(plugin.package)}"),
-        ) from error
 
 
 def _needs(name: str, folders: Sequence[Path]) -> list[str]:

@@ -31,6 +31,7 @@ class Plugin:
         package: Directory of the wheel's package.
         library: File name of the library in it.
         disable_variable: The environment variable that disables it.
+        compilers: Projects of the package index that it may need to compile where there is no accelerator.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Plugin:
     package: Path
     library: str
     disable_variable: str
+    compilers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +126,10 @@ def hand_to_jaxlib(plugin: Plugin, api: Any) -> None:
     private.jaxlib("_profiler").register_plugin_profiler(api)
 
 
-def unfit(plugin: Plugin, error: Exception) -> TakeOverError:
-    """Return the refusal for an unexpected error, such as a JAX raises that the loader was not made for."""
+def unfit(plugin: Plugin, error: Exception) -> PluginError:
+    """Return the refusal for any error: itself, or of an unexpected one, as JAX raises that is not of this release."""
+    if isinstance(error, PluginError):
+        return error
     return TakeOverError(
         f"{plugin.distribution} cannot serve this JAX: {type(error).__name__}: {error}",
         cause="it needs the JAX release that it was made for",

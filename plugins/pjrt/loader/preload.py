@@ -8,7 +8,6 @@ and looks along `LD_LIBRARY_PATH` before the paths of the asking library (DT_RUN
 
 from __future__ import annotations
 
-import ctypes
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -161,22 +160,8 @@ def _on_library_path(wanted: Wanted, folders: Sequence[Path]) -> tuple[LibraryPa
     return tuple(LibraryPathFile(file, find_misfit(file, wanted.symbol) or "") for file in files if file.is_file())
 
 
-class _LinkMap(ctypes.Structure):
-    """The start of glibc's `struct link_map` (link.h)."""
-
-    _fields_ = (("l_addr", ctypes.c_size_t), ("l_name", ctypes.c_char_p))
-
-
-_RTLD_DI_LINKMAP = 2  # of dlinfo (dlfcn.h)
-
-
 def _linked_file(name: str) -> Path | None:
-    """Return the file of a library that is open already; None if the dynamic linker does not say."""
-    found = ctypes.POINTER(_LinkMap)()
-    try:
-        library = ctypes.CDLL(name, mode=os.RTLD_LAZY | os.RTLD_NOLOAD)
-        handle = ctypes.c_void_p(library._handle)  # noqa: SLF001  # documented, despite its name
-        failed = ctypes.CDLL(None).dlinfo(handle, _RTLD_DI_LINKMAP, ctypes.byref(found))
-    except (OSError, AttributeError):
-        return None
-    return Path(os.fsdecode(found.contents.l_name)) if not failed and found.contents.l_name else None
+    """Return the file of a library that is open already, whose name may go on with its version; None if it is not."""
+    lines = Path("/proc/self/maps").read_text("utf-8", "surrogateescape").splitlines()
+    paths = (Path(line.split(maxsplit=5)[5]) for line in lines if "/" in line)
+    return next((path for path in paths if path.name.startswith(name)), None)

@@ -5,22 +5,20 @@
 JAX lets anyone register a backend (`jax.extend.backend`, which is expensive to import), but has no public name for the
 platforms that the user asked for, for a client with the options of JAX's configuration, or for the callbacks that want
 to know of each plugin. These are the names of JAX 0.11. Each function says what it returns in a JAX without its name;
-only without a way to make a client the plugin cannot serve, which is a refusal with a name.
+only without a way to make a client the plugin cannot serve.
 
 What is jaxlib's is imported from jaxlib: the lock ensures that it is the one the plugin was made for.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import logging
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
-
-from .errors import TakeOverError
-from .installed import installed_version, pip_command
 
 logger = logging.getLogger(__name__)
 
@@ -104,37 +102,29 @@ def make_client(name: str, options: Callable[[], Mapping[str, Any]]) -> Any:
     Args:
         name: JAX's name of the platform.
         options: Gives what to add to those options; JAX leaves out its own in a program of several processes without.
-
-    Raises:
-        TakeOverError: This JAX cannot do that in the way that the loader knows.
     """
-    return _require("xla_bridge", "make_pjrt_c_api_client")(name, options=options)
+    return importlib.import_module("jax._src.xla_bridge").make_pjrt_c_api_client(name, options=options)
 
 
 def make_builtin_client() -> Any:
-    """Create JAX's built-in client for the CPU.
+    """Create JAX's built-in client for the CPU."""
+    return importlib.import_module("jax._src.xla_bridge").make_cpu_client()
 
-    Raises:
-        TakeOverError: This JAX cannot do that in the way that the loader knows.
-    """
-    return _require("xla_bridge", "make_cpu_client")()
+
+@functools.cache
+def _counting_client() -> Any:
+    return jaxlib("xla_client").make_cpu_client(num_devices=1)
+
+
+def analyse_costs(module: Any) -> dict[str, float]:
+    """Return what jaxlib counts of a program; it reads no device, but wants a client of its own, which is made once."""
+    costs: dict[str, float] = jaxlib("_jax").hlo_module_cost_analysis(_counting_client(), module)
+    return costs
 
 
 def has_processes() -> bool:
     """Return whether the program has several processes (`jax.distributed`). Else: no."""
     return getattr(find("distributed", "global_state"), "client", None) is not None
-
-
-def _require(module: str, name: str) -> Any:
-    found = find(module, name)
-    if found is None:
-        release = (installed_version("jaxlib") or "").partition("+")[0]
-        raise TakeOverError(
-            f"this JAX has no jax._src.{module}.{name}, without which the plugin cannot serve",
-            cause="it needs the JAX release that it was made for",
-            remedy=pip_command(f"install jax{f'=={release}' if release else ''}"),
-        )
-    return found
 
 
 def announce(name: str, api: Any) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from typing import Any, TypeVar
 
 from .api import PluginLibrary
@@ -84,8 +84,6 @@ class Report:
             return question()
         except NoDeviceError as error:
             self._note_absence(error)
-        except PluginError as error:
-            self._note(error)
         except Exception as error:  # noqa: BLE001  # the status of a broken installation is no traceback
             self._note(unfit(self.plugin, error))
         return None
@@ -142,13 +140,13 @@ class Report:
         return [problem for problem in self.problems if problem.effect != "degraded"] or self.problems
 
 
+# What is an entry of the JSON form by its own name.
+_ENTRIES = "jaxlib jax python settings library override gpu_code kernels rivals vendor problems absence fits"
+
+
 def to_json(report: Report) -> str:
     """Return the report as one JSON object; every key is always there."""
-    plugin, vendor = report.plugin, report.vendor
-    # An error cannot be copied as `asdict` does.
-    plain = asdict(replace(vendor, driver_problem=None)) if vendor is not None else None
-    if plain is not None and vendor is not None:
-        plain["driver_problem"] = _error(vendor.driver_problem)
+    plugin = report.plugin
     document = {
         "schema": SCHEMA,
         "distribution": plugin.distribution,
@@ -156,35 +154,20 @@ def to_json(report: Report) -> str:
         "platform": plugin.name,
         "priority": report.priority,
         **asdict(report.own),
-        "jaxlib": asdict(report.jaxlib),
-        "jax": asdict(report.jax),
-        "python": asdict(report.python),
-        "settings": asdict(report.settings),
-        "library": asdict(report.library),
-        "override": report.override,
-        "gpu_code": report.gpu_code,
-        "kernels": asdict(report.kernels) if report.kernels is not None else None,
-        "rivals": asdict(report.rivals) if report.rivals is not None else None,
-        "vendor": plain,
-        "problems": [_error(problem) for problem in report.problems],
-        "absence": _error(report.absence),
-        "fits": report.fits,
+        **{name: getattr(report, name) for name in _ENTRIES.split()},
         "verdict": report.verdict(),
     }
-    return json.dumps(document, indent=2, default=str)
+    return json.dumps(document, indent=2, default=_plain)
 
 
-def _error(error: PluginError | None) -> dict[str, str] | None:
-    if error is None:
-        return None
-    return {
-        "code": type(error).__name__,
-        "effect": error.effect,
-        "what": error.what,
-        "cause": error.cause,
-        "remedy": error.remedy,
-        "note": error.note,
-    }
+def _plain(value: Any) -> Any:
+    """Return what JSON can say of an object: an error, one of the models, or a path."""
+    if isinstance(value, PluginError):
+        names = ("effect", "what", "cause", "remedy", "note")
+        return {"code": type(value).__name__, **{name: getattr(value, name) for name in names}}
+    if is_dataclass(value):
+        return {item.name: getattr(value, item.name) for item in fields(value)}
+    return str(value)
 
 
 def to_text(report: Report, *, verbose: bool = False) -> list[str]:

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import private
-from .accelerator import PRIORITY, Accelerator, check_accelerator, find_absence, own_kernels, rivals_of
+from .accelerator import PRIORITY, Accelerator, check_accelerator, check_rivals, find_absence, own_kernels, rivals_of
+from .chips import describe_chips
 from .errors import NoDeviceError, PluginError, RivalError
 from .kernels import find_extension
 from .plugin import Plugin, hand_to_jaxlib, log_refusal, open_plugin, refuse, unfit
 from .rivals import Rivals, check_kernel_order, describe_unknown_rival, find_rival
-from .settings import goes_on_without, is_asked_for, is_set
+from .settings import check_not_disabled, goes_on_without, is_asked_for, is_set, read_settings
 from .targets import register_handlers
 
 logger = logging.getLogger(__name__)
@@ -71,6 +72,18 @@ def _log_absence(accelerator: Accelerator, absence: PluginError | None, rivals: 
     # Where several of our wheels are for the platform, one of them has said enough.
     if isinstance(absence, NoDeviceError) and not (rivals.modules and goes_on):
         log_refusal(accelerator.plugin.distribution, absence, goes_on=goes_on)
+
+
+def topology(accelerator: Accelerator, name: str) -> Any:
+    """Describe chips that need not be here; see `describe_chips`.
+
+    Raises:
+        PluginError: JAX does not use this plugin, or it knows no such chips.
+    """
+    plugin = accelerator.plugin
+    check_not_disabled(plugin.distribution, read_settings(plugin.disable_variable, [], os.environ))
+    check_rivals(plugin, rivals_of(accelerator))
+    return describe_chips(plugin, name)
 
 
 def _goes_on(accelerator: Accelerator) -> bool:

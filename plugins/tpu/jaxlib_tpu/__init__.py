@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from .backend import PLUGIN
 from .hardware import DEVICES, NODES, chips, device_nodes
 from .libtpu import check_libtpu
 from .pjrt import private
+from .pjrt.chips import describe_chips
 from .pjrt.errors import NoDeviceError, OtherSetError, PluginError
 from .pjrt.installed import package_directory
 from .pjrt.lock import check_release
@@ -54,12 +56,22 @@ def _find_error(*, optional: bool) -> PluginError | None:
     try:
         check_release(PLUGIN.distribution, PLUGIN.package, package_directory("jaxlib"))
         check_libtpu(PLUGIN, os.environ)
-    except PluginError as error:
-        return error
     except Exception as error:  # noqa: BLE001  # JAX would log it and go on as if nothing were wrong
         return unfit(PLUGIN, error)
     # Left to itself, libtpu tries all the same, asks around for a TPU's host and prints that it found none.
     return describe_absence(ROOT) if optional else None
+
+
+def topology(name: str) -> Any:
+    """Return TPUs that need not be here, so that JAX compiles for them: `v5e`, eight of it as `v5e:2x4`.
+
+    Raises:
+        PluginError: The installed libtpu is not the one of this release, or there is no such TPU.
+    """
+    error = _find_error(optional=False)
+    if error is not None:
+        raise error
+    return describe_chips(PLUGIN, name)
 
 
 def describe_absence(root: Path) -> NoDeviceError:

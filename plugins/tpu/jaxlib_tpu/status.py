@@ -6,16 +6,14 @@ from __future__ import annotations
 
 import os
 import platform
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 from . import PRIORITY, ROOT, find_device
 from .backend import PLUGIN
 from .hardware import chips, device_nodes
 from .libtpu import PROJECT, check_libtpu, describe_remedy, library_path, required_version
-from .pjrt.errors import PluginError
+from .pjrt.errors import LibraryMissingError
 from .pjrt.examine import examine_plugin
 from .pjrt.installed import installed_version, package_directory
 from .pjrt.library import check_library
@@ -24,8 +22,6 @@ from .pjrt.plugin import OpenedPlugin, Plugin, check_extension, load_library
 from .pjrt.report import Report
 from .pjrt.settings import check_not_left_out
 from .pjrt.vendor import Vendor, VendorLibrary
-
-T = TypeVar("T")
 
 
 def _check_plugin(plugin: Plugin) -> Path:
@@ -38,6 +34,8 @@ def _check_plugin(plugin: Plugin) -> Path:
     check_libtpu(plugin, os.environ)
     check_extension(plugin.distribution, reinstall_pair(plugin.distribution, lock.version))
     path = library_path(os.environ)
+    if path is None:
+        raise LibraryMissingError(f"there is no package {PROJECT}", remedy=describe_remedy(plugin))
     check_library(path, platform.machine(), describe_remedy(plugin))
     return path
 
@@ -54,30 +52,23 @@ def _open_libtpu(plugin: Plugin) -> OpenedPlugin:
 
 def _survey() -> Vendor:
     """Return the installed libtpu and the chips."""
-    path = _if_known(lambda: library_path(os.environ))
+    path = library_path(os.environ)
     libtpu = VendorLibrary(
         PROJECT,
         needed=True,
         path=path,
         origin="vendor" if path else "",
         version=installed_version(PROJECT),
-        minimum=_if_known(lambda: required_version(PLUGIN)),
+        minimum=required_version(PLUGIN),
     )
     return Vendor(libraries=(libtpu,), nodes=tuple(device_nodes(ROOT)), devices=tuple(chips(ROOT)))
-
-
-def _if_known(question: Callable[[], T]) -> T | None:
-    try:
-        return question()
-    except PluginError:
-        return None
 
 
 def examine_libtpu(*, opening: bool) -> Report:
     """Look at libtpu and at the machine."""
     report = examine_plugin(PLUGIN, PRIORITY, opening=opening, check=_check_plugin, opener=_open_libtpu, survey=_survey)
     if not report.library.opened:
-        report.library = replace(report.library, path=_if_known(lambda: library_path(os.environ)))
+        report.library = replace(report.library, path=library_path(os.environ))
     report.check(lambda: check_not_left_out(PLUGIN.name, report.settings))
     report.check(find_device)
     return report

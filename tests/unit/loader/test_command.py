@@ -77,7 +77,7 @@ def test_help_is_given(install: Install, backend: Backend) -> None:
     site = install(backend)
     result = call(site, backend, "--help")
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.startswith(f"usage: python -m {backend.package} [--help] [--json] [--no-open] [--verbose]\n")
+    assert f"\nusage: python -m {backend.package} [--help] [--json] [--no-open] [--verbose]\n" in result.stdout
     refused = call(site, backend, "--json", "--xml")
     assert (refused.returncode, refused.stdout, "'--xml'" in refused.stderr) == (2, "", True)
 

@@ -14,7 +14,7 @@ import pytest
 
 from folders import write_files
 from jaxlib_select.choose.cuda import runs
-from loaders import load_module
+from loaders import load_module, load_toolkit
 from release_under_test import ROOT
 
 TOOLKITS = json.loads((ROOT / "tests/data/nvidia_libraries.json").read_text("utf-8"))
@@ -30,7 +30,7 @@ MINIMUM = {"CUDA runtime": 12010, "cuBLAS": 120100, "CUPTI": 18, "cuSPARSE": 121
 @pytest.mark.parametrize("backend", TOOLKITS)
 def test_libraries_are_found_where_the_wheels_put_them(tmp_path: Path, backend: str) -> None:
     """Whole paths below site-packages, in both of NVIDIA's layouts."""
-    toolkit = load_module(backend, "toolkit").TOOLKIT
+    toolkit = load_toolkit(backend)
     folders = TOOLKITS[backend].items()
     paths = [f"nvidia/{folder}/lib/{name}" for folder, names in folders for name in names.split()]
     write_files(tmp_path, dict.fromkeys(paths, ""))
@@ -42,7 +42,7 @@ def test_libraries_are_found_where_the_wheels_put_them(tmp_path: Path, backend: 
 @pytest.mark.parametrize("backend", TOOLKITS)
 def test_no_library_is_opened_before_those_it_needs(backend: str) -> None:
     """Else an older one of LD_LIBRARY_PATH would come with it."""
-    order = [library.soname.partition(".")[0] for library in load_module(backend, "toolkit").TOOLKIT.libraries]
+    order = [library.soname.partition(".")[0] for library in load_toolkit(backend).libraries]
     assert [sorted(chain, key=order.index) for chain in CHAINS] == [list(chain) for chain in CHAINS]
 
 
@@ -128,7 +128,7 @@ def make_inventory(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
 
     def make(backend: str, answer: Callable[[str, str, str], int], *, driver_works: bool = True) -> Any:
         module, preload = load_module(backend, "cuda.inventory"), load_module(backend, "pjrt.preload")
-        toolkit, kernels = load_module(backend, "toolkit").TOOLKIT, load_module(backend, "pjrt.kernels").Kernels
+        toolkit, kernels = load_toolkit(backend), load_module(backend, "pjrt.kernels").Kernels
         inventory = module.Inventory(toolkit, kernels("none", ""), lambda: driver_works)
         names = [library.soname for library in toolkit.libraries]
         inventory.wanted = tuple(map(preload.Wanted, names))
@@ -214,7 +214,7 @@ def test_a_driver_that_does_not_start_is_an_error(status: int) -> None:
 def test_a_driver_that_is_too_old(backend: str, version: int, branch: int, other: bool) -> None:
     """The driver's branch is named, because that is what users install, and a wheel only where there is one."""
     driver, nvidia = load_module(backend, "cuda.driver"), load_module(backend, "cuda.nvidia")
-    toolkit, error = load_module(backend, "toolkit").TOOLKIT, load_module(backend, "pjrt.errors").DriverError
+    toolkit, error = load_toolkit(backend), load_module(backend, "pjrt.errors").DriverError
     nvidia.check_driver(driver.Driver(toolkit.major * 1000, (90,)), toolkit, "it")
     with pytest.raises(error, match=f"{version // 1000}.{version % 1000 // 10}") as caught:
         nvidia.check_driver(driver.Driver(version, (90,)), toolkit, "it")

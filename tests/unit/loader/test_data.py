@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from loaders import load_module
+from loaders import load_module, load_toolkit
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.wheels import extras_of
@@ -28,7 +28,7 @@ def test_libraries_come_from_the_wheels_that_the_extra_requires(backend: Backend
     """A command in a message installs what the extra would."""
     (extra,) = extras_of(backend, load_release(ROOT, version)).values()
     required = {re.split(r"[<>=]", requirement)[0] for requirement in extra}
-    projects = {library.project for library in load_module(backend.name, "toolkit").TOOLKIT.libraries}
+    projects = {library.project for library in load_toolkit(backend.name).libraries}
     assert projects <= required
 
 
@@ -45,11 +45,11 @@ def test_a_plugin_is_its_own_rival_by_name(backend: Backend) -> None:
 def test_a_message_names_wheels_that_there_are(backend: Backend) -> None:
     """The lower versions are those of the other backends for the platform."""
     majors = sorted(
-        load_module(other.name, "toolkit").TOOLKIT.major
+        load_toolkit(other.name).major
         for other in BACKENDS.values()
         if other.shared == backend.shared and other.pjrt_name == backend.pjrt_name
     )
-    toolkit = load_module(backend.name, "toolkit").TOOLKIT
+    toolkit = load_toolkit(backend.name)
     assert list(toolkit.older) == [major for major in majors if major < toolkit.major]
 
 
@@ -67,7 +67,7 @@ def test_oldest_libraries_are_those_of_the_extra(backend: Backend, version: str)
     """Up to the minor version; of CUPTI before CUDA 13, which counts its versions in another way, nothing follows."""
     (extra,) = extras_of(backend, load_release(ROOT, version)).values()
     floors = {match[1]: match[2].split(".") for line in extra if (match := re.match(r"([\w-]+)>=([\d.]+)", line))}
-    toolkit, versions = load_module(backend.name, "toolkit").TOOLKIT, load_module(backend.name, "cuda.versions")
+    toolkit, versions = load_toolkit(backend.name), load_module(backend.name, "cuda.versions")
     projects = {library.soname.partition(".so")[0]: library.project for library in toolkit.libraries}
     components = [item for item in versions.COMPONENTS if toolkit.minimum.get(item.name, 0) >= item.major]
     promised = {

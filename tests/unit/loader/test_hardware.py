@@ -120,17 +120,6 @@ def test_a_wheel_without_its_metadata_names_the_missing_libtpu(tmp_path: Path) -
     assert libtpu.describe_remedy(plugin)[0] == "pip install --force-reinstall libtpu==0.0.48.1"
 
 
-@pytest.mark.parametrize("text", [None, '{"project": "libtpu"}', "null"])
-def test_a_wheel_that_does_not_say_which_libtpu_it_needs(tmp_path: Path, text: str | None) -> None:
-    """It is incomplete, and to be installed again."""
-    lock = {"release_lock.json": '{"release": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "0"}'}
-    files = lock if text is None else {**lock, "provenance.json": text}
-    with pytest.raises(load_module("tpu", "pjrt.errors").LockMissingError) as caught:
-        load_module("tpu", "libtpu").check_libtpu(provide(tmp_path, files), {})
-    assert str(tmp_path / "provenance.json") in caught.value.what
-    assert caught.value.remedy == "pip install --force-reinstall --no-deps jaxlib-tpu==1.2.3"
-
-
 @pytest.mark.parametrize(
     ("named", "own"),
     [(None, None), ("", None), ("/site/libtpu/libtpu.so", None), ("/my/libtpu.so", Path("/my/libtpu.so"))],

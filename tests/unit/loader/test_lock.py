@@ -14,7 +14,7 @@ from folders import write_dist_info
 from loaders import load_cpu
 from small_libraries import build_elf
 
-LOCK = {"schema": 2, "release": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
+LOCK = {"schema": 2, "release": "1.2.3", "version": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
 REMEDY = "pip install --force-reinstall --no-deps jaxlib==1.2.3 jaxlib-cpu==1.2.3"
 NOTE = "add the --find-links or --index-url that both wheels came from"
 
@@ -36,7 +36,7 @@ def test_a_pair_of_one_build_is_accepted(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "error", "named"),
     [
-        ({"release": "1.2.2"}, "VersionMismatchError", ("jaxlib-cpu 1.2.3", "jaxlib 1.2.2")),
+        ({"release": "1.2.2", "version": "1.2.2"}, "VersionMismatchError", ("jaxlib-cpu 1.2.3", "jaxlib 1.2.2")),
         ({"lock_id": "b" * 32, "provider": "source"}, "LockMismatchError", ("a" * 32, "b" * 32, "source")),
         (None, "JaxlibMissingError", ("jaxlib 1.2.3",)),
     ],

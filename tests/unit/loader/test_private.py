@@ -46,18 +46,6 @@ def test_a_jax_without_any_of_the_names_is_answered_for(
     private.announce("cuda", object())
 
 
-def test_no_client_without_a_way_to_make_it(jax: Callable[..., None], monkeypatch: pytest.MonkeyPatch) -> None:
-    """That is a refusal with a name and a command, which JAX shows."""
-    private, error = load_cpu("pjrt.private"), load_cpu("pjrt.errors").TakeOverError
-    jax(xla_bridge=SimpleNamespace())
-    monkeypatch.setattr(private, "installed_version", lambda _: "1.2.3")
-    with pytest.raises(error, match="make_pjrt_c_api_client") as caught:
-        private.make_client("cuda", dict)
-    assert caught.value.remedy == "pip install jax==1.2.3"
-    with pytest.raises(error, match="make_cpu_client"):
-        private.make_builtin_client()
-
-
 def test_names_that_jax_has_are_used(jax: Callable[..., None]) -> None:
     """A plugin that is opened late reaches the callbacks that want every plugin, and its registration."""
     private, announced = load_cpu("pjrt.private"), []

@@ -92,7 +92,7 @@ def test_a_queued_target_that_is_refused_is_logged(caplog: pytest.LogCaptureFixt
         forward("second")
 
 
-LOCK = {"schema": 1, "release": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
+LOCK = {"schema": 2, "release": "1.2.3", "version": "1.2.3", "build": 1, "provider": "prebuilt", "lock_id": "a" * 32}
 
 # Stands for JAX's own, which keeps what a plugin registers and calls it at the first use of the platform.
 BACKEND = """

@@ -46,7 +46,9 @@ def _compile_program(lower: Callable[..., Any], devices: list[Any], target: Path
 
 def _compile_all(request: dict[str, Any], folder: Path) -> None:
     """Compile every program for every topology, except what was done before."""
-    topologies = importlib.import_module("jax.experimental.topologies")  # this file is also imported without JAX
+    package = request["package"]
+    plugin = importlib.import_module(f"{package}.backend").PLUGIN
+    chips = importlib.import_module(f"{package}.pjrt.chips")
     done = {tuple(item) for item in request["done"]}
     with (folder / "log").open("a", encoding="utf-8") as log:
 
@@ -55,10 +57,9 @@ def _compile_all(request: dict[str, Any], folder: Path) -> None:
             log.flush()
 
         for topology in request["topologies"]:
-            found = topologies.get_topology_desc(topology["name"], request["platform"], **topology["options"])
-            devices = list(found.devices)
+            label = topology["label"]
+            devices = list(chips.describe_chips(plugin, f"{request['chip']}:{label}").devices)
             for name, lower in find_programs(request["programs"], len(devices), topology["programs"]):
-                label = topology["label"]
                 if (label, name) in done:
                     continue
                 note(topology=label, program=name)
