@@ -125,7 +125,8 @@ def test_what_only_the_start_of_a_library_needed_is_given_back(
 
 def test_opening_the_plugin_takes_little_memory(run: Callable[..., Any]) -> None:
     """Of its library and of jaxlib's: their initializers, which ran before, lie on 100 MB of them and more."""
-    statements = f"{RESIDENT}\nimport jax, jaxlib, jaxlib_cpu, pathlib\nplugin = jaxlib_cpu.PLUGIN\n" + (
+    statements = (
+        f"{RESIDENT}\nimport jax, jaxlib, jaxlib_cpu, pathlib\nplugin = jaxlib_cpu.PLUGIN\n"
         "ours, theirs = plugin.package / plugin.library, pathlib.Path(jaxlib.__file__).parent / 'libjax_common.so'\n"
         "before = resident(theirs); _pjrt.load(ours)\n"
     )
