@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compare `jaxlib-cpu` with JAX's built-in CPU client: time of a call, of a training step, and memory.
+"""Compare `jaxlib-cpu` with JAX's built-in CPU client: start, calls, training steps and memory.
 
 Both are used by the same programs in one fresh environment, in turns, each run in a process of its own. The wheels are
 those of `dist/` or of another folder; the rest comes from the package index.
@@ -57,7 +57,7 @@ def make_environment(folder: Path, wheels: Path, tag: str) -> Path:
             "       one of each is compared\n"
             "       run: ./noxw build_cpu, or name another folder with --wheels"
         )
-    release = plugins[0].name.split("-")[1]
+    release = plugins[0].name.split("-")[1].partition("+")[0]
     interpreter = find_interpreters([tag])[tag]
     if interpreter is None:
         raise SystemExit(f"error: no Python {tag} on this machine\n       name another with --python")

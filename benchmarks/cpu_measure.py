@@ -2,29 +2,39 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measure the CPU client of this process, in an environment of `cpu_client.py`; prints JSON."""
 
+import functools
 import json
 import resource
 import sys
 import time
+import timeit
 from collections.abc import Callable
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
-SECONDS = 0.2  # for one measurement; the fastest of several counts
-ROUNDS = 10
+ROUNDS = 10  # of one measurement; the fastest counts
 
 
 def measure(client: str) -> dict[str, float]:
-    """Measure the client of this process: microseconds for each program, and megabytes at the end."""
+    """Measure the client of this process: its start, microseconds for each program, and megabytes at the end."""
     used = "jaxlib-cpu" if jax.devices("cpu")[0].client.is_c_api else "built-in"
     if used != client:
         raise SystemExit(f"error: the {client} client was to be measured, JAX uses the {used} one")
     add = jax.jit(lambda left, right: left + right)
-    number = jnp.float32(1)
-    values = {"jitted addition of two numbers, µs": best(lambda: add(number, number).block_until_ready())}
+    number = add(jnp.float32(0), jnp.float32(1)).block_until_ready()
+    values = {"start and first result, processor ms": time.process_time() * 1e3}
+    numbers, matrix = jnp.zeros(1000).block_until_ready(), jnp.ones((512, 512))
+    programs: dict[str, Callable[[], object]] = {
+        "addition of two numbers, µs": lambda: add(number, number).block_until_ready(),
+        "chain of 100 additions, µs": lambda: functools.reduce(add, [number] * 101).block_until_ready(),
+        "array of 1000 numbers as NumPy, µs": lambda: np.asarray(numbers),
+        "product of 512 x 512 matrices, µs": lambda: jnp.matmul(matrix, matrix).block_until_ready(),
+    }
     for width in (32, 1024):
-        values[f"training step, {width} hidden units, µs"] = best(prepare_training(width))
+        programs[f"training step, {width} hidden units, µs"] = prepare_training(width)
+    values |= {name: best(program) for name, program in programs.items()}
     values["peak memory, MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
     return values
 
@@ -46,19 +56,10 @@ def prepare_training(width: int) -> Callable[[], object]:
 
 
 def best(call: Callable[[], object]) -> float:
-    """Return the microseconds of a call: the fastest mean of several rounds, after a warm-up."""
-    start = time.perf_counter()
-    calls = 0
-    while time.perf_counter() - start < SECONDS:
-        call()
-        calls += 1
-    rounds = []
-    for _ in range(ROUNDS):
-        start = time.perf_counter()
-        for _ in range(calls):
-            call()
-        rounds.append((time.perf_counter() - start) / calls)
-    return min(rounds) * 1e6
+    """Return the microseconds of a call: the fastest mean of several rounds of 0.2 s, after a warm-up."""
+    timer = timeit.Timer(call)
+    calls, _ = timer.autorange()
+    return min(timer.repeat(ROUNDS, calls)) / calls * 1e6
 
 
 if __name__ == "__main__":

@@ -40,6 +40,9 @@ int register_execute_handler(PyObject *module, const PJRT_Api *api, const char *
 // version that the plugin takes. NULL with an exception set when there are too many of these.
 XLA_FFI_Handler *accepted_handler(const XLA_FFI_Api *ffi, XLA_FFI_Handler *handler);
 
+// Takes the pages of large libraries that were mapped so far out of this process, until they are used again.
+void release_pages(void);
+
 // plugin_api.c
 PyObject *pjrt_load(PyObject *module, PyObject *args);
 PyObject *pjrt_api_version(PyObject *module, PyObject *capsule);

@@ -67,8 +67,10 @@ PyObject *pjrt_load(PyObject *module, PyObject *args) {
   // Local, so that two plugins never see each other's symbols. It is never closed: XLA's threads run on.
   // Reading it and running its initializers takes a while, in which other Python threads go on.
   PyThreadState *thread = PyEval_SaveThread();
+  release_pages();  // before as well: what jaxlib's start needed is not to add to the peak
   void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   const char *reason = library == NULL ? dlerror() : NULL;
+  release_pages();
   PyEval_RestoreThread(thread);
   if (library == NULL) {
     PyErr_Format(PyExc_OSError, "cannot open %s: %s", name, reason);

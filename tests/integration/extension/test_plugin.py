@@ -95,6 +95,46 @@ def test_other_threads_run_while_a_library_is_opened(
     )
 
 
+# A function of programs: a library → the kilobytes of it that count as memory of the process.
+RESIDENT = r"""
+import re
+def resident(path):
+    with open("/proc/self/smaps") as mappings:
+        return sum(map(int, re.findall(rf" {re.escape(str(path))}\n(?:.+\n)*?Rss: +(\d+) kB", mappings.read())))
+"""
+
+
+def test_what_only_the_start_of_a_library_needed_is_given_back(
+    root: Path, run: Callable[..., Any], compile_library: Callable[..., Path]
+) -> None:
+    """All but the megabyte around a page that the process has changed, as a debugger does, and that is kept."""
+    path = compile_library("large.so", root / "tests/data/large.c")
+    statements = (
+        f"{RAISED}{RESIDENT}\nimport ctypes, mmap\npath = {str(path)!r}\nlibrary = ctypes.CDLL(path)\n"
+        "changed = ctypes.addressof(ctypes.c_char.in_dll(library, 'large')) + (12 << 20)\n"
+        "page, protect = ctypes.c_void_p(changed & -mmap.PAGESIZE), ctypes.CDLL(None).mprotect\n"
+        "assert protect(page, mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_WRITE) == 0\n"
+        "ctypes.memset(changed, 7, 1); assert protect(page, mmap.PAGESIZE, mmap.PROT_READ) == 0\n"
+        "before, refusal = resident(path), raised(_pjrt.load, path)[0]\n"
+    )
+    before, after, refusal, value = run("(before, resident(path), refusal, ctypes.string_at(changed, 1))", statements)
+    assert (refusal, value) == ("PjrtError", b"\x07")
+    assert before > 24 * 1024
+    assert 4 <= after <= 2 * 1024
+
+
+def test_opening_the_plugin_takes_little_memory(run: Callable[..., Any]) -> None:
+    """Of its library and of jaxlib's: their initializers, which ran before, lie on 100 MB of them and more."""
+    statements = (
+        f"{RESIDENT}\nimport jax, jaxlib, jaxlib_cpu, pathlib\nplugin = jaxlib_cpu.PLUGIN\n"
+        "ours, theirs = plugin.package / plugin.library, pathlib.Path(jaxlib.__file__).parent / 'libjax_common.so'\n"
+        "before = resident(theirs); _pjrt.load(ours)\n"
+    )
+    before, ours, theirs = run("(before, resident(ours), resident(theirs))", statements)
+    assert before > 50 * 1024
+    assert ours + theirs < 50 * 1024
+
+
 def test_single_handlers_and_stages_are_registered(run: Callable[..., Any]) -> None:
     """A single handler becomes the execute stage; all five stages arrive where they belong; traits are kept."""
     statements = (
