@@ -209,7 +209,7 @@ def choose(package: str, policy: Policy) -> Choice:
         ResolverError: The resolver cannot be loaded, or does not know its own backends.
     """
     for name, spoken in [entry for source in policy.sources for entry in source.packages.items()]:
-        if not _has_resolver(name):
+        if name not in _SHIPPED and name not in _entry_points():
             raise _unknown_package(name, f" (from {spoken.origin})")
     name = normalize(package)
     resolver = find_resolver(name)
@@ -279,11 +279,6 @@ def find_resolver(name: str) -> Resolver:
     if not isinstance(resolver, Resolver):
         raise ResolverError(f"the resolver of {name} is a {type(resolver).__name__}, not a jaxlib_select.Resolver")
     return resolver
-
-
-def _has_resolver(name: str) -> bool:
-    """Return whether some resolver knows a package, by its normalized name."""
-    return name in _SHIPPED or name in _entry_points()
 
 
 def _known_packages() -> list[str]:

@@ -26,7 +26,7 @@ def decide(package: str, machine: Machine, backend: str, provider: str = OURS) -
     bare = f"{name}=={facts.release}"
     wanted: tuple[str, ...] = (bare, f"{chosen.distribution}{f'[{extras}]' if extras else ''}=={chosen.version}")
     plain = provider == UPSTREAM and chosen.is_cpu
-    if provider == UPSTREAM:  # an extra of `jax` brings the right package
+    if provider == UPSTREAM and not (chosen.select and chosen.select.requirement):  # an extra of `jax` brings it
         wanted = (*([bare] if name != "jax" else []), f"jax[{ranked.variant}]=={facts.release}")
     table = chosen.select.constraints if chosen.select and extras else {}
     constraints = verdict.constraints if extras else ()
