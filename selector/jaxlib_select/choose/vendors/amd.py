@@ -54,7 +54,7 @@ def _system_problem(machine: Machine, select: Select) -> tuple[str, str] | None:
     if machine.amd.rocm is None:
         return f"needs {wanted}, none is installed", f"install {wanted}, or set ROCM_PATH to it"
     found = read_version(machine.amd.rocm) or (0,)
-    if select.driver and (found[0] != select.driver[0] or not at_least(found, select.driver)):
+    if select.driver and (not at_least(found, select.driver) or (found[0] != select.driver[0] and not select.bundled)):
         return f"needs {wanted}, here is ROCm {machine.amd.rocm}", f"install {wanted} next to it or instead of it"
     return None
 
