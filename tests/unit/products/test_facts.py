@@ -143,8 +143,7 @@ def test_a_toolkit_that_is_no_number_of_cuda_is_none() -> None:
 
 def test_a_key_of_the_table_is_another_one_since_a_release() -> None:
     """For that release and those after it, the last one wins; versions are compared as numbers."""
-    since = {"1.9": {"driver": "2.0"}, "1.10.0": {"driver": "3.1", "rank": 7}}
-    backend = dataclasses.replace(BACKEND, since=since)
+    backend = dataclasses.replace(BACKEND, since={"1.9": {"driver": "2.0"}, "1.10.0": {"driver": "3.1", "rank": 7}})
     found = [read_select(backend, version) for version in ("1.8.9", "1.9", "1.9.2", "1.10.0", "1.10.0.1")]
     drivers = [(select.driver, select.rank) for select in found if select]
     assert drivers == [((1, 0), 0), ((2, 0), 0), ((2, 0), 0), ((3, 1), 7), ((3, 1), 7)]

@@ -43,9 +43,8 @@ def test_a_machine_gets_its_package(row: dict[str, Any], provider: str) -> None:
     decision = resolve("jax", from_json(row["machine"]), policy)
     assert decision.package == (row["package"] if provider == OURS else PUBLISHED[row["package"]])
     if provider == UPSTREAM:
-        extra = "" if decision.backend in {"cpu", "rocm10-local"} else f"[{decision.backend}]"
-        brings = ("jax-rocm10-plugin",) if decision.backend == "rocm10-local" else ()
-        wanted = (f"jax{extra}", *brings)
+        extra = f"[{decision.backend}]" if decision.backend != "cpu" else ""
+        wanted = ("jax", "jaxlib", "jax-rocm10-plugin") if decision.backend == "rocm10-local" else (f"jax{extra}",)
         assert decision.requirements == tuple(f"{name}=={release_of(decision)}" for name in wanted)
     assert [list(decision.constraints), list(decision.hidden)] == [row["constraints"], row["hidden"]]
     assert dict(decision.environment) == row.get("environment", dict(decision.environment))
