@@ -107,13 +107,13 @@ class _Search:
             version, found = older
             insist = f"ask for {self.name}=={versions[0]} to insist on the newest"
             reason = reason_for(newest, found)
-            why = f"{self.name} {version} is the newest that has {found.backend}: {reason}; {insist}"
+            why = f"{self.name} {version} is the newest whose {found.backend} fits here: {reason}; {insist}"
             return replace(found, warnings=(why, *found.warnings))
         known = self.resolver.find_releases("") if self.resolver.find_releases is not None else ()
         other = self._find([version for version in known if version not in versions])
         option = f" --backend {self.choice.backend}" if self.choice.backend not in GENERAL else ""
         package = f"{self.name}=={other[0]}" if other else ""
-        offer = f"the newest that has it is {package}: jaxlib-select resolve {package}{option}" if other else ""
+        offer = f"the newest that fits is {package}: jaxlib-select resolve {package}{option}" if other else ""
         if isinstance(newest, PolicyError):
             raise PolicyError(newest.what, cause=newest.cause, remedy=offer or newest.remedy)
         return replace(newest, warnings=(*newest.warnings, offer)) if offer else newest

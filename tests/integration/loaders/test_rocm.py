@@ -86,9 +86,9 @@ def test_plugin_and_kernels_find_the_wheels_of_amd(
     result = run(status, site, python=python)
     document = json.loads(result.stdout)
     assert (result.returncode, said(result), document["library"]["opened"]) == (0, [], True)
-    places = [Path(library["path"]) for library in document["vendor"]["libraries"]]
-    assert [place.name for place in places] == document["library"]["needed"]
-    assert {place.relative_to(site).parts[0] for place in places} == {"_rocm_sdk_core", "_rocm_sdk_libraries"}
+    found = {library["name"]: Path(library["path"]) for library in document["vendor"]["libraries"]}
+    folders = {found[name].relative_to(site).parts[0] for name in document["library"]["needed"]}
+    assert folders == {"_rocm_sdk_core", "_rocm_sdk_libraries"}
     kernels = document["kernels"]
     result = run(IMPORT.format(kernels["package"], kernels["modules"]), site, python=python)
     assert (result.returncode, len(kernels["modules"])) == (0, 8), result.stderr
