@@ -20,7 +20,7 @@ from pjrtwheel.binaries import read_library
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
-OF_ROCM = re.compile(r"(?:_*|_ZNK?\d+)(amd|drm|hip|hsa|mbind|miopen|nccl|numa|roc)")
+OF_ROCM = re.compile(r"(?:_*|_ZNK?\d+)(amd|drm|h(?:ip|sa)|mbind|miopen|nccl|numa|roc)")
 CORE = ("libamd_smi.", "libamdhip64.", "libhsa-runtime64.", "librocm", "librocprofiler-sdk.")
 
 STATUS = "import runpy, sys; sys.argv[1:] = ['--json']; runpy.run_module({!r}, run_name='__main__')"
