@@ -131,6 +131,7 @@ class Backend:
             proof that was kept does not hold under other values.
         select: Which machines it serves, as `jaxlib_select.facts.Select` documents it; `products/facts.py` checks it.
             Without it `jaxlib-select` takes the backend only when asked for by name.
+        since: Release of JAX → keys of `select` that are others from that release on.
         toolkit_attribute: The PJRT attribute in which the library states the version of the toolkit that made its
             intermediate code, as CUDA_VERSION does: 1000 times the major version, 10 times the minor one.
     """
@@ -159,6 +160,7 @@ class Backend:
     search_paths: tuple[str, ...] = ()
     env_prefixes: tuple[str, ...] = ()
     select: Mapping[str, Any] | None = None
+    since: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     toolkit_attribute: str = ""
 
     @property

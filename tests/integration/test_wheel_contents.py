@@ -35,7 +35,7 @@ class Library:
     search_path: tuple[str, ...]
 
 
-@pytest.fixture(scope="module", params=["oneapi", "oneapi cp312", "rocm7", "rocm7 cp312", "tpu"])
+@pytest.fixture(scope="module", params=["oneapi", "oneapi cp312", "rocm10", "rocm7 cp312", "tpu"])
 def case(request: pytest.FixtureRequest) -> tuple[str, str]:
     """Return one accelerator after the other, and the Python of its kernels; none for its plugin."""
     backend, _, python = request.param.partition(" ")
@@ -104,11 +104,13 @@ def test_nothing_is_missing_and_nothing_is_too_much(
 ) -> None:
     """The loader of the repository and what is generated for it, library or kernels, documents, metadata."""
     info, is_plugin = wheel.dist_info, package == backend.package
-    folder, shared = root / "plugins" / backend.name / package, root / "plugins/pjrt"
+    folder, shared = root / "plugins" / backend.name / package, ("pjrt", *backend.shared)
     loader = {
         f"{package}/{name}" for name in (*(path.name for path in folder.glob("*.py")), *generate_modules(backend))
     }
-    loader |= {f"{package}/pjrt/{path.name}" for path in [*shared.glob("loader/*.py"), *shared.glob("*.pyi")]}
+    loader |= {
+        f"{package}/{part}/{path.name}" for part in shared for path in (root / "plugins" / part).glob("loader/*.py")
+    } | {f"{package}/pjrt/_pjrt.pyi"}
     documents = {"provenance.json", "release_lock.json", *(EXTENSION if is_plugin else ["__init__.py"])}
     documents |= {"gpu_code.json"} if any(library.code for library in upstream.values()) else set()
     metadata = {"METADATA", "RECORD", "WHEEL", "licenses/LICENSE", "sboms/pjrtwheel.cdx.json"}

@@ -30,7 +30,7 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.gpucode import NvidiaTarget
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.products.facts import KnownCode, choose_toolkit, code_of_set, read_select
+from pjrtwheel.products.facts import KnownCode, code_of_set, read_select
 from pjrtwheel.products.pure_python import requires_python
 from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.release.model import Release
@@ -98,7 +98,7 @@ def make_variants(backends: Collection[Backend], entries: Iterable[Entry], relea
     cpus, plain, variants = list[Backend](), [f"jaxlib=={release.set_version}"], list[Variant]()
     for backend in backends:
         built = {name: known[backend.name, name] for name in backend.tags if (backend.name, name) in known}
-        select = read_select(backend, choose_toolkit(backend, [entry.toolkit for entry in built.values()]))
+        select = read_select(backend, release.version, built.values())
         if select and select.vendor == "cpu":
             cpus.append(backend)
             plain += (_cpu_requirement(backend, platform, release) for platform in built)

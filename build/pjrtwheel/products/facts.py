@@ -9,6 +9,7 @@ were read from, for platforms that the release still pins.
 """
 
 import json
+import re
 import tempfile
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from jaxlib_select import tables
 from jaxlib_select.errors import FactsError
 from jaxlib_select.facts import SCHEMA, Facts, Select, Source, read_facts
 from jaxlib_select.machine.model import format_version
+from jaxlib_select.versions import at_least, read_version
 from pjrtwheel.backend import Backend
 from pjrtwheel.elf.image import read_image
 from pjrtwheel.errors import UsageError, count
@@ -34,6 +36,7 @@ from pjrtwheel.verify.inspection import FindTool, make_finder
 from pjrtwheel.wheel.names import parse_name
 
 Place = tuple[str, str]  # names of a backend and of a platform
+_NUMBER = re.compile(r"[0-9]{4,}")  # a version as CUDA_VERSION has it, such as 13000 for 13.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +54,19 @@ class KnownCode:
     toolkit: str = ""
 
 
-def read_select(backend: Backend, toolkit: str = "") -> Select | None:
-    """Read the table `[select]` of a backend, with the toolkit that made its library, as far as that is known.
+def read_select(backend: Backend, release: str, built: Collection[KnownCode] = ()) -> Select | None:
+    """Read the table `[select]` of a backend for a release of JAX, with the toolkit of the libraries that were built.
 
     Raises:
-        UsageError: A key is missing or unknown, or its value is none.
+        UsageError: A key is missing or unknown, or its value is none; or no library stated its toolkit.
     """
     if backend.select is None:
         return None
+    toolkit = choose_toolkit(backend, [entry.toolkit for entry in built])
     table = {**backend.select, **({"toolkit": toolkit} if toolkit else {})}
+    for first, others in backend.since.items():
+        if at_least(read_version(release) or (), read_version(first) or ()):
+            table |= others
     unknown = [f"{where}{key}" for where, key, _ in tables.unknown_keys(Select, table, "select.")]
     if unknown:
         raise _malformed(backend, f"unknown keys: {', '.join(unknown)}")
@@ -70,34 +77,22 @@ def read_select(backend: Backend, toolkit: str = "") -> Select | None:
 
 
 def toolkit_of(backend: Backend, entry: Entry) -> str:
-    """Return the version, such as `13.0`, of the toolkit that made a library, as it stated in a proof; or nothing.
-
-    Raises:
-        UsageError: What it stated is no version as CUDA_VERSION has it.
-    """
+    """Return the version, such as `13.0`, of the toolkit that made a library, as it stated in a proof; or nothing."""
     stated = (proof.pjrt_attributes.get(backend.toolkit_attribute, "") for proof in entry.proofs())
-    number = next(filter(None, stated), "")
-    if not number:
-        return ""
-    if not number.isdecimal() or int(number) < 1000:  # version 1.0
-        raise UsageError(
-            f"{backend.toolkit_attribute} of {entry.filename} is {number!r} in release.json",
-            cause="expected a number such as 13000, for 13.0",
-            remedy="build and prove the wheel again",
-        )
-    return f"{int(number) // 1000}.{int(number) % 1000 // 10}"
+    number = next(filter(_NUMBER.fullmatch, stated), "")
+    return f"{int(number) // 1000}.{int(number) % 1000 // 10}" if number else ""
 
 
 def choose_toolkit(backend: Backend, stated: Collection[str]) -> str:
     """Return the newest of the toolkits that made the libraries of a backend: a driver must serve that one.
 
     Raises:
-        UsageError: There are libraries, and none was asked for its toolkit.
+        UsageError: There are libraries, and none stated its toolkit.
     """
     known = [version for version in stated if version]
     if backend.toolkit_attribute and stated and not known:
         raise UsageError(
-            f"no library of {backend.name} was asked for its {backend.toolkit_attribute}",
+            f"no library of {backend.name} stated its {backend.toolkit_attribute} as a number such as 13000",
             cause="it was built for another platform than this machine's, or recorded by an older version",
             remedy=f"build it for this machine as well: ./noxw build_{backend.name}",
         )
@@ -246,6 +241,6 @@ def _backend_facts(backend: Backend, release: Release, known: Mapping[Place, Kno
         variants={name: tuple(extras) for name, extras in backend.jaxlib_extras.items()},
         code={platform: entry.code for platform, entry in built.items() if entry.code},
         sources={platform: entry.source for platform, entry in built.items() if entry.code and entry.source},
-        select=read_select(backend, choose_toolkit(backend, [entry.toolkit for entry in built.values()])),
+        select=read_select(backend, release.version, built.values()),
         absent={name: entry.cause for name, entry in absent.items() if entry},
     )

@@ -15,16 +15,7 @@ from ..pjrt.plugin import import_extension
 from ..pjrt.preload import Preloaded, Wanted, places, preload, shadowed, survey
 from ..pjrt.vendor import VendorLibrary
 from .toolkit import Toolkit, toolkit_homes, wanted_libraries
-from .versions import (
-    COMPONENTS,
-    CUDNN,
-    Component,
-    Problem,
-    as_number,
-    as_text,
-    find_problems,
-    rounded_to_minor,
-)
+from .versions import COMPONENTS, CUDNN, Component, Problem, as_number, as_text, find_problems, rounded_to_minor
 
 
 @dataclass(frozen=True, slots=True)

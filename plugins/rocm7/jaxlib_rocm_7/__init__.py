@@ -4,11 +4,11 @@
 
 from __future__ import annotations
 
-from .amd import describe
 from .backend import KERNELS, PLUGIN
 from .pjrt import start
+from .rocm.amd import describe
 
-ACCELERATOR = describe(PLUGIN, KERNELS)
+ACCELERATOR = describe(PLUGIN, KERNELS, "7.14")
 
 
 def initialize() -> None:

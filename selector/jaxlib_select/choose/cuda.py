@@ -72,9 +72,8 @@ def _fits(capability: Capability, name: str, *, compiles: bool) -> bool:
     if parsed is None:
         return False
     kind, target, suffix = parsed
-    if kind == "sm" and target in TEGRA:
-        return False  # no binary compatibility between Tegra and the others, in neither direction
-    if kind == "compute" and not compiles:
+    # There is no binary compatibility between Tegra and the others, in neither direction.
+    if (kind == "sm" and target in TEGRA) or (kind == "compute" and not compiles):
         return False
     if suffix == "a":
         return capability == target  # architecture-specific: that one only
@@ -130,8 +129,7 @@ def _read(name: str) -> dict[str, dict[str, str]]:
 def driver_advice(oldest: Version) -> str:
     """Return which driver to install for a version of CUDA."""
     branch = _BRANCHES.get(oldest[0])
-    newest = f"the NVIDIA driver to {branch} or newer" if branch else f"the driver to CUDA {format_version(oldest)}"
-    return f"update {newest}"
+    return f"update the NVIDIA driver to {f'{branch} or newer' if branch else f'CUDA {format_version(oldest)}'}"
 
 
 def _no_library(machine: Machine) -> DriverProblem:

@@ -107,13 +107,13 @@ class _Search:
             version, found = older
             insist = f"ask for {self.name}=={versions[0]} to insist on the newest"
             reason = reason_for(newest, found)
-            why = f"{self.name} {version} is the newest that has {found.backend}: {reason}; {insist}"
+            why = f"{self.name} {version} is the newest whose {found.backend} fits here: {reason}; {insist}"
             return replace(found, warnings=(why, *found.warnings))
         known = self.resolver.find_releases("") if self.resolver.find_releases is not None else ()
         other = self._find([version for version in known if version not in versions])
         option = f" --backend {self.choice.backend}" if self.choice.backend not in GENERAL else ""
         package = f"{self.name}=={other[0]}" if other else ""
-        offer = f"the newest that has it is {package}: jaxlib-select resolve {package}{option}" if other else ""
+        offer = f"the newest that fits is {package}: jaxlib-select resolve {package}{option}" if other else ""
         if isinstance(newest, PolicyError):
             raise PolicyError(newest.what, cause=newest.cause, remedy=offer or newest.remedy)
         return replace(newest, warnings=(*newest.warnings, offer)) if offer else newest
@@ -209,7 +209,7 @@ def choose(package: str, policy: Policy) -> Choice:
         ResolverError: The resolver cannot be loaded, or does not know its own backends.
     """
     for name, spoken in [entry for source in policy.sources for entry in source.packages.items()]:
-        if not _has_resolver(name):
+        if name not in _SHIPPED and name not in _entry_points():
             raise _unknown_package(name, f" (from {spoken.origin})")
     name = normalize(package)
     resolver = find_resolver(name)
@@ -279,11 +279,6 @@ def find_resolver(name: str) -> Resolver:
     if not isinstance(resolver, Resolver):
         raise ResolverError(f"the resolver of {name} is a {type(resolver).__name__}, not a jaxlib_select.Resolver")
     return resolver
-
-
-def _has_resolver(name: str) -> bool:
-    """Return whether some resolver knows a package, by its normalized name."""
-    return name in _SHIPPED or name in _entry_points()
 
 
 def _known_packages() -> list[str]:

@@ -47,7 +47,8 @@ class Select:
         constraints: Range of compute capabilities → bounds on what comes along.
         notes: Range of compute capabilities → what the user should know.
         upstream: The distribution in which JAX itself publishes it, such as `jax-cuda12-pjrt`; empty if JAX does not.
-            An extra of `jax` brings it, which is called as the packaging is here.
+            An extra of `jax` brings it, which is called as the packaging is here, or else `requirement`.
+        requirement: The distribution that brings upstream's, where `jax` has no extra for it.
         libraries: Libraries of the vendor without which upstream's plugin does not register itself.
     """
 
@@ -63,6 +64,7 @@ class Select:
     constraints: Mapping[str, tuple[str, ...]] = column(omit_default=True, default_factory=dict)
     notes: Mapping[str, str] = column(omit_default=True, default_factory=dict)
     upstream: str = column(omit_default=True, default="")
+    requirement: str = column(omit_default=True, default="")
     libraries: tuple[str, ...] = column(omit_default=True, default=())
 
 
@@ -144,7 +146,7 @@ class Facts:
         backends = [
             replace(entry, distribution="jaxlib", version=self.release, tags=self.jaxlib, absent={})
             if entry.is_cpu
-            else replace(entry, distribution=select.upstream, version=self.release)
+            else replace(entry, distribution=select.requirement or select.upstream, version=self.release)
             for entry, select in published
             if select.upstream or entry.is_cpu
         ]

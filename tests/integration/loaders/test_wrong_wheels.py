@@ -89,7 +89,7 @@ except Exception as error:
 @pytest.mark.parametrize(
     ("name", "libraries", "fix"),
     [
-        ("rocm7", "librocprofiler-sdk.so.1, librccl.so.1, libhipblaslt.so.1", "install ROCm 7"),
+        ("rocm7", "librocprofiler-sdk.so.1, librccl.so.1, libhsa-runtime64.so.1", "install ROCm 7"),
         ("oneapi", "libmpi.so.12, libhwloc.so.15, libumf.so.0", "uv pip install 'jaxlib-oneapi[with-oneapi]=="),
     ],
 )

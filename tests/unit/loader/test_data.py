@@ -14,6 +14,7 @@ from pjrtwheel.release.wheels import extras_of
 from release_under_test import BACKENDS, ROOT
 
 VERSIONS = list_releases(ROOT)
+CUDA = [item for item in BACKENDS.values() if "cuda" in item.shared]
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
@@ -23,7 +24,7 @@ def test_plugins_know_the_variables_of_each_other(backend: Backend) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.shared], ids=lambda item: item.name)
+@pytest.mark.parametrize("backend", CUDA, ids=lambda item: item.name)
 def test_libraries_come_from_the_wheels_that_the_extra_requires(backend: Backend, version: str) -> None:
     """A command in a message installs what the extra would."""
     (extra,) = extras_of(backend, load_release(ROOT, version)).values()
@@ -41,7 +42,7 @@ def test_a_plugin_is_its_own_rival_by_name(backend: Backend) -> None:
     assert [name for name in names if re.fullmatch(pattern, name)] == [backend.package, upstream]
 
 
-@pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.shared], ids=lambda item: item.name)
+@pytest.mark.parametrize("backend", CUDA, ids=lambda item: item.name)
 def test_a_message_names_wheels_that_there_are(backend: Backend) -> None:
     """The lower versions are those of the other backends for the platform."""
     majors = sorted(
@@ -62,7 +63,7 @@ def test_tpu_chips_are_those_that_the_selector_serves() -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-@pytest.mark.parametrize("backend", [item for item in BACKENDS.values() if item.shared], ids=lambda item: item.name)
+@pytest.mark.parametrize("backend", CUDA, ids=lambda item: item.name)
 def test_oldest_libraries_are_those_of_the_extra(backend: Backend, version: str) -> None:
     """Up to the minor version; of CUPTI before CUDA 13, which counts its versions in another way, nothing follows."""
     (extra,) = extras_of(backend, load_release(ROOT, version)).values()

@@ -40,22 +40,22 @@ def machine(tmp_path: Path) -> Machine:
 )
 def test_amd_gpus(machine: Machine, files: Mapping[str, str], count: int, driver: bool) -> None:
     """The kernel driver lists processors too; a container sees GPUs in /sys even if it was not given the device."""
-    amd, root = load_module("rocm7", "amd"), machine(files)
+    amd, root = load_module("rocm7", "rocm.amd"), machine(files)
     assert (len(amd.gpus(root)), bool(amd.device_nodes(root))) == (count, driver)
 
 
 def test_rocm_is_looked_for_where_users_have_it(machine: Machine) -> None:
-    """The folder they name, AMD's wheels, the linker's own search, the usual place."""
-    libraries = ("site/_rocm_sdk_core/lib/liba.so", "site/_rocm_sdk_libraries_gfx94X_dcgpu/lib/libb.so")
-    root = machine(
-        dict.fromkeys((*libraries, "opt/rocm-7.0.1/lib/a", "opt/rocm-7.1.0/lib/a", "opt/rocm-6.4/lib/a"), "")
-    )
-    folders = load_module("rocm7", "amd").library_folders
-    assert folders({"ROCM_PATH": "/my/rocm"}, ["", str(root / "gone"), str(root / "site")], root) == (
-        [Path("/my/rocm/lib"), *(root / path for path in map(str, (Path(name).parent for name in libraries)))],
-        [root / "opt/rocm/lib", root / "opt/rocm-7.1.0/lib", root / "opt/rocm-7.0.1/lib"],
-    )
-    assert folders({}, [], root)[0] == []
+    """The folder they name, AMD's wheels, the linker's own search, the usual places of that ROCm, newest first."""
+    wheels = [f"site/_rocm_sdk_{part}/lib" for part in ("core", "libraries_gfx94X_dcgpu")]
+    installed = ["opt/rocm-7.2.0/lib", "opt/rocm-7.0.1/lib", "opt/rocm/core-7.14/lib"]
+    others = ["opt/rocm-6.4/lib", "opt/rocm/core-10.0/lib"]
+    system = [f"{folder}/rocm_sysdeps/lib" for folder in (wheels[0], installed[2], others[1])]
+    root = machine({f"{folder}/a": "" for folder in (*wheels, *installed, *others, *system)})
+    folders, site = load_module("rocm7", "rocm.amd").library_folders, ["", str(root / "gone"), str(root / "site")]
+    first, last = folders({"ROCM_PATH": "/my/rocm"}, site, root, "7")
+    assert first == [Path("/my/rocm/lib"), *(root / folder for folder in (*wheels, system[0]))]
+    assert last == [root / folder for folder in ("opt/rocm/lib", *installed, system[1])]
+    assert folders({}, [], root, "10") == ([], [root / folder for folder in ("opt/rocm/lib", others[1], system[2])])
 
 
 def test_oneapi_is_looked_for_where_users_have_it() -> None:

@@ -56,7 +56,7 @@ machines = st.builds(
     libc=st.sampled_from([None, "glibc 2.17", "glibc 2.39", "musl"]),
 )
 packages = st.sampled_from(["jax", "torch"])
-NUMBER_OF_BACKENDS = {"jax": 6, "torch": 8}
+NUMBER_OF_BACKENDS = {"jax": 7, "torch": 8}
 
 
 @given(machines, packages)

@@ -89,9 +89,12 @@ def test_an_unknown_value_lists_the_known_ones() -> None:
         resolve("jax", PLAIN, read_policy([], {JAX: "cuda14"}, None))
     assert lacking(caught.value.what, "'cuda14'", JAX) == []
     known = caught.value.remedy.removeprefix("known: ").split(", ")
-    backends = ["cuda12", "cuda12-local", "cuda13", "cuda13-local", "oneapi", "rocm7", "rocm7-local", "tpu"]
+    cuda, rocm = (
+        ["cuda12", "cuda12-local", "cuda13", "cuda13-local"],
+        ["rocm10", "rocm10-local", "rocm7", "rocm7-local"],
+    )
     families = ["cuda", "cuda-local", "rocm", "rocm-local"]
-    assert known == ["auto", "cpu", "prefer-gpu", "require-gpu", *backends, *families]
+    assert known == ["auto", "cpu", "prefer-gpu", "require-gpu", *cuda, "oneapi", *rocm, "tpu", *families]
 
 
 @pytest.mark.parametrize(
@@ -153,7 +156,8 @@ def test_require_gpu_fails_with_every_reason_and_what_helps() -> None:
         with pytest.raises(PolicyError) as caught:
             resolve("jax", nvidia_machine("A100", (8, 0), cuda=(11, 4)), asked(name))
         reasons = caught.value.cause.split("; ")
-        assert [reason.partition(":")[0] for reason in reasons] == ["tpu", "cuda13", "cuda12", "rocm7", "oneapi"]
+        names = [reason.partition(":")[0] for reason in reasons]
+        assert names == ["tpu", "cuda13", "cuda12", "rocm10", "rocm7", "oneapi"]
         assert ("CUDA 13.0" in reasons[1], "580" in caught.value.remedy) == (True, True)
 
 
@@ -161,7 +165,7 @@ def test_require_gpu_fails_with_every_reason_and_what_helps() -> None:
     ("machine", "choices"),
     [
         (H100, "auto:cuda13 prefer-gpu:cuda13 require-gpu:cuda13 cpu:cpu cuda12:cuda12 cuda12-local:cuda12-local"),
-        (H100, "cuda:cuda13 cuda-local:cuda13-local rocm:rocm7-local rocm7-local:rocm7-local"),
+        (H100, "cuda:cuda13 cuda-local:cuda13-local rocm:rocm10-local rocm7-local:rocm7-local"),
         (INTEGRATED, "prefer-gpu:cpu rocm7:rocm7-local"),
         (UNSUPPORTED, "auto:cpu prefer-gpu:rocm7-local require-gpu:rocm7-local"),
         (PLAIN, "prefer-gpu:cpu cuda13:cuda13"),

@@ -12,21 +12,25 @@ from pathlib import Path
 
 import pytest
 
+from jaxlib_select import facts as facts_package
 from jaxlib_select.apply.groups import make_choices
-from jaxlib_select.apply.installer import Installer, accelerator_families, make_plan
+from jaxlib_select.apply.installer import Installer, accelerator_families, make_plan, release_of
 from jaxlib_select.choose.policy import Policy
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.errors import FactsError, PolicyError, UsageError
-from jaxlib_select.facts import OURS, PROVIDERS, UPSTREAM, facts_about, load_facts
+from jaxlib_select.facts import OURS, PROVIDERS, UPSTREAM, facts_about, load_facts, releases_within
 from jaxlib_select.installed.environment import Distribution, Environment
 from jaxlib_select.installed.plugins import Plugin
 from jaxlib_select.machine.model import Amd, Intel, Machine
+from jaxlib_select.versions import at_least, read_version
 from machines import L4, MAX, PLAIN
 from select_commands import Select, WriteMachine, asked, lacking
 
 pytestmark = pytest.mark.usefixtures("quiet_place")
 
 AddRelease = Callable[..., None]
+
+SHIPPED = facts_package.FOLDER
 
 CAUSE = "the package index has no jax-oneapi-pjrt 1.1"
 OFFER = "jax==1.0.2: jaxlib-select resolve jax==1.0.2"
@@ -123,6 +127,23 @@ def test_the_newest_release_that_serves_the_accelerator_is_taken(provider: str) 
         assert lacking(warning, "1.0.2", "oneapi", CAUSE, "jax==1.1") == []
     assert resolve("jax", MAX, replace(asked("oneapi"), provider=provider)).requirements == wanted
     assert resolve("jax", MAX, replace(asked("cpu"), provider=provider)).requirements[0] == "jax==1.1"
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(("rocm", "name"), [("7.0.2", "rocm7"), ("7.14.1", "rocm7"), ("10.1.0", "rocm10")])
+def test_an_amd_gpu_gets_the_newest_release_made_for_its_rocm(
+    rocm: str, name: str, provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of those that are shipped; where a newer one does not serve it, one line says why, and how to insist on it."""
+    monkeypatch.setattr(facts_package, "FOLDER", SHIPPED)
+    releases, machine = releases_within(), Machine("linux", "x86_64", amd=Amd(rocm, ("gfx942",)))
+    listed = [(release, entry) for release in releases for entry in load_facts(release).backends if entry.name == name]
+    needs = [(release, entry.select.driver or ()) for release, entry in listed if entry.tags and entry.select]
+    served = next(release for release, driver in needs if at_least(read_version(rocm) or (), driver))
+    decision = resolve("jax", machine, Policy(provider=provider))
+    assert (decision.backend, release_of(decision)) == (f"{name}-local", served)
+    insists = [warning.endswith(f"jax=={releases[0]} to insist on the newest") for warning in decision.warnings]
+    assert insists == ([True] if served != releases[0] else [])
 
 
 @pytest.mark.usefixtures("releases")

@@ -26,7 +26,9 @@ def decide(package: str, machine: Machine, backend: str, provider: str = OURS) -
     bare = f"{name}=={facts.release}"
     wanted: tuple[str, ...] = (bare, f"{chosen.distribution}{f'[{extras}]' if extras else ''}=={chosen.version}")
     plain = provider == UPSTREAM and chosen.is_cpu
-    if provider == UPSTREAM:  # an extra of `jax` brings the right package
+    if provider == UPSTREAM and chosen.select and chosen.select.requirement:  # which leaves open which jaxlib
+        wanted = tuple(f"{package}=={facts.release}" for package in ("jax", "jaxlib", chosen.select.requirement))
+    elif provider == UPSTREAM:  # an extra of `jax` brings the right package
         wanted = (*([bare] if name != "jax" else []), f"jax[{ranked.variant}]=={facts.release}")
     table = chosen.select.constraints if chosen.select and extras else {}
     constraints = verdict.constraints if extras else ()
@@ -51,8 +53,7 @@ def _warnings(name: str, ranked: Ranked, problem: str | None, *, bound: bool) ->
     """Return what the user should know; `bound` says whether bounds are kept by what comes along."""
     found = list(ranked.warnings)
     if problem:
-        only = f"only {name} itself is asked for, which has an XLA for the CPU where JAX supports it"
-        found.append(f"{problem}: {only}")
+        found.append(f"{problem}: only {name} itself is asked for, which has an XLA for the CPU where JAX supports it")
     if ranked.verdict.constraints and not bound:
         found.append(f"the libraries of the system must keep these bounds: {', '.join(ranked.verdict.constraints)}")
     return found
@@ -66,8 +67,7 @@ def _known_names() -> tuple[str, ...]:
 
 def _bounds(variant: str, table: Mapping[str, tuple[str, ...]], own: tuple[str, ...]) -> Mapping[str, tuple[str, ...]]:
     """Return the bounds that machines need, by what a lock calls them: the variant, and the GPUs they are for."""
-    found: dict[str, tuple[str, ...]] = {variant: ()}
-    found.update({f"{variant}-{_generation(limits)}": bounds for limits, bounds in sorted(table.items())})
+    found = {variant: ()} | {f"{variant}-{_generation(limits)}": bounds for limits, bounds in sorted(table.items())}
     return found if own in found.values() else {**found, f"{variant}-mixed": own}
 
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from jaxlib_select.choose.rules import Fit, Verdict, visible_value
 from jaxlib_select.facts import Backend, Select
-from jaxlib_select.machine.model import Machine
+from jaxlib_select.machine.model import Machine, format_version
 from jaxlib_select.versions import at_least, read_version
 
 _VARIABLE = "HIP_VISIBLE_DEVICES"
@@ -48,15 +48,14 @@ def _system_problem(machine: Machine, select: Select) -> tuple[str, str] | None:
         if machine.container:
             advice = "start the container with --device=/dev/kfd --device=/dev/dri"
         return "an AMD GPU is here, but /dev/kfd or /dev/dri/renderD* may not be opened", advice
-    major = select.driver[0] if select.driver else ""
     if machine.amd.rocm is None and select.bundled:
         return None
+    wanted = f"ROCm {select.driver[0]} ({format_version(select.driver)} or newer)" if select.driver else "ROCm"
     if machine.amd.rocm is None:
-        return f"needs ROCm {major}, none is installed", f"install ROCm {major}, or set ROCM_PATH to it"
+        return f"needs {wanted}, none is installed", f"install {wanted}, or set ROCM_PATH to it"
     found = read_version(machine.amd.rocm) or (0,)
-    if select.driver and (found[0] != select.driver[0] or not at_least(found, select.driver)):
-        advice = f"install ROCm {major} next to it or instead of it"
-        return f"needs ROCm {major}, here is ROCm {machine.amd.rocm}", advice
+    if select.driver and (not at_least(found, select.driver) or (found[0] != select.driver[0] and not select.bundled)):
+        return f"needs {wanted}, here is ROCm {machine.amd.rocm}", f"install {wanted} next to it or instead of it"
     return None
 
 

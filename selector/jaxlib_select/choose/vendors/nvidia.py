@@ -60,9 +60,9 @@ def _fit(machine: Machine, select: Select, covered: Sequence[int]) -> Verdict:
 
 def _covered(machine: Machine, code: Sequence[str], select: Select) -> list[int]:
     capabilities = [gpu.compute_capability for gpu in machine.nvidia.gpus]
-    covered = {
-        capability
-        for capability in set(capabilities)
+    return [
+        index
+        for index, capability in enumerate(capabilities)
         if capability is not None
         and runs(
             capability,
@@ -73,8 +73,7 @@ def _covered(machine: Machine, code: Sequence[str], select: Select) -> list[int]
             toolkit=select.toolkit,
             oldest=select.oldest_capability,
         )
-    }
-    return [index for index, capability in enumerate(capabilities) if capability in covered]
+    ]
 
 
 def _serve(machine: Machine, covered: Sequence[int]) -> Verdict:

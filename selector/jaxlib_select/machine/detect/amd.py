@@ -5,14 +5,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from jaxlib_select.machine.detect import Detector
 from jaxlib_select.machine.host import Host, find_library
 from jaxlib_select.machine.model import Amd
 
 _NODES = "/sys/class/kfd/kfd/topology/nodes"
-_VERSION = re.compile(r"\d+(\.\d+){1,2}")
-_LIBRARY = re.compile(r"libamdhip64\.so\.(\d+)$")
+_VERSION = re.compile(r"(?:rocm_sdk_core-|\s*)(\d+(?:\.\d+){0,2})")
+_FOLDER = "/opt/rocm"
+_FILES = (".info/version", "core/.info/version")  # the second one since AMD's packages of ROCm 7.11
+_LIBRARIES = {"libamd_smi.so.27": "10", "libamdhip64.so.7": "7", "libamdhip64.so.6": "6"}
 
 
 def look(host: Host) -> tuple[Amd, list[str]]:
@@ -55,26 +58,32 @@ def _accessible(host: Host) -> bool:
 
 
 def _rocm(host: Host) -> str | None:
-    """Return the version of ROCm: that of its folder, else that of the HIP library which can be found."""
-    folder = host.environ.get("ROCM_PATH") or "/opt/rocm"
-    found = _VERSION.match((host.read(f"{folder}/.info/version") or "").strip())
-    return found.group() if found else _library_version(host, folder)
+    """Return the version of the ROCm that plugins find first."""
+    found = next(filter(None, map(_VERSION.match, _versions(host))), None)
+    return found.group(1) if found else None
 
 
-def _library_version(host: Host, folder: str) -> str | None:
-    """Return the major version of the HIP library, also of one that was installed by pip."""
-    places = [f"{folder}/lib", *(f"{path}/_rocm_sdk_core/lib" for path in host.python_path if path)]
-    majors = [int(found.group(1)) for place in places for found in map(_LIBRARY.match, host.names(place)) if found]
-    majors += [major for major in (7, 6) if not majors and find_library(host, f"libamdhip64.so.{major}")]
-    return str(max(majors)) if majors else None
+def _versions(host: Host) -> Iterator[str]:
+    """Yield what ROCm says in a named folder, which AMD's wheels there are, what it says in its own folder.
+
+    The last ones are those that libraries show. HIP of ROCm 10 has the name of that of ROCm 7.
+    """
+    named = host.environ.get("ROCM_PATH", "")
+    yield from (host.read(f"{named}/{path}") or "" for path in _FILES)
+    for folder in host.python_path:
+        if folder and host.exists(f"{folder}/_rocm_sdk_core"):
+            yield from (name for name in host.names(folder) if name.startswith("rocm_sdk_core-"))
+    yield from (host.read(f"{_FOLDER}/{path}") or "" for path in _FILES)
+    for name, version in _LIBRARIES.items():
+        if host.exists(f"{named or _FOLDER}/lib/{name}") or find_library(host, name):
+            yield version
 
 
 def _visible(host: Host, gpus: list[str]) -> tuple[list[str], list[str]]:
     """Apply the variables that hide GPUs, as HIP does: first the runtime's, then its own."""
     notes: list[str] = []
-    for name in ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"):
-        if name not in host.environ:
-            continue
+    variables = [name for name in ("ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES") if name in host.environ]
+    for name in variables:
         items = [item.strip() for item in host.environ[name].split(",") if item.strip()]
         if all(item.lstrip("-").isdigit() for item in items):
             gpus = [gpus[int(item)] for item in items if 0 <= int(item) < len(gpus)]

@@ -8,6 +8,9 @@ from hosts import NODE, MakeHost, pci
 from jaxlib_select.machine.detect import detect
 from jaxlib_select.machine.model import Amd, Devices, Intel
 
+SITE = {"python_path": ("", "/env")}
+WHEELS = {"/env/_rocm_sdk_core/lib/libamdhip64.so.7": "", "/env/rocm_sdk_core-10.1.0.dist-info/METADATA": ""}
+
 
 def node(version: int, simd: int = 256) -> str:
     """Return the properties of a node as the kernel prints them."""
@@ -35,13 +38,22 @@ def test_an_amd_machine(make_host: MakeHost) -> None:
         ({"/opt/rocm-6/.info/version": "6.4.1"}, {"environ": {"ROCM_PATH": "/opt/rocm-6"}}, "6.4.1"),
         ({"/opt/rocm/lib/libamdhip64.so.7": "", "/opt/rocm/lib/libamdhip64.so.6": ""}, {}, "7"),
         ({"/usr/lib64/libamdhip64.so.6": ""}, {}, "6"),
-        ({"/env/_rocm_sdk_core/lib/libamdhip64.so.7": ""}, {"python_path": ("", "/env")}, "7"),
+        ({**WHEELS, "/opt/rocm/.info/version": "7.2.0\n"}, SITE, "10.1.0"),
+        (WHEELS, {**SITE, "environ": {"ROCM_PATH": "/opt/rocm"}}, "10.1.0"),
+        ({**WHEELS, "/my/core/.info/version": "7.14.0\n"}, {**SITE, "environ": {"ROCM_PATH": "/my"}}, "7.14.0"),
+        ({"/opt/rocm/core/.info/version": "10.0.0\n", "/opt/rocm/lib/libamdhip64.so.7": ""}, {}, "10.0.0"),
+        ({"/opt/rocm/lib/libamdhip64.so.7": "", "/opt/rocm/lib/libamd_smi.so.27": ""}, {}, "10"),
+        ({"/opt/rocm/lib/libamdhip64.so.7": "", "/opt/rocm/lib/libamd_smi.so.26": ""}, {}, "7"),
+        ({"/env/rocm_sdk_core-10.1.0.dist-info/METADATA": ""}, SITE, None),
         ({"/opt/rocm/.info/version": "unknown"}, {}, None),
     ],
-    ids=["ROCM_PATH", "library", "distribution", "pip", "garbage"],
+    ids=[
+        *("ROCM_PATH", "library", "distribution", "wheels before the system", "wheels", "ROCM_PATH before wheels"),
+        *("packages of ROCm 10", "libraries of ROCm 10", "libraries of ROCm 7", "uninstalled wheels", "garbage"),
+    ],
 )
 def test_rocm_is_found(make_host: MakeHost, files: dict[str, str], given: dict[str, object], rocm: str | None) -> None:
-    """By its version file, else by its HIP library."""
+    """By its version file or its wheels, as plugins find it; else by the names of its libraries."""
     amd = detect(make_host({**files, f"{NODE}/1/properties": node(90402)}, **given)).amd
     assert amd == Amd(rocm, ("gfx942",), accessible=False)
 

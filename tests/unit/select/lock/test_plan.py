@@ -43,7 +43,7 @@ def test_a_lock_is_about_every_backend_with_wheels_for_the_platform() -> None:
     names = [decision.group for decision in make_choices("jax", H100, Policy()).decisions]
     assert names[0] == "cuda13"
     cuda = ["cuda12", "cuda12-legacy", "cuda13", "cuda13-cc100"]
-    assert sorted(names) == ["cpu", *cuda, "oneapi", "rocm7-local", "tpu"]
+    assert sorted(names) == ["cpu", *cuda, "oneapi", "rocm10-local", "rocm7-local", "tpu"]
     arm = Machine(os="linux", arch="aarch64")
     assert sorted(d.group for d in make_choices("jax", arm, Policy()).decisions) == ["cpu", *cuda]
     chosen = make_choices("jax", H100, Policy(), ["cuda12-local"])

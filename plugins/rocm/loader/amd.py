@@ -14,12 +14,12 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .pjrt.accelerator import Accelerator
-from .pjrt.errors import DriverError, NoDeviceError, Remedy
-from .pjrt.kernels import Kernels
-from .pjrt.needed import NeededLibraries
-from .pjrt.plugin import Plugin
-from .pjrt.vendor import read_attribute
+from ..pjrt.accelerator import Accelerator
+from ..pjrt.errors import DriverError, NoDeviceError, Remedy
+from ..pjrt.kernels import Kernels
+from ..pjrt.needed import NeededLibraries
+from ..pjrt.plugin import Plugin
+from ..pjrt.vendor import read_attribute
 
 logger = logging.getLogger(__name__)
 
@@ -34,12 +34,15 @@ _SIMDS = re.compile(r"^simd_count\s+(\d+)$", re.MULTILINE)
 # RCCL's collectives need more between several GPUs; 64 MiB is what containers have by default.
 _SMALL_SHARED_MEMORY = 64 * 2**20
 
-_REMEDY = "install ROCm 7 (https://rocm.docs.amd.com), and set ROCM_PATH if it is not in /opt/rocm"
+# Below a folder of libraries: what ROCm uses of Linux, built for ROCm. Plugins since 0.12.0 need some of it themselves.
+_SYSTEM = "rocm_sysdeps/lib"
 
 
-def describe(plugin: Plugin, kernels: Kernels) -> Accelerator:
-    """Return what JAX needs to know of the wheel for ROCm on this machine."""
-    libraries = NeededLibraries(plugin, lambda: library_folders(os.environ, sys.path, ROOT), lambda: Remedy(_REMEDY))
+def describe(plugin: Plugin, kernels: Kernels, rocm: str) -> Accelerator:
+    """Return what JAX needs to know of the wheel for ROCm on this machine, with the ROCm that it was made with."""
+    remedy = Remedy(f"install ROCm {rocm} (https://rocm.docs.amd.com), and set ROCM_PATH if it is not in /opt/rocm")
+    major = rocm.partition(".")[0]
+    libraries = NeededLibraries(plugin, lambda: library_folders(os.environ, sys.path, ROOT, major), lambda: remedy)
     return Accelerator(
         plugin=plugin,
         platform="ROCM",
@@ -92,12 +95,17 @@ def find_device() -> None:
 
 
 def library_folders(
-    environ: Mapping[str, str], search_path: Sequence[str], root: Path
+    environ: Mapping[str, str], search_path: Sequence[str], root: Path, major: str
 ) -> tuple[list[Path], list[Path]]:
-    """Return where ROCm's libraries may be, before and after what the dynamic linker finds itself."""
+    """Return where the libraries of a ROCm may be, before and after what the dynamic linker finds itself."""
     named = [Path(environ["ROCM_PATH"]) / "lib"] if environ.get("ROCM_PATH") else []
     wheels = [folder for entry in search_path if entry for folder in sorted(Path(entry).glob("_rocm_sdk_*/lib"))]
-    return [*named, *wheels], [root / "opt/rocm/lib", *sorted(root.glob("opt/rocm-7*/lib"), reverse=True)]
+    installed = [*root.glob(f"opt/rocm/core-{major}*/lib"), *root.glob(f"opt/rocm-{major}*/lib")]
+    return _with_system([*named, *wheels]), _with_system([root / "opt/rocm/lib", *sorted(installed, reverse=True)])
+
+
+def _with_system(folders: Sequence[Path]) -> list[Path]:
+    return [*folders, *(folder / _SYSTEM for folder in folders if (folder / _SYSTEM).is_dir())]
 
 
 def gpus(root: Path) -> list[str]:
