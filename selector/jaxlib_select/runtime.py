@@ -13,7 +13,6 @@ import importlib.metadata
 import os
 import sys
 import threading
-import warnings
 from collections.abc import Iterator
 from contextvars import ContextVar
 from typing import Any
@@ -90,7 +89,7 @@ def using_backend(backend: str) -> Iterator[None]:
 
     The choice belongs to the context: other threads do not see it, blocks may be nested, and leaving one restores what
     was before. JAX itself keeps its default device by thread, so asynchronous tasks that share a thread must not wait
-    for each other inside such a block; a task that did is warned.
+    for each other inside such a block.
 
     Raises:
         BackendError: It cannot be used; the message has the command that installs it on this machine.
@@ -102,12 +101,6 @@ def using_backend(backend: str) -> Iterator[None]:
     try:
         with jax.default_device(device):
             yield
-            if jax.config.jax_default_device is not device:
-                warnings.warn(
-                    f"JAX's default device changed inside using_backend({backend!r}), as by a task of the same thread",
-                    RuntimeWarning,
-                    stacklevel=3,
-                )
     finally:
         _chosen.reset(token)
 

@@ -21,11 +21,17 @@ def cupti_version() -> int:
     return 130
 
 
-with contextlib.suppress(ImportError):
+with contextlib.suppress(ImportError):  # upstream's plugin
     versions = importlib.import_module("jax_cuda13_plugin._versions")
     versions.cupti_get_version = cupti_version
     versions.cuda_device_count = lambda: 1
     versions.cuda_compute_capability = lambda _: 90
+
+with contextlib.suppress(Exception):  # ours, unless it is damaged
+    driver = importlib.import_module("jaxlib_cuda_13.cuda.driver")
+    nvidia = importlib.import_module("jaxlib_cuda_13.cuda.nvidia")
+    nvidia.ask_driver = lambda *_: driver.Driver(version=13000, capabilities=(90,))
+    nvidia.device_nodes = lambda _: ["/dev/nvidia0"]
 
 bridge = importlib.import_module("jax._src.xla_bridge")
 importlib.import_module("jax._src.hardware_utils").has_visible_nvidia_gpu = lambda: True
@@ -33,9 +39,14 @@ start = bridge._init_backend
 
 
 def start_cuda(platform: str) -> object:
-    """The client for the GPU is made up, if a plugin has registered the platform."""
-    registered = platform == "cuda" and platform in bridge._backend_factories
-    return SimpleNamespace(platform="cuda") if registered else start(platform)
+    """The client for the GPU is made up, if a plugin has registered the platform and does not refuse it."""
+    try:
+        return start(platform)
+    except Exception as error:
+        refused = type(error).__module__.startswith("jaxlib_cuda_13.")
+        if platform != "cuda" or platform not in bridge._backend_factories or refused:
+            raise
+        return SimpleNamespace(platform="cuda")
 
 
 bridge._init_backend = start_cuda

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`smoke --backend` records what the wheels of a folder showed, and nothing else; every machine has a CPU."""
 
+import json
 import os
 import platform as host
 from collections.abc import Callable
@@ -15,12 +16,14 @@ from pjrtwheel import cli
 from pjrtwheel.backend import find_backend
 from pjrtwheel.dist_folder.folder import read_folder
 from pjrtwheel.environment.interpreters import find_interpreters
+from pjrtwheel.environment.processes import ask_process, clean_environ, run_all
 from pjrtwheel.environment.venv import create_environment
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.prove.inputs import load_inputs
+from pjrtwheel.prove.inside import smoke
 from pjrtwheel.prove.proof_file import read_proof_file
 from pjrtwheel.record.entries import RELEASE_FILENAME
 from pjrtwheel.record.proofs import Level
@@ -121,3 +124,21 @@ def test_a_failed_proof_changes_nothing(
     assert f"not written: {proofs}" in capsys.readouterr().err
     assert not proofs.exists()
     assert (dist / RELEASE_FILENAME).read_bytes() == before
+
+
+@pytest.mark.parametrize("client", ["built-in", "plugin"])
+def test_the_programs_hold_with_several_devices(root: Path, wheel_python: Path, client: str) -> None:
+    """Machines of vendors have four or eight, and a program must not take the first for the only one."""
+    backend = find_backend(root, "cpu")
+    plugin = [json.dumps({"name": backend.pjrt_name, "library": backend.library_member})] if client == "plugin" else []
+    disabled = {backend.disable: "1"} if client == "built-in" else {}
+    environ = clean_environ(XLA_FLAGS="--xla_force_host_platform_device_count=4", **disabled)
+
+    def run(program: Path) -> tuple[str, str]:
+        command = [str(wheel_python), "-I", smoke.__file__, str(program), *plugin]
+        answer, end = ask_process(command, 300, environ=environ)
+        return program.stem, answer["detail"] if answer and answer["outcome"] == "failed" else end.explain()
+
+    programs = sorted((root / "tests/smoke").glob("*.py"))
+    failed = {name: said for name, said in run_all(run, programs, 2) if not said.startswith("exit status 0")}
+    assert failed == {}

@@ -18,7 +18,7 @@ from pjrtwheel.backend import Backend, backend_files
 from pjrtwheel.bazel.events import BuildLog, explain_failure, parse_events, report_line
 from pjrtwheel.bazel.locate import Bazel, check_version, is_overridden, provide_bazel
 from pjrtwheel.bazel.recheck import check_results
-from pjrtwheel.bazel.remote import VARIABLE, Remote, find_remote_failure, read_remote
+from pjrtwheel.bazel.remote import VARIABLE, read_remote
 from pjrtwheel.bazel.workspace import WAITS_FOR_BUILD, Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import cache_root
@@ -34,7 +34,6 @@ from pjrtwheel.wheel.report import BuiltWheel
 _EXTRA_FLAGS = "PJRTWHEEL_BAZEL_FLAGS"
 BINDINGS = "//jaxlib:wheels"
 _IDLE_SECONDS = 900
-_BAD_OPTIONS = 2  # Bazel's exit status
 _WAITING = "Another command "  # of this server, as the client says when it waits
 
 
@@ -127,14 +126,14 @@ class Invocation:
         """The user's own options."""
         return shlex.split(self.environ.get(_EXTRA_FLAGS, ""))
 
-    def startup_flags(self, remote: Remote | None = None) -> tuple[str, ...]:
-        """Return Bazel's startup options."""
+    def startup_flags(self, remote: Path | None = None) -> tuple[str, ...]:
+        """Return Bazel's startup options; `remote` is a file with settings of remote caches and executors."""
         source = self.request.from_source
         # What a backend shares with others comes first: of several files the later ones win. The user's own for all
-        # projects is left out: credentials in it would not be hidden.
+        # projects is left out, as a release must not depend on it.
         folders = (*source.shared, source.name) if source else ()
         files = [self.workspace.directory / "plugins" / name / "xla.bazelrc" for name in folders]
-        settings = [path for path in files if path.is_file()] + ([remote.path] if remote else [])
+        settings = [path for path in files if path.is_file()] + ([remote] if remote else [])
         options = ("--nohome_rc", f"--output_base={self.output_base}", f"--max_idle_secs={_IDLE_SECONDS}")
         return (*options, *(f"--bazelrc={path}" for path in settings))
 
@@ -180,8 +179,8 @@ class Invocation:
             variables["USE_BAZEL_VERSION"] = self.bazel.wanted
         return {**self.environ, **variables}
 
-    def run(self, remote: Remote | None, progress: Progress) -> tuple[int, BuildLog]:
-        """Run Bazel once; return its exit status, and what it did, without the credentials of remote settings."""
+    def run(self, remote: Path | None, progress: Progress) -> tuple[int, BuildLog]:
+        """Run Bazel; return its exit status, and what it did."""
         with tempfile.TemporaryDirectory(prefix="pjrtwheel-bazel-") as temporary, progress.step("Bazel") as step:
             events = Path(temporary) / "events.json"
             command = (
@@ -193,15 +192,11 @@ class Invocation:
                 *(*self.build_flags(), *self.request.targets),
             )
             directory = self.workspace.directory
-            try:
-                status, text = run_bazel(command, directory, self.environment(), step=step, progress=progress)
-            finally:
-                if remote:
-                    remote.hide_in_logs(self.output_base)
+            status, text = run_bazel(command, directory, self.environment(), step=step, progress=progress)
             step.failed = status != 0
             # There is no file when Bazel did not get as far as to write one.
             lines = events.read_text("utf-8").split("\n") if events.is_file() else []
-        return status, parse_events(lines, remote.hide(text) if remote else text)
+        return status, parse_events(lines, text)
 
 
 def _find_bazel(request: BuildRequest, environ: Mapping[str, str]) -> Bazel:
@@ -259,28 +254,13 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None, progr
     cache, remote = cache_root(environ), read_remote(environ)
     invocation = Invocation(request, _find_bazel(request, environ), prepare_workspace(request.root, cache), environ)
     status, log = invocation.run(remote, progress)
-    if remote and status != 0 and (problem := find_remote_failure(status, log.text)):
-        _go_on_without(request, problem, progress)
-        remote = None
-        status, log = invocation.run(remote, progress)
     if status != 0:
         error = explain_failure(status, log)
-        if remote and status == _BAD_OPTIONS:
-            remedy = f"the options come from {remote.path}, which {VARIABLE} names, and from {_EXTRA_FLAGS}"
-            raise BazelError(error.what, cause=error.cause, remedy=remedy)
+        if remote and isinstance(error, BazelError):
+            options = f"options come from {remote}, which {VARIABLE} names, and from {_EXTRA_FLAGS}"
+            raise BazelError(error.what, cause=error.cause, remedy=f"{options}: without both it is built here alone")
         raise error
     base = invocation.output_base
     files = (path for target in request.targets for path in sorted(log.outputs.get(target, ())))
     directories = dict.fromkeys(path if path.is_dir() else path.parent for path in files)
     return BuildResult(check_results(directories, invocation.workspace.directory, base, cache), log)
-
-
-def _go_on_without(request: BuildRequest, problem: str, progress: Progress) -> None:
-    """Say that the wheels are built here alone; raise a `BazelError` where that would take hours nobody asked for."""
-    if request.provider == "source":
-        raise BazelError(
-            f"no build from source without the servers of {VARIABLE}",
-            cause=problem,
-            remedy=f"try again once they answer, or unset {VARIABLE} to build XLA on this machine alone",
-        )
-    progress.say(f"building without the servers of {VARIABLE}: {problem}")

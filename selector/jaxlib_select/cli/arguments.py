@@ -21,7 +21,7 @@ from jaxlib_select.errors import MachineError, UsageError
 from jaxlib_select.facts import OURS, PROVIDERS, UPSTREAM, Facts, load_facts
 from jaxlib_select.installed.environment import PLACES, Environment, other_environment, this_environment
 from jaxlib_select.machine.detect import detect
-from jaxlib_select.machine.file import LARGEST, parse_machine
+from jaxlib_select.machine.file import parse_machine
 from jaxlib_select.machine.model import Machine
 from jaxlib_select.versions import in_range
 
@@ -83,11 +83,7 @@ def machine_from(args: argparse.Namespace) -> Machine:
     if name == "-" and sys.stdin is None:
         raise MachineError("cannot read standard input", cause="it is closed")
     try:
-        if name == "-":
-            data = sys.stdin.buffer.read(LARGEST + 1)
-        else:
-            with Path(name).open("rb") as file:
-                data = file.read(LARGEST + 1)
+        data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         return parse_machine(data.decode("utf-8"))
     except MachineError as error:
         raise MachineError(f"{name}: {error.what}", cause=error.cause, remedy=error.remedy) from error

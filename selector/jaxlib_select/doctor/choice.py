@@ -104,14 +104,12 @@ def _cpu_finding(exam: Examination, around: Surroundings) -> Iterator[Finding]:
     because = next((entry.reason for entry in idle if entry.reason and entry.provider == decision.package), "")
     state = "is installed, but JAX leaves it out" if installed else "is not installed"
     what = f"JAX will run on the CPU, though there is {seen}: {because or f'{decision.package} {state}'}"
-    # If JAX leaves an installed package out, another finding says why, and how to fix it.
-    remedy = (
-        NO_REMEDY
-        if installed and not because
-        else exam.reinstall_parts(decision, belongings(decision.package))
-        if installed
-        else exam.advise()
-    )
+    if not installed:
+        remedy = exam.advise()
+    elif not any(plugin.distribution == decision.package for plugin in exam.plugins):  # nothing announces it
+        remedy = exam.reinstall(decision.package, exam.environment.version_of(decision.package))
+    else:  # without a reason, another finding says why JAX leaves it out, and how to fix it
+        remedy = exam.reinstall_parts(decision, belongings(decision.package)) if because else NO_REMEDY
     yield Finding(ERROR, "silent-cpu", what, *remedy)
 
 

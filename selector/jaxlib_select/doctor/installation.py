@@ -15,12 +15,15 @@ from jaxlib_select.doctor.remedies import Examination, remove_folder
 from jaxlib_select.doctor.report import ERROR, NO_REMEDY, WARNING, Finding, Remedy
 from jaxlib_select.installed.environment import GROUP, Environment
 from jaxlib_select.installed.plugins import namespace_folders
-from jaxlib_select.names import normalize
+from jaxlib_select.names import belongings, normalize
 from jaxlib_select.sentences import enumerate_some
 from jaxlib_select.versions import in_range, read_version
 
 _IMPORTED = ("jax", "jaxlib")  # without what these need JAX cannot be imported
-_CODE = (".py", ".so")
+_CODE = re.compile(r".*\.(py|so[.\d]*)")
+_SAID = ("LibraryMissingError", "LibraryDamagedError", "KernelsMissingError")  # with the fix
+_ELF_HEADER = 64  # bytes of it in a 64-bit library (System V ABI)
+_CORE = ("jaxlib/_jax", "jaxlib/libjax_common")  # where these names begin is XLA
 # What extension modules are named after that only one version of CPython can import (PEP 3149).
 KERNEL = re.compile(r"\.cpython-(3)(\d+t?)-")
 # A folder of metadata: name and version (PEP 427).
@@ -74,7 +77,10 @@ def find_break(environment: Environment) -> tuple[str, str]:
 def find_missing(environment: Environment) -> str:
     """Return what JAX cannot be imported without, in a sentence; empty if all of it is there."""
     missing = [need.name for need in _find_unmet(environment, _IMPORTED) if need.installed is None]
-    return f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not installed" if missing else ""
+    if missing:
+        return f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not installed"
+    lost = [file for file in find_lost(environment, "jaxlib") if file.startswith(_CORE)]
+    return f"{' and '.join(lost)} is missing or cut off" if lost else ""
 
 
 def incomplete(exam: Examination) -> Iterator[Finding]:
@@ -165,31 +171,35 @@ def stale_kernels(exam: Examination) -> Iterator[Finding]:
 
 
 def lost_files(exam: Examination) -> Iterator[Finding]:
-    """Code that was installed and is gone, where no other rule says so."""
+    """Code that was installed and is gone or cut off, where no other rule says so."""
     for name in _concerned(exam):
-        gone = find_lost(exam, name)
-        plugin = next((plugin for plugin in exam.plugins if plugin.distribution == name), None)
-        if not gone or (plugin is not None and (plugin.location is None or _is_reported(exam, name))):
+        gone = find_lost(exam.environment, name)
+        plugin = next((plugin for plugin in exam.plugins if name in belongings(plugin.distribution)), None)
+        if not gone or (plugin is not None and (plugin.location is None or plugin.answer.find(*_SAID))):
             continue
         version = exam.environment.version_of(name)
         idle = plugin is not None and plugin.platform in exam.conditions.no_hardware
-        what = f"{name} {version} is incomplete, it lacks {enumerate_some(gone)}"
+        what = f"{name} {version} is incomplete; missing or cut off: {enumerate_some(gone)}"
         yield Finding(WARNING if idle else ERROR, "files-missing", what, *exam.reinstall(name, version))
 
 
-def find_lost(exam: Examination, name: str) -> list[str]:
-    """Return the code of a distribution that was installed for this Python, and is gone."""
-    found = exam.environment.distributions.get(name)
-    this = tuple(map(str, exam.environment.version[:2]))
+def find_lost(environment: Environment, name: str) -> list[str]:
+    """Return the code of a distribution that was installed for this Python, and is gone or cut off."""
+    found = environment.distributions.get(name)
+    this = tuple(map(str, environment.version[:2]))
     files = found.record if found is not None else ()
-    code = [file for file in files if file.endswith(_CODE) and KERNEL.findall(file) in ([], [this])]
-    return [file for file in code if found is not None and not (found.folder / file).exists()]
+    code = [file for file in files if _CODE.fullmatch(file) and KERNEL.findall(file) in ([], [this])]
+    return [file for file in code if found is not None and not _is_whole(found.folder / file)]
 
 
-def _is_reported(exam: Examination, name: str) -> bool:
-    """Return whether a plugin says itself that it must be installed again."""
-    answers = [plugin.answer for plugin in exam.plugins if plugin.distribution == name]
-    return any(answer.find("LibraryMissingError", "LibraryDamagedError", "KernelsMissingError") for answer in answers)
+def _is_whole(path: Path) -> bool:
+    """Return whether a file is there, and an ELF library up to its table of sections, which linkers write last."""
+    if path.suffix == ".py" or not path.is_file():
+        return path.exists()
+    with path.open("rb") as file:
+        header = file.read(_ELF_HEADER)
+    table = int.from_bytes(header[40:48], "little")  # e_shoff
+    return bool(header) and (header[:4] != b"\x7fELF" or table <= path.stat().st_size)
 
 
 def _find_unmet(environment: Environment, names: Collection[str]) -> list[_Unmet]:
@@ -245,8 +255,12 @@ def _minimum_jaxlib(environment: Environment) -> str | None:
 
 
 def _concerned(exam: Examination) -> dict[str, None]:
-    """Return the names of distributions that this is about."""
-    return dict.fromkeys([*_IMPORTED, *(plugin.distribution for plugin in exam.plugins)])
+    """Return the names of distributions that this is about: JAX, plugins, and what brings the vendors' libraries."""
+    parts = [name for plugin in exam.plugins for name in belongings(plugin.distribution)]
+    libraries = {entry.name for plugin in exam.plugins for entry in plugin.answer.vendor.libraries}
+    for name, found in exam.environment.distributions.items():
+        parts += [name] if any(file.rpartition("/")[2] in libraries for file in found.record) else []
+    return dict.fromkeys([*_IMPORTED, *parts])
 
 
 def _named(folder: Path) -> tuple[str, str]:

@@ -94,7 +94,8 @@ def _refusal(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | N
 
 def _missing_kernels(exam: Examination, plugin: Plugin, problem: Problem) -> Finding:
     """There are no GPU kernels for this Python: they are lost, or only those of another one are installed."""
-    lost = [file for name in belongings(plugin.distribution) for file in find_lost(exam, name) if KERNEL.search(file)]
+    names = belongings(plugin.distribution)
+    lost = [file for name in names for file in find_lost(exam.environment, name) if KERNEL.search(file)]
     level = exam.level(plugin.platform, SERVES) if lost or not plugin.answer.kernels.pythons else WARNING
     return Finding(level, "kernels-missing", problem.what, *_own_remedy(problem))
 
@@ -103,9 +104,7 @@ def _unfit(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | Non
     """The plugin does not run here: another one does, or it lacks its vendor's libraries."""
     vendor = problem.code == "VendorLibraryError"
     if not _is_used(exam, plugin):
-        needed = any(entry.needed and entry.problem for entry in plugin.answer.vendor.libraries)
-        what = f"{plugin.label} cannot be opened: {problem.what}"
-        return Finding(NOTE, "library-not-found", what) if vendor and needed else None
+        return None
     other = exam.decision is not None and exam.decision.package != plugin.distribution
     remedy = exam.advise() if vendor or other else _own_remedy(problem)
     remedy = Remedy(unset("LD_LIBRARY_PATH")) if vendor and _is_misled(plugin) else remedy
@@ -136,7 +135,7 @@ def _own_remedy(problem: Problem) -> Remedy:
 
 def _no_answer(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
     """The plugin cannot be imported, crashes, or is older than the question; where files are lost, that is why."""
-    if find_lost(exam, plugin.distribution):
+    if find_lost(exam.environment, plugin.distribution):
         return None
     if problem.code == NOT_IMPORTED:
         what = f"{plugin.label} cannot be imported, so JAX goes on without it: {problem.what}"
@@ -256,11 +255,11 @@ _RULES: Sequence[Callable[[Examination], Iterator[Finding]]] = (
     halves_of_plugins,
     hidden_namespace,
     _mixed_sets,
+    lost_files,  # before what says that it does not work: installing its name again brings no lost file
     _unusable_plugins,
     _doubled_backends,
     stale_kernels,
     _variables,
     _unfit_platforms,
     _library_path,
-    lost_files,
 )

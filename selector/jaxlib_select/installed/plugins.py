@@ -28,7 +28,7 @@ SCHEMA = 1
 UNUSED, ABSENT, REFUSED, DEGRADED = "unused", "absent", "refused", "degraded"  # which serves, but not all programs
 
 # Problems of the machine, and not of the environment.
-_HARDWARE = ("NoDeviceError", "DriverError", "GpuCodeError", "Crash")
+_HARDWARE = ("NoDeviceError", "DriverError", "GpuCodeError")
 
 # A library of the vendor is missing, too old or known to be broken; hardware or not.
 VENDOR_LIBRARY = "VendorLibraryError"

@@ -11,7 +11,6 @@ from jaxlib_select import tables
 from jaxlib_select.errors import MachineError
 from jaxlib_select.machine.model import Machine
 
-LARGEST = 16 * 1024 * 1024  # bytes of a machine file; ten thousand GPUs take one
 _REMEDY = "'jaxlib-select detect --json' writes the expected form"
 
 
@@ -22,9 +21,7 @@ def to_json(machine: Machine) -> dict[str, object]:
 
 
 def parse_machine(text: str) -> Machine:
-    """Read a machine description; a `MachineError` if it is no JSON, too large, or not of the documented form."""
-    if len(text) > LARGEST:
-        raise MachineError(f"machine description too large: {len(text)} characters (at most {LARGEST})")
+    """Read a machine description; a `MachineError` if it is no JSON, or not of the documented form."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:

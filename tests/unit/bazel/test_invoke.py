@@ -15,7 +15,6 @@ import pytest
 from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.bazel.invoke import BuildRequest, Invocation, run_bazel
 from pjrtwheel.bazel.locate import Bazel
-from pjrtwheel.bazel.remote import Remote
 from pjrtwheel.bazel.workspace import Workspace
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.progress import Step
@@ -40,7 +39,7 @@ def invoke(root: Path) -> Invoke:
 def test_each_version_has_its_output_base(root: Path, invoke: Invoke) -> None:
     """Two versions of Bazel never share one, nor do two backends that are built from source."""
     assert invoke(OLD, {}).startup_flags()[1] == "--output_base=/c/bazel/1/4.2.3/wheels"
-    assert invoke(OLD, {}).startup_flags(Remote(Path("/farm")))[-1] == "--bazelrc=/farm"
+    assert invoke(OLD, {}).startup_flags(Path("/farm"))[-1] == "--bazelrc=/farm"
     flags = invoke(NEW, {}, provider="source").startup_flags()
     assert flags[1] == "--output_base=/c/bazel/1/7.7.1/source-cpu"
     assert flags[3:] == (f"--bazelrc={root}/plugins/cpu/xla.bazelrc",)
