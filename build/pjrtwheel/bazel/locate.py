@@ -162,6 +162,6 @@ def check_version(bazel: Bazel, xla: XlaSource, extra: Sequence[str]) -> None:
     if wanted is None or bazel.version[0] == wanted[0] or is_overridden(extra):
         return
     raise BazelError(
-        f"XLA at {xla.commit[:12]} is built with Bazel {xla.bazel}, {bazel.command} is {'.'.join(map(str, bazel.version))}",
+        f"XLA at {xla.commit[:12]} needs Bazel {xla.bazel}, {bazel.command} is {'.'.join(map(str, bazel.version))}",
         remedy="install bazelisk (npm install -g @bazel/bazelisk), or name a Bazel in the variable BAZEL",
     )

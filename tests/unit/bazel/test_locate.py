@@ -53,4 +53,4 @@ def test_a_bazel_of_another_major_version_is_refused() -> None:
     check_version(Bazel("bazel", (4, 2, 3)), xla, ("--override_repository=xla=/stub", "--jobs=2"))
     with pytest.raises(BazelError) as caught:
         check_version(Bazel("/usr/bin/bazel", (4, 2, 3)), xla, ())
-    assert caught.value.what == "XLA at 0123456789ab is built with Bazel 8.7.0, /usr/bin/bazel is 4.2.3"
+    assert caught.value.what == "XLA at 0123456789ab needs Bazel 8.7.0, /usr/bin/bazel is 4.2.3"
