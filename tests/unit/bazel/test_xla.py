@@ -4,8 +4,6 @@
 
 import re
 import tomllib
-from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,7 +15,8 @@ from release_under_test import BACKENDS, ROOT
 FACTS = tomllib.loads((ROOT / "tests/data/xla_facts.toml").read_text("utf-8"))
 RELEASES = tomllib.loads((ROOT / XLA_FILE).read_text("utf-8"))
 RULES = ROOT / "build/rules/private"
-XLA = {"commit": "c0ffee", "sha256": "ab", "release": "1.2.3", "jax_commit": "beef", "toolchain_commit": "cafe"}
+XLA = {"release": "1.2.3", "commit": "c0ffee", "sha256": "ab", "jax_commit": "beef"}
+XLA |= {"toolchain_commit": "cafe", "toolchain_sha256": "cd"}
 
 
 def run_starlark(name: str, **given: object) -> dict[str, Any]:
@@ -44,22 +43,18 @@ def write_steps(bazel_version: str, **attributes: str) -> dict[str, str]:
         repository_rule=lambda **_: None,
     )
     files: dict[str, str] = {}
-    rules["_xla_steps_impl"](
-        SimpleNamespace(
-            attr=SimpleNamespace(**(XLA | {"toolchain_sha256": "cd"} | attributes)),
-            file=lambda path, text, **_: files.update({path: text}),
-            os=SimpleNamespace(environ={rules["PROVIDER_VARIABLE"]: "source"}),
-        )
+    context = SimpleNamespace(
+        attr=SimpleNamespace(**(XLA | attributes)),
+        file=lambda path, text, **_: files.update({path: text}),
+        os=SimpleNamespace(environ={rules["PROVIDER_VARIABLE"]: "source"}),
     )
+    rules["_xla_steps_impl"](context)
     return files
 
 
-def settings() -> Iterator[tuple[str, str]]:
-    """Yield name and value of every setting of a repository, variable and definition that a library is built with."""
-    for path in (ROOT / "ci/bazelrc/xla.bazelrc", *sorted((ROOT / "plugins").glob("*/xla.bazelrc"))):
-        text = path.read_text("utf-8")
-        yield from re.findall(r"--(@[^\s=]+)(?:=(\S+))?", text)
-        yield from re.findall(r"--(?:repo_env|action_env|define)=(\w+)=(\S+)", text)
+def read_flags(pattern: str) -> dict[str, str]:
+    """Return the text of each file of flags that a library is built with, by the folder it is in."""
+    return {path.parent.name: path.read_text("utf-8") for path in sorted(ROOT.glob(pattern))}
 
 
 @pytest.mark.parametrize("commit", FACTS)
@@ -75,9 +70,9 @@ def test_steps_load_what_is_there(commit: str) -> None:
     }  # fmt: skip
 
 
-def test_workspace_calls_each_step(root: Path) -> None:
+def test_workspace_calls_each_step() -> None:
     """A step that is written and not called would leave a repository undeclared."""
-    called = re.findall(r"^(step\d+)\(\)$", (root / "WORKSPACE").read_text("utf-8"), re.MULTILINE)
+    called = re.findall(r"^(step\d+)\(\)$", (ROOT / "WORKSPACE").read_text("utf-8"), re.MULTILINE)
     assert [f"{name}.bzl" for name in called] == [path for path in write_steps("7.7.0") if path.startswith("step")]
 
 
@@ -89,31 +84,26 @@ def test_backends_build_what_jax_ships() -> None:
 
 
 def test_settings_are_known_where_they_are_set() -> None:
-    """Each setting and variable is read, or set as well, by a file of a tree."""
+    """Each setting, variable and definition is read, or set as well, by a file of a tree."""
     known = {name for facts in FACTS.values() for name in facts["settings"]}
-    assert {name for name, _ in settings()} == known
+    text = "".join(read_flags("*/*/xla.bazelrc").values())
+    assert set(re.findall(r"--(?:(?:repo_env|action_env|define)=)?(@[^\s=]+|(?<==)\w+)", text)) == known
 
 
-def test_chips_that_are_promised_are_built_for(root: Path) -> None:
+def test_chips_that_are_promised_are_built_for() -> None:
     """Where a variable names them, and the backend's own table does."""
-    checked = 0
-    for backend in BACKENDS.values():
-        path = root / "plugins" / backend.name / "xla.bazelrc"
-        text = path.read_text("utf-8") if path.is_file() else ""
-        for chips in re.findall(r"AMDGPU_TARGETS=(\S+)", text):
-            promised = (backend.select or {})["supported"]
-            assert set(promised) <= set(chips.split(","))
-            checked += 1
-    assert checked
+    texts = read_flags("plugins/*/xla.bazelrc")
+    chips = {name: found for name, text in texts.items() if (found := re.findall(r"AMDGPU_TARGETS=(\S+)", text))}
+    promised = {name: set((BACKENDS[name].select or {})["supported"]) for name in chips}
+    assert promised
+    assert not any(wanted - set(chips[name][0].split(",")) for name, wanted in promised.items())
 
 
-@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("release", [name for name, entry in RELEASES.items() if entry["commit"] in FACTS])
 def test_releases_say_what_the_trees_say(release: str) -> None:
     """A verified XLA is one that JAX's own tree names; JAX's Bazel counts, and XLA's where that is not known."""
     stated = RELEASES[release]
-    facts = FACTS.get(stated["commit"])
-    if facts is None:
-        return
+    facts = FACTS[stated["commit"]]
     assert stated["verified"] is ("jax" in facts)
     assert stated["bazel"] == facts["bazel"].get("@jax//.bazelversion", stated["bazel"])
     assert stated["toolchain_commit"] == facts["toolchain"]
