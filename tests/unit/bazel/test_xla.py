@@ -14,7 +14,6 @@ from release_under_test import BACKENDS, ROOT
 
 FACTS = tomllib.loads((ROOT / "tests/data/xla_facts.toml").read_text("utf-8"))
 RELEASES = tomllib.loads((ROOT / XLA_FILE).read_text("utf-8"))
-RULES = ROOT / "build/rules/private"
 XLA = {"release": "1.2.3", "commit": "c0ffee", "sha256": "ab", "jax_commit": "beef"}
 XLA |= {"toolchain_commit": "cafe", "toolchain_sha256": "cd"}
 
@@ -22,7 +21,7 @@ XLA |= {"toolchain_commit": "cafe", "toolchain_sha256": "cd"}
 def run_starlark(name: str, **given: object) -> dict[str, Any]:
     """Return what a file of rules defines: Starlark is Python, but for its built-in names."""
     names: dict[str, Any] = {"struct": SimpleNamespace, "load": lambda *_: None, **given}
-    exec((RULES / name).read_text("utf-8"), names)  # noqa: S102 - our own file
+    exec((ROOT / "build/rules/private" / name).read_text("utf-8"), names)  # noqa: S102 - our own file
     return names
 
 
