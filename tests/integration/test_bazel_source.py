@@ -22,7 +22,7 @@ from bazel_outputs import remove_outputs
 from pjrtwheel.abis import FREE_THREADED, STABLE_ABI, extension_suffix
 from pjrtwheel.backend import find_backend
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult, build
-from pjrtwheel.errors import BazelError
+from pjrtwheel.errors import PinError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.known import list_releases, load_release
@@ -177,7 +177,7 @@ def test_another_xla_than_jax_names_is_refused(build_source: Build, environ: dic
     stub = Path(environ["PJRTWHEEL_CACHE"]).parent / "stub"
     before = (stub / "jax/third_party/xla/revision.bzl").read_text("utf-8")
     state_revision(stub, "f00d", "ab")
-    with pytest.raises(BazelError) as caught:
+    with pytest.raises(PinError) as caught:
         build_source("linux_x86_64")
     assert caught.value.cause.startswith("its own tree names f00d (ab), releases/xla.toml has ")
     (stub / "jax/third_party/xla/revision.bzl").write_text(before, "utf-8")

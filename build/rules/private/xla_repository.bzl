@@ -98,7 +98,7 @@ def _xla_steps_impl(ctx):
     if ctx.os.environ.get(PROVIDER_VARIABLE) == "source":
         # Bazel 4 has no version here either, but builds no XLA: only a stub of it.
         if not native.bazel_version and hasattr(native, "module_name"):
-            fail(format_error(3, "\n".join([
+            fail(format_error(5, "\n".join([
                 "this Bazel cannot build XLA: it does not tell rules its version",
                 "without it they take it for Bazel 9; Debian's packages are built so",
                 "install bazelisk (npm install -g @bazel/bazelisk), or name a Bazel in the variable BAZEL",

@@ -37,7 +37,7 @@ def write_steps(bazel_version: str, **attributes: str) -> dict[str, str]:
         STEPS=run_starlark("xla_steps.bzl")["STEPS"],
         attr=SimpleNamespace(string=lambda **_: None, label=lambda **_: None),
         fail=refuse,
-        format_error=lambda _, text: text,
+        format_error=lambda status, text: f"{status}: {text}",
         native=SimpleNamespace(bazel_version=bazel_version, module_name=None),
         repository_rule=lambda **_: None,
     )
@@ -110,7 +110,7 @@ def test_releases_say_what_the_trees_say(release: str) -> None:
 
 def test_a_bazel_that_does_not_tell_its_version_is_refused() -> None:
     """As Debian's 7.7.1: rules of XLA's take it for Bazel 9, and fail by a load that is not there."""
-    with pytest.raises(ValueError, match=r"^this Bazel cannot build XLA: it does not tell rules its version\n"):
+    with pytest.raises(ValueError, match=r"^5: this Bazel cannot build XLA: it does not tell rules its version\n"):
         write_steps("")
 
 
@@ -120,5 +120,5 @@ def test_archives_have_mirrors_and_toolchains_are_known() -> None:
     assert 'commit = "beef"' in first
     assert "mirror.tensorflow.org" in first
     assert "check_revision('1.2.3', ('c0ffee', 'ab'), XLA_COMMIT, XLA_SHA256)\n    repo()\n" in second
-    with pytest.raises(ValueError, match="no rules_ml_toolchain is known"):
+    with pytest.raises(ValueError, match="^3: no rules_ml_toolchain is known"):
         write_steps("7.7.0", toolchain_commit="")
