@@ -120,5 +120,5 @@ def test_archives_have_mirrors_and_toolchains_are_known() -> None:
     assert 'commit = "beef"' in first
     assert "mirror.tensorflow.org" in first
     assert "check_revision('1.2.3', ('c0ffee', 'ab'), XLA_COMMIT, XLA_SHA256)\n    repo()\n" in second
-    with pytest.raises(ValueError, match="^3: no rules_ml_toolchain is known"):
+    with pytest.raises(ValueError, match=r"^3: no rules_ml_toolchain is known"):
         write_steps("7.7.0", toolchain_commit="")
