@@ -3,6 +3,8 @@
 
 // The two entry points of Mosaic GPU; they do nothing.
 
-__attribute__((visibility("default"))) void MosaicGpuCompile(void) {}
+__attribute__((visibility("default"))) void MosaicGpuCompile(void) {
+}
 
-__attribute__((visibility("default"))) void MosaicGpuUnload(void) {}
+__attribute__((visibility("default"))) void MosaicGpuUnload(void) {
+}
