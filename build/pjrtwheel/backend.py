@@ -43,7 +43,7 @@ class Source:
     """How Bazel builds the plugin library from XLA.
 
     Attributes:
-        label: Label of the shared library in `@xla`.
+        label: Label of the shared library, in `@jax` or, where JAX has none, in `@xla`.
         configs: `--config` names of `.bazelrc` to build it with.
     """
 
@@ -110,7 +110,7 @@ class Backend:
         pjrt_name: The name under which the plugin is registered with JAX, such as `cpu`.
         library: File name of the PJRT plugin.
         python_tag: Oldest CPython with the GIL whose stable ABI the extension needs, such as `cp312`.
-        exports: Dynamic symbols the library may define; the first must be present.
+        exports: Dynamic symbols that the library defines, all of them and no others.
         tags: Platform name → platform tag of the wheel.
         requires: Further requirements, beyond the exact `jaxlib`.
         disable: Environment variable that, set to 1, leaves JAX as it was without this wheel.

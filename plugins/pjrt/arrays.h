@@ -5,8 +5,8 @@
 #ifndef PJRTWHEEL_ARRAYS_H_
 #define PJRTWHEEL_ARRAYS_H_
 
+#include "ffi_api.h"
 #include "stable_abi.h"
-#include "xla/ffi/api/c_api.h"
 
 // What of NumPy is needed, looked up once. All references are owned.
 typedef struct {

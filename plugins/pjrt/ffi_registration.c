@@ -62,12 +62,13 @@ static const XLA_FFI_Api *ffi_api_of(PyObject *module, const PJRT_Api *api, cons
   return noted_api;
 }
 
-// Version 0.4 is the first with the five stages that XLA_FFI_Handler_Bundle has here; an older plugin would misread it.
-#define FIRST_MINOR_WITH_BUNDLE 4
+// Version 0.4 is the first with the fifth stage, `record`; a plugin on the other side of it would misread a bundle.
+#define FIRST_MINOR_WITH_BUNDLE (FFI_HAS_RECORD ? 4 : 3)
 
 static int check_ffi_version(const XLA_FFI_Api *ffi, const char *what) {
   const XLA_FFI_Api_Version *found = &ffi->api_version;
-  if (found->major_version == XLA_FFI_API_MAJOR && found->minor_version >= FIRST_MINOR_WITH_BUNDLE) {
+  if (found->major_version == XLA_FFI_API_MAJOR && found->minor_version >= FIRST_MINOR_WITH_BUNDLE &&
+      (FFI_HAS_RECORD || found->minor_version < 4)) {
     return 0;
   }
   PyErr_Format(PyExc_NotImplementedError, "%s need XLA FFI %d.%d or newer; this PJRT plugin has %d.%d", what,
@@ -145,8 +146,12 @@ int read_stage(PyObject *stages, const char *stage, XLA_FFI_Handler **handler) {
 
 // Replaces the handlers of all stages by what the plugin takes. Returns 0, or -1 with an exception set.
 static int accept_stages(const XLA_FFI_Api *ffi, XLA_FFI_Handler_Bundle *bundle) {
-  XLA_FFI_Handler **stages[] = {&bundle->instantiate, &bundle->prepare, &bundle->initialize, &bundle->execute,
-                                &bundle->record};
+  XLA_FFI_Handler **stages[] = {
+      &bundle->instantiate, &bundle->prepare, &bundle->initialize, &bundle->execute,
+#if FFI_HAS_RECORD
+      &bundle->record,
+#endif
+  };
   for (size_t i = 0; i < sizeof(stages) / sizeof(*stages); ++i) {
     if (*stages[i] != NULL && (*stages[i] = accepted_handler(ffi, *stages[i])) == NULL) {
       return -1;
@@ -172,9 +177,14 @@ PyObject *pjrt_register_ffi_stages(PyObject *module, PyObject *args) {
   if (read_stage(stages, "instantiate", &bundle->instantiate) < 0 ||
       read_stage(stages, "prepare", &bundle->prepare) < 0 ||
       read_stage(stages, "initialize", &bundle->initialize) < 0 ||
-      read_stage(stages, "execute", &bundle->execute) < 0 || read_stage(stages, "record", &bundle->record) < 0) {
+      read_stage(stages, "execute", &bundle->execute) < 0) {
     return NULL;
   }
+#if FFI_HAS_RECORD
+  if (read_stage(stages, "record", &bundle->record) < 0) {
+    return NULL;
+  }
+#endif
   const PJRT_Api *api = api_from_capsule(module, capsule);
   const XLA_FFI_Api *ffi = api == NULL ? NULL : ffi_api_of(module, api, platform);
   if (ffi == NULL || check_ffi_version(ffi, "FFI targets with several stages") < 0 || accept_stages(ffi, bundle) < 0 ||

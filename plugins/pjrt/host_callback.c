@@ -226,7 +226,9 @@ static XLA_FFI_Error *probe_error(XLA_FFI_Error_Create_Args *args) {
 
 static void probe_details(XLA_FFI_Error_GetDetails_Args *args) {
   args->message = "probe";
+#if FFI_HAS_RECORD
   args->errc = XLA_FFI_Error_Code_INTERNAL;
+#endif
 }
 
 static void probe_destroy(XLA_FFI_Error_Destroy_Args *args) {

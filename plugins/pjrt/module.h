@@ -5,9 +5,9 @@
 #ifndef PJRTWHEEL_MODULE_H_
 #define PJRTWHEEL_MODULE_H_
 
+#include "ffi_api.h"
 #include "pjrt_c_api.h"
 #include "stable_abi.h"
-#include "xla/ffi/api/c_api.h"
 
 // Name of the capsules that carry a `const PJRT_Api *`; the same as jaxlib's, so that either can use the other's.
 #define PJRT_API_CAPSULE "pjrt_c_api"

@@ -16,11 +16,13 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
+from elftools.elf.sections import SymbolTableSection
 
 from bazel_outputs import remove_outputs
 from pjrtwheel.abis import FREE_THREADED, STABLE_ABI, extension_suffix
 from pjrtwheel.backend import find_backend
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult, build
+from pjrtwheel.errors import PinError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.known import list_releases, load_release
@@ -41,6 +43,12 @@ def newest_with_xla(root: Path) -> Release:
     return next(release for release in releases if release.xla)
 
 
+def state_revision(stub: Path, commit: str, sha256: str) -> None:
+    """Let the stub of JAX name the XLA that it was built from."""
+    text = f'XLA_COMMIT = "{commit}"\nXLA_SHA256 = "{sha256}"\n'
+    (stub / "jax/third_party/xla/revision.bzl").write_text(text, "utf-8")
+
+
 @pytest.fixture(scope="module")
 def checkout(copy_checkout: Callable[[Path], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of what Bazel reads, which the tests may edit."""
@@ -56,7 +64,10 @@ def environ(root: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, s
         (folder / "cache" / name).symlink_to(cache_root(os.environ) / name)
     # Next to each other, at a plain path: Bazel's option takes no space.
     shutil.copytree(root / "tests/data/stub_xla", folder / "stub")
-    flags = [f"--override_repository={name}={folder / 'stub' / name}" for name in ("xla", "rules_ml_toolchain")]
+    xla = newest_with_xla(root).xla
+    assert xla
+    state_revision(folder / "stub", xla.commit, xla.sha256)
+    flags = [f"--override_repository={path.name}={path}" for path in (folder / "stub").iterdir() if path.is_dir()]
     return {**os.environ, "PJRTWHEEL_CACHE": str(folder / "cache"), "PJRTWHEEL_BAZEL_FLAGS": " ".join(flags)}
 
 
@@ -147,13 +158,26 @@ def test_only_what_changed_is_built_again(build_source: Build, checkout: Path) -
     assert [(action.mnemonic, action.label) for action in actions] == [("AssembleWheel", "//plugins/cpu:wheel")]
 
 
-def test_a_backend_brings_its_configurations(build_source: Build) -> None:
-    """Bazel takes the flags of the backend's own directory and of the one it shares, and kernels come along."""
+def test_a_backend_brings_its_configurations(build_source: Build, root: Path) -> None:
+    """Its flags, those of the directory it shares, its kernels, and JAX's own target, which exports more than XLA's."""
     result = build_source("linux_x86_64", "cuda12")
     wheel, kernels = open_wheel(result), result.wheels[1]
     assert json.loads(wheel.read("jaxlib_cuda_12/provenance.json"))["provider"] == "source"
-    members = wheel.namelist()
-    assert "jaxlib_cuda_12/xla_cuda_plugin.so" in members
+    library = ELFFile(io.BytesIO(wheel.read("jaxlib_cuda_12/xla_cuda_plugin.so")))
+    symbols = library.get_section_by_name(".dynsym")
+    assert isinstance(symbols, SymbolTableSection)
+    assert {symbol.name for symbol in symbols.iter_symbols()} >= set(find_backend(root, "cuda12").exports)
     assert "jax_cuda12_plugin/_solver.cpython-312-x86_64-linux-gnu.so" in zipfile.ZipFile(kernels.path).namelist()
     lock = zipfile.ZipFile(kernels.path).read("jaxlib_cuda_12_kernels/release_lock.json")
     assert lock == wheel.read("jaxlib_cuda_12/release_lock.json")
+
+
+def test_another_xla_than_jax_names_is_refused(build_source: Build, environ: dict[str, str]) -> None:
+    """Before anything of it is fetched: what a person wrote down is held to JAX's own tree."""
+    stub = Path(environ["PJRTWHEEL_CACHE"]).parent / "stub"
+    before = (stub / "jax/third_party/xla/revision.bzl").read_text("utf-8")
+    state_revision(stub, "f00d", "ab")
+    with pytest.raises(PinError) as caught:
+        build_source("linux_x86_64")
+    assert caught.value.cause.startswith("its own tree names f00d (ab), releases/xla.toml has ")
+    (stub / "jax/third_party/xla/revision.bzl").write_text(before, "utf-8")

@@ -17,7 +17,7 @@ from pjrtwheel.release.model import XlaSource
 
 OLDEST = (4, 2)
 NEWEST_MAJOR = 8  # Bazel 9 has no WORKSPACE any more
-_OVERRIDE = "--override_repository=xla="
+_OVERRIDES = ("--override_repository=jax=", "--override_repository=xla=")
 _DEBIAN_PACKAGE = "bazel-bootstrap"
 NAMES = ("bazelisk", "bazel", "bazel-4")
 _VERSION = re.compile(r"(\d+)\.(\d+)(?:\.(\d+))?")
@@ -148,8 +148,8 @@ def provide_bazel(pinned: str, environ: Mapping[str, str]) -> Bazel:
 
 
 def is_overridden(flags: Sequence[str]) -> bool:
-    """Return whether another tree takes the place of the pinned XLA."""
-    return any(flag.startswith(_OVERRIDE) for flag in flags)
+    """Return whether another tree takes the place of the pinned XLA, or of JAX, which has a part of GPU plugins."""
+    return any(flag.startswith(_OVERRIDES) for flag in flags)
 
 
 def check_version(bazel: Bazel, xla: XlaSource, extra: Sequence[str]) -> None:
@@ -162,7 +162,6 @@ def check_version(bazel: Bazel, xla: XlaSource, extra: Sequence[str]) -> None:
     if wanted is None or bazel.version[0] == wanted[0] or is_overridden(extra):
         return
     raise BazelError(
-        f"XLA at {xla.commit[:12]} is built with Bazel {xla.bazel}, found {'.'.join(map(str, bazel.version))}",
-        cause=f"{bazel.command} is the Bazel on this machine",
+        f"XLA at {xla.commit[:12]} needs Bazel {xla.bazel}, {bazel.command} is {'.'.join(map(str, bazel.version))}",
         remedy="install bazelisk (npm install -g @bazel/bazelisk), or name a Bazel in the variable BAZEL",
     )

@@ -30,6 +30,7 @@ def _describe_graph(root: Path, version: str | None, host: Platform) -> dict[str
         "RELEASE": {
             "version": release.version,
             "host": host.name,
+            "jax_commit": release.commits.get("jaxlib", ""),
             "pythons": {name: list(release.pythons(name)) for name in PLATFORMS},
             # A WORKSPACE names every key, whether or not XLA is built.
             "xla": {name: getattr(release.xla, name, "") for name in _XLA},

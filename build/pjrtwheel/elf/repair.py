@@ -296,20 +296,20 @@ def _stack_flags(segment: Segment) -> int:
     return segment.flags & ~layout.PF_X if segment.type == layout.PT_GNU_STACK else segment.flags
 
 
-def check_exports(image: ElfImage, allowed: Sequence[str]) -> None:
-    """Hold the exported symbols of a plugin library to an allow-list, the first of which must be there.
+def check_exports(image: ElfImage, wanted: Sequence[str]) -> None:
+    """Hold the exported symbols of a plugin library to those of its backend.
 
     Raises:
-        ElfError: The first symbol is missing, or there are symbols beyond the list and those of the linker.
+        ElfError: A symbol is missing, or there are symbols beyond the list and those of the linker.
     """
-    if allowed[0] not in image.exports:
+    if missing := [name for name in wanted if name not in image.exports]:
         exported = ", ".join(image.exports[:5]) or "nothing"
         raise ElfError(
-            f"{image.where} exports no {allowed[0]}",
-            cause=f"it exports {exported}, so it is not a PJRT plugin",
-            remedy="give the library that implements the PJRT C API",
+            f"{image.where} exports no {', '.join(missing)}",
+            cause=f"it exports {exported}, so it is not this backend's PJRT plugin, or lacks a part of it",
+            remedy="give the library that JAX ships for it, or correct exports in backend.toml",
         )
-    extra = sorted(set(image.exports) - {*allowed, *LINKER_DEFINED})
+    extra = sorted(set(image.exports) - {*wanted, *LINKER_DEFINED})
     if extra:
         raise ElfError(
             f"{image.where} exports symbols beyond its allow-list: {shorten(extra, 5)}",

@@ -50,7 +50,7 @@ class XlaSource:
     Attributes:
         commit: Commit of openxla/xla.
         sha256: Digest of that commit's source archive.
-        bazel: Bazel version that XLA wants.
+        bazel: Bazel version that JAX builds it with.
         verified: Whether the commit was read in JAX's own tree at the release's tag.
         origin: Where the commit was read.
         toolchain_commit: Commit of google-ml-infra/rules_ml_toolchain that goes with it; empty if not known.

@@ -188,7 +188,7 @@ def file_source(
         file: Its bytes; must stay open until the member is written.
         wheel: File name of the wheel, for messages.
         machine: Machine that libraries must be made for; any known one when absent.
-        exports: Symbols the library may define, the first of which it must; empty for no limit.
+        exports: Symbols that the library must define, and no others; empty for no limit.
         executable: Whether a file that is no library gets the permission to execute.
         place: Where a library will be found once the wheel is installed.
 

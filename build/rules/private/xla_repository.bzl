@@ -7,13 +7,27 @@ load("//build/rules/private:xla_steps.bzl", "STEPS")
 
 PROVIDER_VARIABLE = "PJRTWHEEL_PROVIDER"
 
+# Two declare the archives.
+STEP_COUNT = 2 + len(STEPS)
+
 _HEADER = '"""A step of XLA\'s WORKSPACE, or nothing; written by a repository rule."""\n\n'
 
-_ARCHIVE = """http_archive(
-        name = "{name}",
+# What JAX pins, XLA among it, is in its own tree. A commit of git is a digest of all that is in it.
+_JAX = """git_repository(
+        name = "jax",
+        commit = "{commit}",
+        remote = "https://github.com/jax-ml/jax",
+    )"""
+
+# A mirror first, as JAX has it.
+_TOOLCHAIN = """http_archive(
+        name = "rules_ml_toolchain",
         sha256 = "{sha256}",
-        strip_prefix = "{name}-{commit}",
-        urls = ["https://github.com/{owner}/{name}/archive/{commit}.tar.gz"],
+        strip_prefix = "rules_ml_toolchain-{commit}",
+        urls = [
+            prefix + "github.com/google-ml-infra/rules_ml_toolchain/archive/{commit}.tar.gz"
+            for prefix in ["https://storage.googleapis.com/mirror.tensorflow.org/", "https://"]
+        ],
     )"""
 
 def render_step(loads, calls):
@@ -30,30 +44,66 @@ def render_step(loads, calls):
     body = ["    {}\n".format(call) for call in calls or ["pass"]]
     return _HEADER + "".join(lines + ["\n"] if lines else []) + "def step():\n" + "".join(body)
 
+def check_revision(release, pinned, commit, sha256):
+    """Fails unless JAX's own tree names the XLA that the release was pinned with.
+
+    Args:
+        release: The JAX release.
+        pinned: Commit of XLA, and digest of its archive, that releases/xla.toml has for it.
+        commit: The one that JAX's tree names.
+        sha256: Its digest there.
+    """
+    if (commit, sha256) != pinned:
+        fail(format_error(3, "\n".join([
+            "JAX {} was built from another XLA than is pinned for it".format(release),
+            "its own tree names {} ({}), releases/xla.toml has {} ({})".format(commit, sha256, *pinned),
+            "correct that file, and pin it again: ./noxw pin " + release,
+        ])))
+
 def _archives(attr):
+    """Returns the steps that declare what all others load from: JAX, its toolchains, and XLA with JAX's patches."""
     if not attr.toolchain_commit or not attr.toolchain_sha256:
         fail(format_error(3, "\n".join([
             "no rules_ml_toolchain is known for the XLA of release {}".format(attr.release),
             "releases/xla.toml has no toolchain_commit and toolchain_sha256 for it",
             "add those that JAX's own tree names at that release, and pin it again: ./noxw pin " + attr.release,
         ])))
-    return struct(
-        loads = {"@bazel_tools//tools/build_defs/repo:http.bzl": ["http_archive"]},
+    declared = struct(
+        loads = {
+            "@bazel_tools//tools/build_defs/repo:git.bzl": ["git_repository"],
+            "@bazel_tools//tools/build_defs/repo:http.bzl": ["http_archive"],
+        },
         calls = [
-            _ARCHIVE.format(name = "xla", owner = "openxla", commit = attr.commit, sha256 = attr.sha256),
-            _ARCHIVE.format(
-                name = "rules_ml_toolchain",
-                owner = "google-ml-infra",
-                commit = attr.toolchain_commit,
-                sha256 = attr.toolchain_sha256,
-            ),
+            _JAX.format(commit = attr.jax_commit),
+            _TOOLCHAIN.format(commit = attr.toolchain_commit, sha256 = attr.toolchain_sha256),
         ],
     )
+    xla = struct(
+        loads = {
+            "@jax//third_party/xla:revision.bzl": ["XLA_COMMIT", "XLA_SHA256"],
+            "@jax//third_party/xla:workspace.bzl": ["repo"],
+            "@//build/rules/private:xla_repository.bzl": ["check_revision"],
+        },
+        calls = [
+            "check_revision({}, XLA_COMMIT, XLA_SHA256)".format(
+                ", ".join([repr(attr.release), repr((attr.commit, attr.sha256))]),
+            ),
+            "repo()",
+        ],
+    )
+    return [declared, xla]
 
 def _xla_steps_impl(ctx):
-    steps = [struct(loads = {}, calls = [])] * (1 + len(STEPS))
+    steps = [struct(loads = {}, calls = [])] * STEP_COUNT
     if ctx.os.environ.get(PROVIDER_VARIABLE) == "source":
-        steps = [_archives(ctx.attr)] + STEPS
+        # Bazel 4 has no version here either, but builds no XLA: only a stub of it.
+        if not native.bazel_version and hasattr(native, "module_name"):
+            fail(format_error(5, "\n".join([
+                "this Bazel cannot build XLA: it does not tell rules its version",
+                "without it they take it for Bazel 9; Debian's packages are built so",
+                "install bazelisk (npm install -g @bazel/bazelisk), or name a Bazel in the variable BAZEL",
+            ])))
+        steps = _archives(ctx.attr) + STEPS
     for number, step in enumerate(steps):
         ctx.file("step{}.bzl".format(number), render_step(step.loads, step.calls), executable = False)
     ctx.file("BUILD.bazel", "", executable = False)
@@ -63,9 +113,11 @@ xla_steps = repository_rule(
     doc = """Writes step0.bzl, step1.bzl ...: what XLA wants a WORKSPACE to load and call.
 
 A load() cannot be conditional, so the choice is made here: unless PJRTWHEEL_PROVIDER is `source` every step is empty,
-@xla is never declared and nothing of it is fetched. --override_repository=xla=PATH puts another tree in its place.""",
+neither @jax nor @xla is declared, and nothing of them is fetched. --override_repository=xla=PATH puts another tree in
+the place of one.""",
     attrs = {
         "commit": attr.string(mandatory = True, doc = "Commit of XLA."),
+        "jax_commit": attr.string(mandatory = True, doc = "Commit of JAX."),
         "release": attr.string(mandatory = True, doc = "The JAX release."),
         "sha256": attr.string(mandatory = True, doc = "Digest of that commit's source archive."),
         "toolchain_commit": attr.string(doc = "Commit of rules_ml_toolchain that goes with it, if known."),

@@ -3,7 +3,8 @@
 """What XLA wants its user's WORKSPACE to load and call, in order.
 
 A step can load only from repositories that an earlier step has declared; hence so many. The order is that of JAX's own
-WORKSPACE. CUDA's repositories are declared in every build: XLA's packages load from them, whatever is built.
+WORKSPACE, and for bazel_features that of XLA's. CUDA's repositories are declared in every build: XLA's packages load
+from them, whatever is built; so are those that packages of JAX load from.
 """
 
 _ML = "@rules_ml_toolchain//"
@@ -61,10 +62,41 @@ _NVSHMEM = struct(
     calls = ["nvshmem_redist_init_repository(nvshmem_redistributions = NVSHMEM_REDISTRIBUTIONS)"],
 )
 
+# For wheels and tests of JAX's own, which nobody builds here: its packages load from them all the same.
+_JAX = struct(
+    loads = {
+        "@jax//:test_shard_count.bzl": ["test_shard_count_repository"],
+        "@jax//jaxlib:jax_python_wheel.bzl": ["jax_python_wheel_repository"],
+        "@jax//third_party/external_deps:workspace.bzl": ["external_deps_repository"],
+        "@jax//third_party/flatbuffers:workspace.bzl": ["repo"],
+        "@xla//third_party/py:python_wheel.bzl": [
+            "nvidia_wheel_versions_repository",
+            "python_wheel_version_suffix_repository",
+        ],
+    },
+    calls = [
+        "repo()",
+        'external_deps_repository(name = "rocm_external_test_deps")',
+        'external_deps_repository(name = "rocm_prebuilt_test_deps")',
+        'test_shard_count_repository(name = "test_shard_count")',
+        """jax_python_wheel_repository(
+        name = "jax_wheel",
+        version_key = "_version",
+        version_source = "@jax//jax:version.py",
+    )""",
+        """nvidia_wheel_versions_repository(
+        name = "nvidia_wheel_versions",
+        versions_source = "@jax//build:nvidia-requirements.txt",
+    )""",
+        'python_wheel_version_suffix_repository(name = "jax_wheel_version_suffix")',
+    ],
+)
+
 # Each step has `loads` (label to symbols) and `calls` (expressions).
 STEPS = [
     _workspace(4),
     _workspace(3),
+    struct(loads = {"@bazel_features//:deps.bzl": ["bazel_features_deps"]}, calls = ["bazel_features_deps()"]),
     struct(
         loads = {_ML + "cc/deps:cc_toolchain_deps.bzl": ["cc_toolchain_deps"]},
         calls = ["cc_toolchain_deps()"] +
@@ -81,6 +113,7 @@ STEPS = [
     _workspace(2),
     _workspace(1),
     _workspace(0),
+    _JAX,
     _ml("gpu/cuda:cuda_json_init_repository.bzl", "cuda_json_init_repository"),
     _CUDA,
     _ml("gpu/cuda:cuda_configure.bzl", "cuda_configure", 'name = "local_config_cuda"'),

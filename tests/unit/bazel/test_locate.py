@@ -50,7 +50,7 @@ def test_a_bazel_of_another_major_version_is_refused() -> None:
     """What the pinned XLA wants is known; of another tree nothing is, so any Bazel may try."""
     xla = XlaSource("0123456789abcdef", "ab" * 32, "8.7.0", verified=False, origin="a document")
     check_version(Bazel("bazel", (8, 5, 1)), xla, ())
-    check_version(Bazel("bazel", (4, 2, 3)), xla, ("--override_repository=xla=/stub", "--jobs=2"))
+    check_version(Bazel("bazel", (4, 2, 3)), xla, ("--override_repository=jax=/stub", "--jobs=2"))
     with pytest.raises(BazelError) as caught:
         check_version(Bazel("/usr/bin/bazel", (4, 2, 3)), xla, ())
-    assert caught.value.what == "XLA at 0123456789ab is built with Bazel 8.7.0, found 4.2.3"
+    assert caught.value.what == "XLA at 0123456789ab needs Bazel 8.7.0, /usr/bin/bazel is 4.2.3"

@@ -61,15 +61,16 @@ def test_every_truncation_is_refused() -> None:
 @pytest.mark.parametrize(
     ("exports", "problem"),
     [
-        (("GetPjrtApi", "__start_pb_defaults", "__stop_pb_defaults"), ""),
-        (("main", "other"), "exports no GetPjrtApi"),
-        (("GetPjrtApi", "png_read", "inflate"), "exports symbols beyond its allow-list: inflate, png_read"),
+        (("GetPjrtApi", "Compile", "__start_pb_defaults", "__stop_pb_defaults"), ""),
+        (("main", "other"), "exports no GetPjrtApi, Compile"),
+        (("GetPjrtApi",), "exports no Compile"),
+        (("GetPjrtApi", "Compile", "png_read", "inflate"), "exports symbols beyond its allow-list: inflate, png_read"),
     ],
-    ids=["symbols of the linker", "no plugin", "beyond the list"],
+    ids=["symbols of the linker", "no plugin", "a part is missing", "beyond the list"],
 )
-def test_a_plugin_exports_what_is_allowed(exports: tuple[str, ...], problem: str) -> None:
+def test_a_plugin_exports_what_its_backend_says(exports: tuple[str, ...], problem: str) -> None:
     """Every XLA that was built with protobuf has the linker's symbols, so no backend lists them."""
     image = read_image(io.BytesIO(build_elf(exports=exports)), WHERE)
     with pytest.raises(ElfError) if problem else nullcontext() as caught:
-        check_exports(image, ("GetPjrtApi",))
+        check_exports(image, ("GetPjrtApi", "Compile"))
     assert (caught.value.what if caught else "") == (f"{WHERE} {problem}" if problem else "")

@@ -29,7 +29,7 @@ from pjrtwheel.products.facts import (
     toolkit_of,
 )
 from pjrtwheel.record.entries import Entry, format_entries
-from pjrtwheel.release.known import list_releases, load_release
+from pjrtwheel.release.known import load_release
 from pjrtwheel.release.model import Absent, Pin, Release
 from release_entries import entry_of
 from release_under_test import ROOT, release_under_test
@@ -190,7 +190,7 @@ def test_the_shipped_facts_are_those_of_the_repository(release: str, root: Path)
 def test_backends_that_nobody_wrote_facts_about_are_found(root: Path, tmp_path: Path) -> None:
     """As of a vendor who added one and goes on to build it, or of a release that was just pinned."""
     backends = load_backends(root)
-    version = list_releases(root)[0]
+    version = known_releases()[0]
     assert find_unknown(root, version, backends.values()) == ()
     assert find_unknown(root, version, [*backends.values(), BACKEND]) == ("abacus",)
     assert find_unknown(tmp_path, "0.0.1", [backends["cpu"]]) == ("cpu",)

@@ -1,6 +1,12 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Declares nothing."""
+"""Declares bazel_features, which has nothing to declare itself."""
+
+load("//:stub_repository.bzl", "stub_repository")
 
 def xla_workspace3():
-    """The name that the graph calls; a stub needs no further repositories."""
+    """Declares it."""
+    stub_repository(
+        name = "bazel_features",
+        files = {"BUILD.bazel": "", "deps.bzl": "def bazel_features_deps():\n    pass\n"},
+    )

@@ -1,0 +1,124 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Source mode, held to what the trees of XLA and JAX say (`tests/data/xla_facts.toml`); it needs none of them."""
+
+import re
+import tomllib
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pjrtwheel.pin import XLA_FILE
+from release_under_test import BACKENDS, ROOT
+
+FACTS = tomllib.loads((ROOT / "tests/data/xla_facts.toml").read_text("utf-8"))
+RELEASES = tomllib.loads((ROOT / XLA_FILE).read_text("utf-8"))
+XLA = {"release": "1.2.3", "commit": "c0ffee", "sha256": "ab", "jax_commit": "beef"}
+XLA |= {"toolchain_commit": "cafe", "toolchain_sha256": "cd"}
+
+
+def run_starlark(name: str, **given: object) -> dict[str, Any]:
+    """Return what a file of rules defines: Starlark is Python, but for its built-in names."""
+    names: dict[str, Any] = {"struct": SimpleNamespace, "load": lambda *_: None, **given}
+    exec((ROOT / "build/rules/private" / name).read_text("utf-8"), names)  # noqa: S102 - our own file
+    return names
+
+
+def refuse(text: str) -> None:
+    """Do what Starlark's `fail` does."""
+    raise ValueError(text)
+
+
+def write_steps(bazel_version: str, **attributes: str) -> dict[str, str]:
+    """Return the files that the rule of the steps writes under some Bazel, with some attributes."""
+    rules = run_starlark(
+        "xla_repository.bzl",
+        STEPS=run_starlark("xla_steps.bzl")["STEPS"],
+        attr=SimpleNamespace(string=lambda **_: None, label=lambda **_: None),
+        fail=refuse,
+        format_error=lambda status, text: f"{status}: {text}",
+        native=SimpleNamespace(bazel_version=bazel_version, module_name=None),
+        repository_rule=lambda **_: None,
+    )
+    files: dict[str, str] = {}
+    context = SimpleNamespace(
+        attr=SimpleNamespace(**(XLA | attributes)),
+        file=lambda path, text, **_: files.update({path: text}),
+        os=SimpleNamespace(environ={rules["PROVIDER_VARIABLE"]: "source"}),
+    )
+    rules["_xla_steps_impl"](context)
+    return files
+
+
+def read_flags(pattern: str) -> dict[str, str]:
+    """Return the text of each file of flags that a library is built with, by the folder it is in."""
+    return {path.parent.name: path.read_text("utf-8") for path in sorted(ROOT.glob(pattern))}
+
+
+@pytest.mark.parametrize("commit", FACTS)
+def test_steps_load_what_is_there(commit: str) -> None:
+    """Each label and symbol that a step loads, of the trees that were read, is in XLA's, JAX's or the toolchain's."""
+    facts = FACTS[commit]
+    text = "".join(text for path, text in write_steps("7.7.0").items() if path.startswith("step"))
+    loads = re.findall(r'^load\("(@\w+)//([^"]+)", (.+)\)$', text, re.MULTILINE)
+    found = {f"{repository}//{path}": re.findall(r'"(\w+)"', names) for repository, path, names in loads}
+    known = {f"@{name}" for name in facts["trees"]} | {label.split("//")[0] for label in facts["loaded_by_xla"]}
+    assert {label: names for label, names in found.items() if label.split("//")[0] in known} == {
+        **facts["symbols"], **facts["loaded_by_xla"],
+    }  # fmt: skip
+
+
+def test_workspace_calls_each_step() -> None:
+    """A step that is written and not called would leave a repository undeclared."""
+    called = re.findall(r"^(step\d+)\(\)$", (ROOT / "WORKSPACE").read_text("utf-8"), re.MULTILINE)
+    assert [f"{name}.bzl" for name in called] == [path for path in write_steps("7.7.0") if path.startswith("step")]
+
+
+def test_backends_build_what_jax_ships() -> None:
+    """The target and all that it exports: XLA's own GPU plugin would lack Mosaic GPU."""
+    built = {entry.source.label: list(entry.exports) for entry in BACKENDS.values() if entry.source}
+    (exports,) = (facts["exports"] for facts in FACTS.values() if "exports" in facts)
+    assert built == exports
+
+
+def test_settings_are_known_where_they_are_set() -> None:
+    """Each setting, variable and definition is read, or set as well, by a file of a tree."""
+    known = {name for facts in FACTS.values() for name in facts["settings"]}
+    text = "".join(read_flags("*/*/xla.bazelrc").values())
+    assert set(re.findall(r"--(?:(?:repo_env|action_env|define)=)?(@[^\s=]+|(?<==)\w+)", text)) == known
+
+
+def test_chips_that_are_promised_are_built_for() -> None:
+    """Where a variable names them, and the backend's own table does."""
+    texts = read_flags("plugins/*/xla.bazelrc")
+    chips = {name: found for name, text in texts.items() if (found := re.findall(r"AMDGPU_TARGETS=(\S+)", text))}
+    promised = {name: set((BACKENDS[name].select or {})["supported"]) for name in chips}
+    assert promised
+    assert not any(wanted - set(chips[name][0].split(",")) for name, wanted in promised.items())
+
+
+@pytest.mark.parametrize("release", [name for name, entry in RELEASES.items() if entry["commit"] in FACTS])
+def test_releases_say_what_the_trees_say(release: str) -> None:
+    """A verified XLA is one that JAX's own tree names; JAX's Bazel counts, and XLA's where that is not known."""
+    stated = RELEASES[release]
+    facts = FACTS[stated["commit"]]
+    assert stated["verified"] is ("jax" in facts)
+    assert stated["bazel"] == facts["bazel"].get("@jax//.bazelversion", stated["bazel"])
+    assert stated["toolchain_commit"] == facts["toolchain"]
+
+
+def test_a_bazel_that_does_not_tell_its_version_is_refused() -> None:
+    """As Debian's 7.7.1: rules of XLA's take it for Bazel 9, and fail by a load that is not there."""
+    with pytest.raises(ValueError, match=r"^5: this Bazel cannot build XLA: it does not tell rules its version\n"):
+        write_steps("")
+
+
+def test_archives_have_mirrors_and_toolchains_are_known() -> None:
+    """JAX declares XLA, with its patches and mirrors; what it pins in its WORKSPACE we declare ourselves."""
+    (first, second) = list(write_steps("7.7.0").values())[:2]
+    assert 'commit = "beef"' in first
+    assert "mirror.tensorflow.org" in first
+    assert "check_revision('1.2.3', ('c0ffee', 'ab'), XLA_COMMIT, XLA_SHA256)\n    repo()\n" in second
+    with pytest.raises(ValueError, match=r"^3: no rules_ml_toolchain is known"):
+        write_steps("7.7.0", toolchain_commit="")
