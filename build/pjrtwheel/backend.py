@@ -11,7 +11,11 @@ from typing import Any
 from pjrtwheel.errors import UsageError
 from pjrtwheel.tables import TableError, read_toml
 
-OWN_ROOT = Path(__file__).resolve().parents[2]  # the repository that this tooling is in, where no other one is given
+# The repository that this tooling is in, where no other one is given. An installed `pjrtwheel` has a folder with the
+# part of it that it needs, laid out alike.
+_PACKAGED = Path(__file__).resolve().with_name("root")
+IS_INSTALLED = _PACKAGED.is_dir()
+OWN_ROOT = _PACKAGED if IS_INSTALLED else _PACKAGED.parents[2]
 
 KERNELS_SUFFIX = "-kernels"  # of the project with the kernels of another one; loaders expect it
 
@@ -114,6 +118,11 @@ class Backend:
         tags: Platform name → platform tag of the wheel.
         requires: Further requirements, beyond the exact `jaxlib`.
         disable: Environment variable that, set to 1, leaves JAX as it was without this wheel.
+        license: Licence of the library, as an SPDX expression, which the wheel states next to that of our loader.
+            Without it a wheel that carries the library states none.
+        license_files: Files of this directory with its text, for the wheel.
+        author: Who makes the wheel, such as `Foo Inc. <jax@foo.example>`.
+        urls: Label, such as `Homepage` → address, for the wheel's page on the package index.
         prebuilt: Provider of the library from the index.
         path: The file all this was read from.
         source: Provider of the library from XLA's source; nothing when that source is not open.
@@ -155,6 +164,10 @@ class Backend:
     jaxlib_extras: dict[str, tuple[str, ...]] = field(default_factory=dict)
     aot_requires: tuple[str, ...] = ()
     tools: dict[str, Tool] = field(default_factory=dict)
+    license: str = ""
+    license_files: tuple[str, ...] = ()
+    author: str = ""
+    urls: dict[str, str] = field(default_factory=dict)
     external: tuple[str, ...] = ()
     search_paths: tuple[str, ...] = ()
     env_prefixes: tuple[str, ...] = ()
@@ -197,7 +210,7 @@ def parse_backend(text: str, path: Path) -> Backend:
         return read_toml(Backend, text, name=path.parent.name, path=path)
     except TableError as error:
         raise UsageError(
-            f"malformed backend file: {path}", cause=str(error), remedy="build/pjrtwheel/backend.py documents every key"
+            f"malformed backend file: {path}", cause=str(error), remedy="docs/reference/backend-files.md has every key"
         ) from error
 
 

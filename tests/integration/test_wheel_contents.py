@@ -106,7 +106,8 @@ def test_nothing_is_missing_and_nothing_is_too_much(
     info, is_plugin = wheel.dist_info, package == backend.package
     folder, shared = root / "plugins" / backend.name / package, root / "plugins/pjrt"
     loader = {
-        f"{package}/{name}" for name in (*(path.name for path in folder.glob("*.py")), *generate_modules(backend))
+        f"{package}/{name}"
+        for name in (*(path.name for path in folder.glob("*.py")), *generate_modules(backend, "prebuilt"))
     }
     loader |= {f"{package}/pjrt/{path.name}" for path in [*shared.glob("loader/*.py"), *shared.glob("*.pyi")]}
     documents = {"provenance.json", "release_lock.json", *(EXTENSION if is_plugin else ["__init__.py"])}

@@ -29,7 +29,7 @@ def put_loader(name: str, site: Path, copy: Callable[[str, str], object] = shuti
     shutil.copytree(ROOT / "plugins" / name / backend.package, package, copy_function=copy)
     for part in ("pjrt", *backend.shared):
         shutil.copytree(ROOT / "plugins" / part / "loader", package / part, copy_function=copy)
-    for module, text in generate_modules(backend).items():
+    for module, text in generate_modules(backend, "prebuilt").items():
         (package / module).write_text(text, "utf-8")
     return package
 

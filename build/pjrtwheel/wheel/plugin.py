@@ -64,15 +64,19 @@ def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
     inputs = _read_inputs(spec)
     backend = inputs.backend
     name = _check(spec, backend, inputs.lock.version)
-    generated = {f"{backend.package}/{module}": text for module, text in generate_modules(backend).items()}
+    generated = {
+        f"{backend.package}/{module}": text for module, text in generate_modules(backend, spec.provider).items()
+    }
     generated[f"{name.dist_info}/entry_points.txt"] = metadata.entry_points(backend)
-    generated[f"{name.dist_info}/METADATA"] = metadata.plugin_metadata(
+    jaxlib, release = inputs.lock.requirement, inputs.release
+    generated[f"{name.dist_info}/METADATA"] = metadata.core_metadata(
         name,
         backend,
-        release=inputs.release,
+        backend.summary,
         licenses=spec.licenses,
-        readme=spec.readme.read_text("utf-8") + metadata.describe_override(inputs.override, inputs.release.version),
-        requirement=spec.requirement,
+        requires=metadata.plugin_requires(name, backend, release, jaxlib, spec.requirement),
+        extras=backend.extras,
+        readme=spec.readme.read_text("utf-8") + metadata.describe_override(inputs.override, release.version),
     )
     return _plan(inputs, name, backend.package, spec.files, generated, files)
 
@@ -221,6 +225,7 @@ PLUGIN = Plugin(
     package=Path(__file__).parent,
     library={library},
     disable_variable={disable},
+    provider={provider},
 )
 '''
 
@@ -243,8 +248,8 @@ if __name__ == "__main__":
 '''
 
 
-def generate_modules(backend: Backend) -> dict[str, str]:
-    """Return the modules that follow from a backend's facts: file name in its package → text."""
+def generate_modules(backend: Backend, provider: str) -> dict[str, str]:
+    """Return the modules that follow from a backend's facts and its provider: file name in its package → text."""
     imports = "from .pjrt.kernels import Kernels\n" if backend.kernels is not None else ""
     text = _HEADER + _BACKEND.format(
         directory=backend.name,
@@ -253,6 +258,7 @@ def generate_modules(backend: Backend) -> dict[str, str]:
         distribution=json.dumps(backend.distribution),
         library=json.dumps(backend.library),
         disable=json.dumps(backend.disable),
+        provider=json.dumps(provider.partition("-")[0]),
     )
     if backend.kernels is not None:
         extension = f"{backend.pjrt_name}_plugin_extension"

@@ -40,7 +40,8 @@ _OPTIONS = ("--json", "--no-open", "--verbose")
 def run(plugin: Plugin, loader: ModuleType, arguments: Sequence[str]) -> int:
     """Answer the command; return its exit status.
 
-    A loader with a function `examine(opening)` looks at the plugin and the machine by itself.
+    A loader with a function `examine(opening)` looks at the plugin and the machine by itself. One with `find_device()`
+    is asked for the device, as JAX asks it.
     """
     module = plugin.package.name
     if "-h" in arguments or "--help" in arguments:
@@ -60,7 +61,9 @@ def _examine(plugin: Plugin, loader: ModuleType, *, opening: bool) -> Report:
         return report
     if hasattr(loader, "ACCELERATOR"):
         return examine_accelerator(loader.ACCELERATOR, opening=opening)
-    return examine_plugin(plugin, loader.PRIORITY, opening=opening)
+    plain = examine_plugin(plugin, loader.PRIORITY, opening=opening)
+    plain.check(getattr(loader, "find_device", lambda: None))
+    return plain
 
 
 def _dress(report: Report, *, verbose: bool) -> str:

@@ -31,6 +31,7 @@ class Plugin:
         package: Directory of the wheel's package.
         library: File name of the library in it.
         disable_variable: The environment variable that disables it.
+        provider: Where the library came from: `prebuilt`, `source` or `file`.
     """
 
     name: str
@@ -38,6 +39,7 @@ class Plugin:
     package: Path
     library: str
     disable_variable: str
+    provider: str = ""
 
 
 @dataclass(frozen=True, slots=True)
