@@ -259,7 +259,9 @@ def _letters(name: str) -> str:
 
 
 def find_backend(root: Path, name: str) -> Backend:
-    """Return the backend of this name below `root`, for callers that need no other one; see `pick_backend`."""
+    """Return the backend of this name below `root`, or in a directory that is named by its path; see `pick_backend`."""
+    if (own := Path(name, "backend.toml")).is_file():
+        return parse_backend(own.read_text("utf-8"), own.absolute())
     return pick_backend(load_backends(root), name)
 
 

@@ -9,6 +9,7 @@ A subcommand is two functions of a module of this package: `configure_parser(par
 import argparse
 import importlib
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from pjrtwheel.cli.commands import COMMANDS, SHARED, STANDALONE
 from pjrtwheel.errors import UsageError
 from pjrtwheel.program import CommandParser, program, require_text
 
+sys.path.append(str(OWN_ROOT / "selector"))  # terminals are described there, and the dataclasses of facts
 PROGRAM = "pjrtwheel" if IS_INSTALLED else "./noxw"
 
 

@@ -32,7 +32,7 @@ _LEFTOVERS = shutil.ignore_patterns("__pycache__", "bdist.*", "lib", "*.egg-info
 _PARTS = (
     *("pyproject.toml", "releases/*.toml", "plugins/*/*.toml", "plugins/*/targets/*.toml"),
     *("plugins/pjrt/*.pyi", "plugins/pjrt/loader/*.py", "plugins/pjrt/template/*"),
-    *("tests/smoke/*.py", "tests/aot/*.py"),
+    *("selector/jaxlib_select/*.py", "selector/jaxlib_select/cli/*.py", "tests/smoke/*.py", "tests/aot/*.py"),
 )
 
 
