@@ -10,7 +10,7 @@ import json
 import shutil
 import string
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ class Vendor:
         license: Licence of the library, as an SPDX expression.
         license_files: Files with its text.
         author: Who makes the wheel.
-        urls: Label, such as `Homepage` → address.
+        url: Home page.
     """
 
     name: str
@@ -56,42 +56,34 @@ class Vendor:
     license: str = ""
     license_files: Sequence[Path] = ()
     author: str = ""
-    urls: Mapping[str, str] = field(default_factory=dict)
+    url: str = ""
 
 
 def write_backend(root: Path, folder: Path, library: Path, vendor: Vendor) -> Backend:
-    """Write the directory of a backend for a library, which must not be there yet, and return what it says.
+    """Write the directory of a backend for a library, and return what it says.
 
     Raises:
         ElfError: The library is not one.
-        UsageError: The directory is there, or name or library are not fit for a plugin.
+        UsageError: Name or library are not fit for a plugin.
     """
     if not vendor.name.isidentifier() or vendor.name != vendor.name.lower():
         raise UsageError(f"not a name of a platform: {vendor.name!r}", remedy="take small letters, digits and _")
-    if folder.exists():
-        raise UsageError(f"{folder} exists", remedy="name a new directory with --save, or remove this one")
     found = read_library(library, library.name)
     platform = next((one for one in PLATFORMS.values() if one.compiler_target and one.machine == found.machine), None)
     if platform is None:
         raise UsageError(f"{library} is for {found.machine}", cause="plugin wheels are for Linux, x86_64 and aarch64")
     glibc = max(_OLDEST_GLIBC, found.floors.get("GLIBC", _OLDEST_GLIBC), key=version_key).replace(".", "_")
-    quoted = {
-        "library": library.name,
-        "exports": [ENTRY_POINT, *sorted({*found.exports} - {ENTRY_POINT, *LINKER_DEFINED})],
-        "device": vendor.device,
-        "license": vendor.license,
-        "license_files": [path.name for path in vendor.license_files],
-        "author": vendor.author,
-    }
+    exports = [ENTRY_POINT, *sorted({*found.exports} - {ENTRY_POINT, *LINKER_DEFINED})]
+    licenses = [path.name for path in vendor.license_files]
+    quoted = asdict(vendor) | {"license_files": licenses, "library": library.name, "exports": exports}
     values = {key: json.dumps(value) for key, value in quoted.items()} | {
         "name": vendor.name,
         "dashed": vendor.name.replace("_", "-"),
         "upper": vendor.name.upper(),
         "directory": folder.name,
         "file": library.name,
-        "urls": "".join(f"{label} = {json.dumps(url)}" for label, url in vendor.urls.items()),
         "tags": f'{platform.name} = "manylinux_{glibc}_{platform.architecture}"',
-        "options": repr(dict(vendor.options)),
+        "options": repr(vendor.options),
     }
     for template in sorted((root / SHARED / "template").glob("*.in")):
         text = string.Template(template.read_text("utf-8")).substitute(values)
@@ -128,11 +120,8 @@ def wrap(root: Path, backend: Backend, library: Path, lock: ReleaseLock, dist: P
     ((platform, tag),) = backend.tags.items()
     extension = find_extension(root, dist, PLATFORMS[platform], scratch)
     if not extension:
-        raise UsageError(
-            f"no plugin wheel for {platform} in {dist}",
-            cause="every one has the compiled extension, which a new one needs",
-            remedy=f"build one: ./noxw build BACKEND --platform {platform}",
-        )
+        cause = "every one has the compiled extension, which a new one needs"
+        raise UsageError(f"no plugin wheel for {platform} in {dist}", cause=cause, remedy="build one: ./noxw build_cpu")
     name = make_name(backend.distribution, lock.version, plugin_tag(backend.python_tag, tag))
     if (dist / name.filename).exists() and read_lock(dist / name.filename, backend.package) != lock:
         raise UsageError(

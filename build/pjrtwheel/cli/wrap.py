@@ -4,6 +4,7 @@
 
 import argparse
 import shlex
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -45,6 +46,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Write the wheel, one line for each step, and say what installs it."""
     check_files([args.library, *args.license_file, *filter(None, [args.options])], "libraries", "*.so")
+    if args.save and args.save.exists():
+        raise UsageError(f"{args.save} exists", remedy="name a new directory with --save, or remove this one")
     vendor = Vendor(
         name=args.name,
         device=args.device,
@@ -52,17 +55,19 @@ def execute(args: argparse.Namespace) -> int:
         license=args.license,
         license_files=args.license_file,
         author=args.author,
-        urls={"Homepage": args.url} if args.url else {},
+        url=args.url,
     )
     with tempfile.TemporaryDirectory(prefix="wrap-") as name:
         scratch = Path(name)
-        folder = args.save or scratch / "plugins" / args.name
+        folder = scratch / "plugins" / (args.save or Path(args.name)).name
         backend = write_backend(args.root, folder, args.library, vendor)
         ((platform, tag),) = backend.tags.items()
         _say("library", f"{args.library.name}, {describe_size(args.library.stat().st_size)}, {tag}")
         lock = _choose_lock(args, find_platform(platform))
         _say("jaxlib", f"{lock.requirement}, {f'lock {lock.lock_id}' if lock.lock_id else 'that of upstream'}")
         path, report = wrap(args.root, backend, args.library, lock, args.dist, scratch)
+        if args.save:
+            shutil.copytree(folder, args.save)
     _say("wheel", f"{display_path(path.absolute())}, {describe_size(report.size)}")
     if not args.license:
         _say("licence", "not stated: --license says that of the library, --license-file has its text")

@@ -163,7 +163,7 @@ def core_metadata(
         *(("Author-email" if "<" in author else "Author", author) for author in filter(None, [backend.author])),
         *(("License-Expression", text) for text in filter(None, [_find_license(backend)])),
         *(("License-File", file) for file in licenses),
-        *(("Project-URL", f"{label}, {address}") for label, address in backend.urls.items()),
+        *(("Project-URL", f"{label}, {address}") for label, address in backend.urls.items() if address),
         *(("Classifier", classifier) for classifier in _CLASSIFIERS),
         # That of the kernels as well: uv reads METADATA of one wheel of a version and takes it for that of all.
         ("Requires-Python", requires_python(backend.python_tag)),

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from pjrtwheel.abis import extension_suffix, plugin_tag
@@ -211,56 +212,22 @@ _HEADER = """# SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
 """
 
-_BACKEND = '''"""What this wheel is: written from `plugins/{directory}/backend.toml` when the wheel was assembled."""
-
-from __future__ import annotations
-
-from pathlib import Path
-
-{imports}
-
-PLUGIN = Plugin(
-    name={pjrt_name},
-    distribution={distribution},
-    package=Path(__file__).parent,
-    library={library},
-    disable_variable={disable},
-    provider={provider},
-)
-'''
-
-# Upstream calls the module of the kernels that registers targets after the platform.
-_KERNELS = """
-KERNELS = Kernels({package}, {extension})
-"""
-
-_MAIN = '''"""`python -m {package}`: say what this plugin is, and whether it fits here."""
-
-from __future__ import annotations
-
-import sys
-
-from . import backend
-from .pjrt.command import run
-
-if __name__ == "__main__":
-    sys.exit(run(backend.PLUGIN, sys.modules[backend.__package__], sys.argv[1:]))
-'''
-
 
 def generate_modules(backend: Backend, provider: str) -> dict[str, str]:
     """Return the modules that follow from a backend's facts and its provider: file name in its package → text."""
-    imports = "from .pjrt.kernels import Kernels\n" if backend.kernels is not None else ""
-    text = _HEADER + _BACKEND.format(
-        directory=backend.name,
-        imports=f"{imports}from .pjrt.plugin import Plugin",
-        pjrt_name=json.dumps(backend.pjrt_name),
-        distribution=json.dumps(backend.distribution),
-        library=json.dumps(backend.library),
-        disable=json.dumps(backend.disable),
-        provider=json.dumps(provider.partition("-")[0]),
-    )
+    facts = {
+        "pjrt_name": backend.pjrt_name,
+        "distribution": backend.distribution,
+        "library": backend.library,
+        "disable": backend.disable,
+        "provider": provider.partition("-")[0],
+    }
+    values = {name: json.dumps(value) for name, value in facts.items()}
+    values |= {"directory": backend.name, "package": backend.package, "kernels_import": "", "kernels": ""}
     if backend.kernels is not None:
-        extension = f"{backend.pjrt_name}_plugin_extension"
-        text += _KERNELS.format(package=json.dumps(backend.kernels.package), extension=json.dumps(extension))
-    return {"__main__.py": _HEADER + _MAIN.format(package=backend.package), "backend.py": text}
+        # Upstream calls the module of the kernels that registers targets after the platform.
+        names = map(json.dumps, (backend.kernels.package, f"{backend.pjrt_name}_plugin_extension"))
+        values["kernels_import"] = "from .pjrt.kernels import Kernels\n"
+        values["kernels"] = f"\nKERNELS = Kernels({', '.join(names)})\n"
+    templates = sorted(Path(__file__).with_name("modules").glob("*.in"))
+    return {path.stem: Template(path.read_text("utf-8")).substitute(values) for path in templates}
