@@ -221,19 +221,10 @@ def backend_files(root: Path) -> list[Path]:
 
 def check_files(backend: Backend) -> None:
     """Raise a `UsageError` if the directory of a backend lacks a file that every wheel is made from."""
-    needed = {
-        "BUILD.bazel": "Bazel finds its targets there",
-        "README.md": "it becomes the description of the wheel on the package index",
-        f"{backend.package}/__init__.py": "JAX imports it and calls its function `initialize`",
-    }
+    needed = ("BUILD.bazel", "README.md", f"{backend.package}/__init__.py")
     folder = backend.path.parent
-    missing = [name for name in needed if not (folder / name).is_file()]
-    if missing:
-        raise UsageError(
-            f"{folder} lacks {', '.join(missing)}",
-            cause="; ".join(needed[name] for name in missing),
-            remedy='CONTRIBUTING.md, "Add a backend", has one that can be copied',
-        )
+    if missing := [name for name in needed if not (folder / name).is_file()]:
+        raise UsageError(f"{folder} lacks {', '.join(missing)}", remedy="./noxw wrap --save DIR writes a whole backend")
 
 
 def load_backends(root: Path) -> dict[str, Backend]:
@@ -266,18 +257,5 @@ def find_backend(root: Path, name: str) -> Backend:
 
 
 def merge_tools(backends: Iterable[Backend]) -> dict[str, Tool]:
-    """Return every program that a backend runs during the build: backends share a program of one name.
-
-    Raises:
-        UsageError: Two backends mean different programs by one name.
-    """
-    merged: dict[str, Tool] = {}
-    for backend in backends:
-        for name, tool in backend.tools.items():
-            if merged.setdefault(name, tool) != tool:
-                raise UsageError(
-                    f"backend {backend.name} has another tool {name!r} than a backend before it",
-                    cause="a tool is pinned once for all backends",
-                    remedy=f"write the same table into every backend.toml, or give it another name: {backend.path}",
-                )
-    return merged
+    """Return every program that a backend runs during the build: it is pinned once for all that name it."""
+    return {name: tool for backend in backends for name, tool in backend.tools.items()}

@@ -7,7 +7,9 @@ import shlex
 import shutil
 import sys
 import tempfile
+from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 from pjrtwheel.cli import add_options, check_files, find_links
 from pjrtwheel.errors import UsageError, describe_size
@@ -17,7 +19,7 @@ from pjrtwheel.platforms import Platform, find_platform
 from pjrtwheel.release.known import is_version, newest_release, version_order
 from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.sets.wheel_sets import choose_set, fetch_set, find_offer
-from pjrtwheel.tables import TableError, read_json
+from pjrtwheel.tables import read_json
 from pjrtwheel.wrap import Vendor, wrap, write_backend
 
 _FOR = "upstream|VERSION|OLDEST..NEWEST"
@@ -36,27 +38,20 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dist", type=Path, default=Path("dist"), metavar="DIR", help="for the wheel (default: dist)")
     parser.add_argument("--save", type=Path, metavar="DIR", help="keep the backend's directory, such as plugins/foo")
     parser.add_argument("--device", default="", metavar="PATTERN", help="files of its devices, such as '/dev/foo*'")
-    parser.add_argument("--options", type=Path, metavar="FILE", help="options of its client, a JSON object")
+    parser.add_argument("--options", type=json_object, default={}, metavar="FILE", help="of its client, in JSON")
     parser.add_argument("--license", default="", metavar="EXPRESSION", help="of the library, in SPDX's form")
-    parser.add_argument("--license-file", type=Path, action="append", default=[], metavar="FILE", help="its text")
+    files: dict[str, Any] = {"dest": "license_files", "action": "append", "type": Path, "default": []}
+    parser.add_argument("--license-file", **files, metavar="FILE", help="its text; may be given again")
     parser.add_argument("--author", default="", help="such as 'Foo Inc. <jax@foo.example>'")
     parser.add_argument("--url", default="", help="home page")
 
 
 def execute(args: argparse.Namespace) -> int:
     """Write the wheel, one line for each step, and say what installs it."""
-    check_files([args.library, *args.license_file, *filter(None, [args.options])], "libraries", "*.so")
+    check_files([args.library, *args.license_files], "libraries", "*.so")
     if args.save and args.save.exists():
         raise UsageError(f"{args.save} exists", remedy="name a new directory with --save, or remove this one")
-    vendor = Vendor(
-        name=args.name,
-        device=args.device,
-        options=_read_options(args.options) if args.options else {},
-        license=args.license,
-        license_files=args.license_file,
-        author=args.author,
-        url=args.url,
-    )
+    vendor = Vendor(**{entry.name: getattr(args, entry.name) for entry in fields(Vendor)})
     with tempfile.TemporaryDirectory(prefix="wrap-") as name:
         scratch = Path(name)
         folder = scratch / "plugins" / (args.save or Path(args.name)).name
@@ -78,11 +73,9 @@ def execute(args: argparse.Namespace) -> int:
     return 0
 
 
-def _read_options(path: Path) -> dict[str, object]:
-    try:
-        return read_json(dict[str, object], path.read_text("utf-8"))
-    except TableError as error:
-        raise UsageError(f"no options of a client: {path}", cause=str(error)) from error
+def json_object(text: str) -> dict[str, Any]:
+    """Read the file that an argument names; a `TableError` becomes the parser's, an `OSError` is explained as it is."""
+    return read_json(dict[str, Any], Path(text).read_text("utf-8"))
 
 
 def _choose_lock(args: argparse.Namespace, platform: Platform) -> ReleaseLock:

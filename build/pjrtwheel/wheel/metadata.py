@@ -122,8 +122,7 @@ def kernels_metadata(name: WheelName, backend: Backend, *, licenses: Iterable[st
     """Return METADATA of a wheel with kernels; see `core_metadata`."""
     summary = f"GPU kernels for one Python, which {backend.distribution} requires"
     readme = f"JAX's own kernels for [{backend.distribution}]: {backend.summary}.\n"
-    requires = [f"jaxlib=={name.version}"]
-    return core_metadata(name, backend, summary, licenses=licenses, requires=requires, extras=(), readme=readme)
+    return core_metadata(name, backend, summary, [f"jaxlib=={name.version}"], licenses=licenses, readme=readme)
 
 
 def _find_license(backend: Backend) -> str:
@@ -145,14 +144,7 @@ def _find_license(backend: Backend) -> str:
 
 
 def core_metadata(
-    name: WheelName,
-    backend: Backend,
-    summary: str,
-    *,
-    licenses: Iterable[str],
-    requires: Iterable[str],
-    extras: Iterable[str],
-    readme: str,
+    name: WheelName, backend: Backend, summary: str, requires: Iterable[str], *, licenses: Iterable[str], readme: str
 ) -> str:
     """Return METADATA; `licenses` are file names below `licenses/`, and `readme` is Markdown."""
     fields = [
@@ -168,7 +160,7 @@ def core_metadata(
         # That of the kernels as well: uv reads METADATA of one wheel of a version and takes it for that of all.
         ("Requires-Python", requires_python(backend.python_tag)),
         *(("Requires-Dist", need) for need in requires),
-        *(("Provides-Extra", extra) for extra in extras),
+        *(("Provides-Extra", extra) for extra in backend.extras if name.distribution == backend.distribution),
         ("Description-Content-Type", _README_TYPE),
     ]
     return "".join(f"{key}: {value}\n" for key, value in fields) + f"\n{readme}"

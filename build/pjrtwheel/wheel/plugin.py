@@ -69,15 +69,11 @@ def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
         f"{backend.package}/{module}": text for module, text in generate_modules(backend, spec.provider).items()
     }
     generated[f"{name.dist_info}/entry_points.txt"] = metadata.entry_points(backend)
-    jaxlib, release = inputs.lock.requirement, inputs.release
+    release = inputs.release
+    requires = metadata.plugin_requires(name, backend, release, inputs.lock.requirement, spec.requirement)
+    readme = spec.readme.read_text("utf-8") + metadata.describe_override(inputs.override, release.version)
     generated[f"{name.dist_info}/METADATA"] = metadata.core_metadata(
-        name,
-        backend,
-        backend.summary,
-        licenses=spec.licenses,
-        requires=metadata.plugin_requires(name, backend, release, jaxlib, spec.requirement),
-        extras=backend.extras,
-        readme=spec.readme.read_text("utf-8") + metadata.describe_override(inputs.override, release.version),
+        name, backend, backend.summary, requires, licenses=spec.licenses, readme=readme
     )
     return _plan(inputs, name, backend.package, spec.files, generated, files)
 
