@@ -177,7 +177,7 @@ def lock_of(wheel: Path, package: str) -> bytes:
 def test_a_plugin_for_a_published_set_is_all_that_is_built(
     vendor_dist: Path, dist: Path, built_wheels: Path, checkout: Path, release: Release
 ) -> None:
-    """It has the bytes that `wrap` wrote from the same library, and that set's lock; a build of the vendor's own has not."""
+    """It has the bytes that `wrap` wrote from the same library, and that set's lock; the vendor's own set has not."""
     (wheel,) = vendor_dist.glob("*.whl")
     assert wheel.read_bytes() == (checkout / "wrapped" / wheel.name).read_bytes()
     jaxlib = next(built_wheels.glob("jaxlib-*.whl"))
