@@ -33,47 +33,30 @@ def wrap(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Wrap:
     return lambda *words: cli.main(["wrap", "foo_pjrt.so", "--name", "foo_x", "--root", str(root), *words])
 
 
-def read(pattern: str) -> tuple[dict[str, bytes], dict[str, list[str]]]:
+def read() -> tuple[dict[str, bytes], dict[str, list[str]]]:
     """Return the members of the wheel that was written, and its METADATA."""
     (wheel,) = Path("dist").glob("jaxlib_foo_x-*.whl")
     with zipfile.ZipFile(wheel) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
-    (text,) = (data.decode() for name, data in members.items() if name.endswith(pattern))
-    message = Parser().parsestr(text)
+    message = Parser().parsestr(members["jaxlib_foo_x-1.2.3.dist-info/METADATA"].decode())
     return members, {key: message.get_all(key, []) for key in message}
 
 
 @pytest.mark.parametrize(
-    ("target", "version", "requires", "lock"),
-    [
-        ("1.2.3", "1.2.3", "jaxlib==1.2.3", ("1.2.3", "")),
-        ("1.2..1.2.3", "1.2.3", "jaxlib>=1.2,<=1.2.3", ("1.2", "")),
-    ],
+    ("target", "oldest", "requires"),
+    [("1.2.3", "1.2.3", "jaxlib==1.2.3"), ("1.2..1.2.3", "1.2", "jaxlib>=1.2,<=1.2.3")],
 )
-def test_a_wheel_for_upstreams_jaxlib(
-    wrap: Wrap, target: str, version: str, requires: str, lock: tuple[str, str]
-) -> None:
+def test_a_wheel_for_upstreams_jaxlib(wrap: Wrap, target: str, oldest: str, requires: str) -> None:
     """It is of no set, has all that a plugin needs inside JAX, and says that its library came as a file."""
     assert wrap("--for", target) == 0
-    members, metadata = read("/METADATA")
-    assert (metadata["Version"], metadata["Requires-Dist"]) == ([version], [requires])
-    found = json.loads(members["jaxlib_foo_x/release_lock.json"])
-    assert (found["release"], found["lock_id"], found["version"], found["provider"]) == (*lock, version, "file")
+    members, metadata = read()
+    assert (metadata["Version"], metadata["Requires-Dist"]) == (["1.2.3"], [requires])
+    lock = json.loads(members["jaxlib_foo_x/release_lock.json"])
+    assert (lock["release"], lock["version"], lock["lock_id"], lock["provider"]) == (oldest, "1.2.3", "", "file")
     assert json.loads(members["jaxlib_foo_x/provenance.json"])["provider"].startswith("file-")
     assert b'provider="file"' in members["jaxlib_foo_x/backend.py"]
-    for name in ("__init__.py", "__main__.py", "foo_pjrt.so", "pjrt/plugin.py", "pjrt/_pjrt.abi3.so", "pjrt/_pjrt.pyi"):
-        assert members[f"jaxlib_foo_x/{name}"]
-
-
-def test_without_a_licence_the_wheel_states_none(wrap: Wrap, capsys: pytest.CaptureFixture[str], root: Path) -> None:
-    """The text of our loader's is there; `inspect` finds that the library's is not."""
-    assert wrap(*FOR) == 0
-    assert read("/METADATA")[1].keys() & {"License-Expression", "Author", "Author-email", "Project-URL"} == set()
-    (wheel,) = Path("dist").glob("jaxlib_foo_x-*.whl")
-    capsys.readouterr()
-    cli.main(["inspect", str(wheel), "--json", "--root", str(root)])
-    (inspection,) = json.loads(capsys.readouterr().out)["wheels"]
-    assert "license-field" in [finding["code"] for finding in inspection["findings"]]
+    assert {"foo_pjrt.so", "pjrt/plugin.py", "pjrt/_pjrt.abi3.so"} <= {name.partition("/")[2] for name in members}
+    assert metadata.keys() & {"License-Expression", "Author", "Author-email", "Project-URL"} == set()
 
 
 def test_what_the_vendor_says_is_in_the_wheel_and_in_the_directory(wrap: Wrap, root: Path) -> None:
@@ -84,7 +67,7 @@ def test_what_the_vendor_says_is_in_the_wheel_and_in_the_directory(wrap: Wrap, r
     said = ["--license", "MIT OR LicenseRef-Foo", "--license-file", "NOTICE", "--license-file", "LICENSE"]
     said += ["--author", "Foo <jax@foo.example>", "--url", "https://foo.example", "--device", "/dev/foo*"]
     assert wrap(*FOR, *said, "--options", "options.json", "--save", "plugins/foo") == 0
-    members, metadata = read("/METADATA")
+    members, metadata = read()
     assert metadata["License-Expression"] == ["Apache-2.0 AND (MIT OR LicenseRef-Foo)"]
     assert metadata["License-File"] == ["LICENSE", "foo_pjrt.LICENSE", "foo_pjrt.NOTICE"]
     assert members["jaxlib_foo_x-1.2.3.dist-info/licenses/foo_pjrt.NOTICE"] == b"Counted by hand.\n"
@@ -104,9 +87,9 @@ def test_what_the_vendor_says_is_in_the_wheel_and_in_the_directory(wrap: Wrap, r
 def test_another_jaxlib_needs_another_name(wrap: Wrap, capsys: pytest.CaptureFixture[str]) -> None:
     """Installers could not tell two wheels of one name apart; the same one is made anew."""
     assert [wrap(*FOR), wrap(*FOR)] == [0, 0]
-    before = read("/METADATA")
+    before = read()
     assert wrap("--for", "1.2..1.2.3") == UsageError.exit_code
-    assert read("/METADATA") == before
+    assert read() == before
     assert "for another jaxlib" in capsys.readouterr().err
 
 

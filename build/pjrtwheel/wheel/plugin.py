@@ -64,7 +64,11 @@ def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
     """
     inputs = _read_inputs(spec)
     backend = inputs.backend
-    name = _check(spec, backend, inputs.lock.version)
+    platform = spec.platform.name
+    if platform not in backend.tags:
+        raise WheelError(f"{backend.path} has no wheel tag for {platform}")
+    tag = plugin_tag(backend.python_tag, backend.tags[platform])
+    name = make_name(backend.distribution, inputs.lock.version, tag)
     generated = {
         f"{backend.package}/{module}": text for module, text in generate_modules(backend, spec.provider).items()
     }
@@ -165,19 +169,6 @@ def _choose_lock(spec: BackendSpec, release: Release) -> ReleaseLock:
     if spec.lock.release != release.version:
         raise WheelError(f"the manifest has a lock of release {spec.lock.release}, expected {release.version}")
     return spec.lock
-
-
-def _check(spec: PluginSpec, backend: Backend, version: str) -> WheelName:
-    platform = spec.platform.name
-    if platform not in backend.tags:
-        raise WheelError(f"{backend.path} has no wheel tag for {platform}")
-    bundled, library = backend.prebuilt.bundled, f"{backend.package}/{backend.library}"
-    cause = f"{backend.path} says that it is {'' if bundled else 'not '}bundled"
-    if (library in spec.files) != bundled:
-        raise WheelError(f"the manifest has {'no ' if bundled else ''}{library!r}", cause=cause)
-    if bool(metadata.find_requirement([spec.requirement], backend.prebuilt.project)) == bundled:
-        raise WheelError(f"the manifest requires {spec.requirement or 'nothing'!r} for the plugin library", cause=cause)
-    return make_name(backend.distribution, version, plugin_tag(backend.python_tag, backend.tags[platform]))
 
 
 def _open(
