@@ -28,7 +28,7 @@ from pjrtwheel.sets.wheel_sets import read_lock
 from pjrtwheel.tables import write_json
 from pjrtwheel.wheel.assemble import assemble
 from pjrtwheel.wheel.names import find_plain_wheels, make_name
-from pjrtwheel.wheel.plan import PluginSpec
+from pjrtwheel.wheel.plan import PluginSpec, describe_origin
 from pjrtwheel.wheel.report import BuiltWheel
 
 SHARED = "plugins/pjrt"
@@ -131,9 +131,8 @@ def wrap(root: Path, backend: Backend, library: Path, lock: ReleaseLock, dist: P
         )
     folder, package = backend.path.parent, backend.package
     digest = hash_file(library)
-    origin = {"filename": library.name, "sha256": digest, "provider": f"file-{digest}", "licenses": []}
-    unknown = dict.fromkeys(("project", "version", "member", "xla_commit"))
-    write_atomically(scratch / "provenance.json", write_json(unknown | origin))
+    origin = describe_origin(f"file-{digest}", library.name, digest)
+    write_atomically(scratch / "provenance.json", write_json(origin))
     # All that assembly reads of a release is in the lock.
     release = f'schema = {SCHEMA}\nrelease = "{lock.release}"\nbuild = {lock.build}\npin = []\n'
     write_atomically(scratch / "release.toml", release)
