@@ -8,9 +8,6 @@ if __name__ == "__main__":
     if sys.version_info < (3, 11):  # noqa: UP036 - whoever starts it may have an older one
         sys.stderr.write(f"error: pjrtwheel needs Python 3.11 or newer, this is {sys.version.split()[0]}\n")
         sys.exit(2)
-    from pathlib import Path
-
-    sys.path.append(str(Path(__file__).resolve().parents[2] / "selector"))  # `facts` and `auto` use its dataclasses
     from pjrtwheel.cli import main
 
     sys.exit(main())

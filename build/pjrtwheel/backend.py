@@ -11,7 +11,11 @@ from typing import Any
 from pjrtwheel.errors import UsageError
 from pjrtwheel.tables import TableError, read_toml
 
-OWN_ROOT = Path(__file__).resolve().parents[2]  # the repository that this tooling is in, where no other one is given
+# The repository that this tooling is in, where no other one is given. An installed `pjrtwheel` has a folder with the
+# part of it that it needs, laid out alike.
+_PACKAGED = Path(__file__).resolve().with_name("root")
+IS_INSTALLED = _PACKAGED.is_dir()
+OWN_ROOT = _PACKAGED if IS_INSTALLED else _PACKAGED.parents[2]
 
 KERNELS_SUFFIX = "-kernels"  # of the project with the kernels of another one; loaders expect it
 
@@ -114,6 +118,11 @@ class Backend:
         tags: Platform name → platform tag of the wheel.
         requires: Further requirements, beyond the exact `jaxlib`.
         disable: Environment variable that, set to 1, leaves JAX as it was without this wheel.
+        license: Licence of the library, as an SPDX expression, which the wheel states next to that of our loader.
+            Without it a wheel that carries the library states none.
+        license_files: Files of this directory with its text, for the wheel.
+        author: Who makes the wheel, such as `Foo Inc. <jax@foo.example>`.
+        urls: Label, such as `Homepage` → address, for the wheel's page on the package index.
         prebuilt: Provider of the library from the index.
         path: The file all this was read from.
         source: Provider of the library from XLA's source; nothing when that source is not open.
@@ -156,6 +165,10 @@ class Backend:
     jaxlib_extras: dict[str, tuple[str, ...]] = field(default_factory=dict)
     aot_requires: tuple[str, ...] = ()
     tools: dict[str, Tool] = field(default_factory=dict)
+    license: str = ""
+    license_files: tuple[str, ...] = ()
+    author: str = ""
+    urls: dict[str, str] = field(default_factory=dict)
     external: tuple[str, ...] = ()
     search_paths: tuple[str, ...] = ()
     env_prefixes: tuple[str, ...] = ()
@@ -199,7 +212,7 @@ def parse_backend(text: str, path: Path) -> Backend:
         return read_toml(Backend, text, name=path.parent.name, path=path)
     except TableError as error:
         raise UsageError(
-            f"malformed backend file: {path}", cause=str(error), remedy="build/pjrtwheel/backend.py documents every key"
+            f"malformed backend file: {path}", cause=str(error), remedy="docs/reference/backend-files.md has every key"
         ) from error
 
 
@@ -210,19 +223,10 @@ def backend_files(root: Path) -> list[Path]:
 
 def check_files(backend: Backend) -> None:
     """Raise a `UsageError` if the directory of a backend lacks a file that every wheel is made from."""
-    needed = {
-        "BUILD.bazel": "Bazel finds its targets there",
-        "README.md": "it becomes the description of the wheel on the package index",
-        f"{backend.package}/__init__.py": "JAX imports it and calls its function `initialize`",
-    }
+    needed = ("BUILD.bazel", "README.md", f"{backend.package}/__init__.py")
     folder = backend.path.parent
-    missing = [name for name in needed if not (folder / name).is_file()]
-    if missing:
-        raise UsageError(
-            f"{folder} lacks {', '.join(missing)}",
-            cause="; ".join(needed[name] for name in missing),
-            remedy='CONTRIBUTING.md, "Add a backend", has one that can be copied',
-        )
+    if missing := [name for name in needed if not (folder / name).is_file()]:
+        raise UsageError(f"{folder} lacks {', '.join(missing)}", remedy="./noxw wrap --save DIR writes a whole backend")
 
 
 def load_backends(root: Path) -> dict[str, Backend]:
@@ -248,23 +252,12 @@ def _letters(name: str) -> str:
 
 
 def find_backend(root: Path, name: str) -> Backend:
-    """Return the backend of this name below `root`, for callers that need no other one; see `pick_backend`."""
+    """Return the backend of this name below `root`, or in a directory that is named by its path; see `pick_backend`."""
+    if (own := Path(name, "backend.toml")).is_file():
+        return parse_backend(own.read_text("utf-8"), own.absolute())
     return pick_backend(load_backends(root), name)
 
 
 def merge_tools(backends: Iterable[Backend]) -> dict[str, Tool]:
-    """Return every program that a backend runs during the build: backends share a program of one name.
-
-    Raises:
-        UsageError: Two backends mean different programs by one name.
-    """
-    merged: dict[str, Tool] = {}
-    for backend in backends:
-        for name, tool in backend.tools.items():
-            if merged.setdefault(name, tool) != tool:
-                raise UsageError(
-                    f"backend {backend.name} has another tool {name!r} than a backend before it",
-                    cause="a tool is pinned once for all backends",
-                    remedy=f"write the same table into every backend.toml, or give it another name: {backend.path}",
-                )
-    return merged
+    """Return every program that a backend runs during the build: it is pinned once for all that name it."""
+    return {name: tool for backend in backends for name, tool in backend.tools.items()}

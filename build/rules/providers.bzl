@@ -58,6 +58,7 @@ BackendInfo = provider(
     doc = "One accelerator: its facts, and the files of its wheel except library and extension.",
     fields = {
         "library_name": "string: file name of the PJRT plugin inside the package",
+        "licenses": "list of File: licence texts of the library that are in the backend's directory",
         "loader": "depset of File: the import package that runs inside JAX",
         "package": "string: name of that import package",
         "readme": "File: the long description of the wheel",

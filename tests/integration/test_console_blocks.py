@@ -34,7 +34,7 @@ from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import find_uv
 from pjrtwheel.products.index import write_index
 from pjrtwheel.products.index.closure import read_closure
-from pjrtwheel.products.pure_python import build_selector
+from pjrtwheel.products.pure_python import build_project
 from pjrtwheel.release.known import list_releases
 from pjrtwheel.release.model import Release
 from programs import free_port
@@ -65,7 +65,7 @@ def environment(*programs: Path, **more: str) -> dict[str, str]:
 def finished_wheels(built_wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with `dist`, the wheels of the CPU and that of `jaxlib-select`, and `index`, an index of it."""
     folder = tmp_path_factory.mktemp("finished")
-    build_selector(ROOT, folder / "selector")
+    build_project(ROOT / "selector", ROOT, folder / "selector")
     merge_folders([built_wheels, folder / "selector"], folder / "dist")
     write_index(folder / "dist", folder / "index", closure=read_closure)
     return folder

@@ -1,10 +1,10 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""A vendor adds a backend: the steps of docs/vendor/tutorial.md, with the files as they are there."""
+"""A vendor adds a backend: the steps of docs/vendor/tutorial.md, with the files that `wrap` writes."""
 
 import json
 import os
-import re
+import shutil
 import subprocess
 import zipfile
 from collections.abc import Callable, Iterator
@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 
 from bazel_outputs import remove_outputs
-from folders import write_files
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.model import Release
@@ -26,8 +25,6 @@ pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 RELEASE = release_under_test().version
 
-# A file's name in backticks at the start of a paragraph, and the code block behind that paragraph.
-FILE = re.compile(r"^`(plugins/abacus/[^`]+)`.*?\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PLATFORM = "linux_x86_64"
 STUB = "tests/data/stub_xla/xla/xla/pjrt/c/stub_plugin.c"
 PROGRAM = """
@@ -54,15 +51,16 @@ def environ(
     (folder / "cache/wheels").mkdir()
     for kept in (cache_root(os.environ) / "wheels").iterdir():
         (folder / "cache/wheels" / kept.name).symlink_to(kept)
-    name = "abacus_pjrt-1.5-py3-none-manylinux_2_27_x86_64.whl"
+    name = f"abacus_pjrt-{RELEASE}-py3-none-manylinux_2_27_x86_64.whl"
+    library = Path(shutil.copy(compile_library("abacus.so", root / STUB), folder))
     members = {
-        "abacus_pjrt/abacus.so": compile_library("abacus.so", root / STUB).read_bytes(),
-        "abacus_pjrt-1.5.dist-info/licenses/NOTICE": b"Counted by hand.\n",
+        "abacus_pjrt/abacus.so": library.read_bytes(),
+        f"abacus_pjrt-{RELEASE}.dist-info/licenses/NOTICE": b"Counted by hand.\n",
     }
     (folder / "index").mkdir()
     build_wheel(folder / "index", {**members, **describe_wheel(name)}, name=name)
     index = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(folder / "index"), "PIP_CONFIG_FILE": os.devnull}
-    return {**os.environ, **index, "PJRTWHEEL_CACHE": str(folder / "cache")}
+    return {**os.environ, **index, "PJRTWHEEL_CACHE": str(folder / "cache"), "ABACUS": str(library)}
 
 
 @pytest.fixture(scope="module")
@@ -73,14 +71,27 @@ def checkout(
     environ: dict[str, str],
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Path]:
-    """Return a copy of the repository with the new directory; earlier builds have filled the cache."""
-    assert built_wheels.is_dir()
+    """Return a copy of the repository with the new directory; earlier builds have filled the cache.
+
+    The wheel that was written with the directory is in `wrapped/`.
+    """
     copy = copy_checkout(tmp_path_factory.mktemp("checkout") / "copy")
-    files = dict(FILE.findall((root / "docs/vendor/tutorial.md").read_text("utf-8")))
-    assert len(files) == 4
-    module = "plugins/abacus/jaxlib_abacus/__init__.py"
-    files[module] = files[module].replace("/dev/abacus0", os.devnull)  # a device that every machine has
-    write_files(copy, files)
+    (copy / "wrapped").mkdir()
+    for wheel in built_wheels.glob("*-abi3*.whl"):  # plugins, which have the compiled extension
+        (copy / "wrapped" / wheel.name).symlink_to(wheel)
+    words: list[str | Path] = [
+        "--name",
+        "abacus",
+        "--set",
+        built_wheels,
+        "--license",
+        "MIT",
+        "--license-file",
+        root / "SECURITY.md",
+    ]
+    words += ["--device", os.devnull, "--save", copy / "plugins/abacus"]  # a device that every machine has
+    done = run_tooling(copy, "wrap", environ["ABACUS"], *words, "--dist", copy / "wrapped", "--root", copy)
+    assert done.returncode == 0, done.stderr
     yield copy
     remove_outputs(copy, Path(environ["PJRTWHEEL_CACHE"]))
 
@@ -104,7 +115,7 @@ def dist(checkout: Path, run: Callable[..., str]) -> Path:
     run("pin", RELEASE)
     after = load_release(checkout, RELEASE).pins
     assert {key: pin.version for key, pin in after.items() if key not in before} == {
-        "plugin.abacus.linux_x86_64": "1.5"
+        "plugin.abacus.linux_x86_64": RELEASE
     }
     assert {key: pin for key, pin in after.items() if key in before} == before
     run("build", "abacus", "--no-smoke", "--release", RELEASE, "--dist", str(checkout / "dist"))
@@ -112,11 +123,13 @@ def dist(checkout: Path, run: Callable[..., str]) -> Path:
 
 
 @pytest.fixture(scope="module")
-def vendor_dist(dist: Path, checkout: Path, run: Callable[..., str], built_wheels: Path) -> Path:
+def vendor_dist(
+    dist: Path, checkout: Path, run: Callable[..., str], built_wheels: Path, environ: dict[str, str]
+) -> Path:
     """Return the folder with the vendor's plugin for the set that is published, in which the vendor had no part."""
     assert dist.is_dir()  # pinned by now
     target = checkout / "for_published"
-    run("build", "abacus", "--set", str(built_wheels), "--no-smoke", "--dist", str(target))
+    run("build", "abacus", "--xla", environ["ABACUS"], "--set", built_wheels, "--no-smoke", "--dist", target)
     return target
 
 
@@ -127,25 +140,33 @@ def python(dist: Path, install_wheels: Callable[[Path, Path], Path], tmp_path_fa
 
 
 def test_jax_goes_on_without_the_device(python: Path, tmp_path: Path) -> None:
-    """The library is not even opened; asked for by name, the platform fails with the reason."""
-    program = f"import jaxlib_abacus; jaxlib_abacus.DEVICE = jaxlib_abacus.Path({str(tmp_path / 'abacus0')!r})\n{USE}"
+    """The library is not even opened; asked for by name, the platform fails with the reason, as the command does."""
+    absent = f"import jaxlib_abacus; jaxlib_abacus.DEVICE = {str(tmp_path / 'abacus*')!r}\n"
+    program = absent + USE
     assert call(python, "-c", program) == (0, "3.0 cpu\n", [])
     status, said, errors = call(python, "-c", program, JAX_PLATFORMS="abacus")
     assert (status, said) == (1, "")
-    assert any(f"there is no abacus: {tmp_path / 'abacus0'} is missing" in line for line in errors)
+    reason = f"there is no abacus: {tmp_path / 'abacus*'} is missing"
+    assert any(reason in line for line in errors)
+    status, said, _ = call(
+        python, "-c", f"{absent}import runpy; runpy.run_module('jaxlib_abacus', run_name='__main__')"
+    )
+    assert (status, verdict_of(said)) == (0, f"jaxlib-abacus fits, but JAX cannot use it here: {reason}")
 
 
 def test_set_of_the_vendor(dist: Path, release: Release) -> None:
     """The plugin is in one set with wheels of jaxlib whose extra asks for it, with the vendor's notice inside."""
     entries = json.loads((dist / "release.json").read_text("utf-8"))["wheels"]
     (entry,) = (entry for entry in entries if entry["distribution"] == "jaxlib-abacus")
-    need = f'jaxlib-abacus=={release.set_version}; sys_platform == "linux" and extra == "abacus"'
+    where = 'sys_platform == "linux" and platform_machine == "x86_64"'  # of [tags], which has one line
+    need = f'jaxlib-abacus=={release.set_version}; {where} and extra == "abacus"'
     assert [need in other["requires"] for other in entries if other is not entry] == [True] * (len(entries) - 1)
     assert {other["lock_id"] for other in entries} == {entry["lock_id"]}
-    assert (entry["provenance"]["project"], entry["provenance"]["version"]) == ("abacus-pjrt", "1.5")
+    assert (entry["provenance"]["project"], entry["provenance"]["version"]) == ("abacus-pjrt", RELEASE)
     with zipfile.ZipFile(dist / entry["filename"]) as archive:
         info = f"jaxlib_abacus-{release.set_version}.dist-info"
         assert archive.read(f"{info}/licenses/abacus.NOTICE") == b"Counted by hand.\n"
+        assert archive.read(f"{info}/licenses/abacus.SECURITY.md")
 
 
 def lock_of(wheel: Path, package: str) -> bytes:
@@ -155,10 +176,11 @@ def lock_of(wheel: Path, package: str) -> bytes:
 
 
 def test_a_plugin_for_a_published_set_is_all_that_is_built(
-    vendor_dist: Path, dist: Path, built_wheels: Path, release: Release
+    vendor_dist: Path, dist: Path, built_wheels: Path, checkout: Path, release: Release
 ) -> None:
-    """It carries that set's lock and requires its jaxlib; a build of the vendor's own is of another set."""
+    """It has the bytes that `wrap` wrote from the same library, and that set's lock; the vendor's own set has not."""
     (wheel,) = vendor_dist.glob("*.whl")
+    assert wheel.read_bytes() == (checkout / "wrapped" / wheel.name).read_bytes()
     jaxlib = next(built_wheels.glob("jaxlib-*.whl"))
     published = lock_of(jaxlib, "jaxlib")
     assert lock_of(wheel, "jaxlib_abacus") == published

@@ -13,7 +13,7 @@ import pytest
 from jaxlib_select.facts import releases_within
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.venv import create_venv
-from pjrtwheel.products.pure_python import build_selector
+from pjrtwheel.products.pure_python import build_project
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -49,7 +49,7 @@ def run(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Run:
     folder = tmp_path_factory.mktemp("oldest")
     python = create_venv(interpreter, folder / "venv")
     subprocess.run([python, "-m", "ensurepip"], capture_output=True, check=True)
-    wheel = build_selector(root, folder / "dist").path
+    wheel = build_project(root / "selector", root, folder / "dist").path
     subprocess.run([python, "-m", "pip", "install", "--quiet", wheel], check=True)
     (folder / "machine.json").write_text(json.dumps(GTX), "utf-8")
     (folder / "pyproject.toml").write_text(PYPROJECT, "utf-8")
@@ -121,7 +121,7 @@ def test_an_older_python_cannot_import_it(old_python: Interpreter, root: Path, t
 
 def test_pip_of_an_older_python_refuses_it(old_python: Interpreter, root: Path, tmp_path: Path) -> None:
     """By the `Requires-Python` of the wheel."""
-    wheel = build_selector(root, tmp_path / "dist").path
+    wheel = build_project(root / "selector", root, tmp_path / "dist").path
     python = create_venv(old_python, tmp_path / "venv")
     subprocess.run([python, "-m", "ensurepip"], capture_output=True, check=True)
     done = subprocess.run([python, "-m", "pip", "install", wheel], capture_output=True, text=True, check=False)

@@ -16,7 +16,7 @@ from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import find_uv
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.index import write_index
-from pjrtwheel.products.pure_python import build_selector
+from pjrtwheel.products.pure_python import build_project
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries
 
 pytestmark = pytest.mark.integration
@@ -28,7 +28,7 @@ def dist(root: Path, tmp_path: Path) -> Path:
     folder, given = tmp_path / "dist", Path(os.environ.get("PJRTWHEEL_DIST", tmp_path))
     entries = {name: entry for name, entry in read_entries(given).items() if entry.distribution == "jaxlib-select"}
     if not entries:
-        build_selector(root, folder)
+        build_project(root / "selector", root, folder)
         return folder
     folder.mkdir()
     for name in entries:
@@ -42,7 +42,7 @@ def test_the_wheel_is_installed_from_the_index_and_runs(
 ) -> None:
     """The same bytes each time, an entry in the record, a project of the index, and a command that needs no package."""
     ((name, entry),) = read_entries(dist).items()
-    assert hash_file(build_selector(root, tmp_path / "again").path) == hash_file(dist / name)
+    assert hash_file(build_project(root / "selector", root, tmp_path / "again").path) == hash_file(dist / name)
     assert (entry.distribution, entry.tags, entry.requires) == ("jaxlib-select", ("py3-none-any",), ())
     write_index(dist, dist / "simple")
     site = tmp_path / "site"

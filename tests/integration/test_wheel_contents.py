@@ -106,7 +106,8 @@ def test_nothing_is_missing_and_nothing_is_too_much(
     info, is_plugin = wheel.dist_info, package == backend.package
     folder, shared = root / "plugins" / backend.name / package, ("pjrt", *backend.shared)
     loader = {
-        f"{package}/{name}" for name in (*(path.name for path in folder.glob("*.py")), *generate_modules(backend))
+        f"{package}/{name}"
+        for name in (*(path.name for path in folder.glob("*.py")), *generate_modules(backend, "prebuilt"))
     }
     loader |= {
         f"{package}/{part}/{path.name}" for part in shared for path in (root / "plugins" / part).glob("loader/*.py")

@@ -34,7 +34,7 @@ def put_loader(name: str, site: Path, copy: Callable[[str, str], object] = shuti
     for part, folder in chips.items():
         if (folder / "targets").is_dir():
             shutil.copytree(folder / "targets", package / part, copy_function=copy, dirs_exist_ok=True)
-    for module, text in generate_modules(backend).items():
+    for module, text in generate_modules(backend, "prebuilt").items():
         (package / module).write_text(text, "utf-8")
     return package
 

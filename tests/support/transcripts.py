@@ -47,6 +47,7 @@ RUNS = {
     "verify": ["none.whl", "empty", "/dev/null", "file"],
     "verify_release": [f"ROOT/{PUBLISHED} --documents-only", f"ROOT/{PUBLISHED} --json", "empty", "none"],
     "pages": ["pypi", "github"],
+    "wrap": ["", "none.so --name foo --for upstream", "file --name foo --for upstream"],
 }
 
 

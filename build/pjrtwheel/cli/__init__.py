@@ -9,22 +9,26 @@ A subcommand is two functions of a module of this package: `configure_parser(par
 import argparse
 import importlib
 import os
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from pjrtwheel.cli.commands import COMMANDS, SHARED
+from pjrtwheel.backend import IS_INSTALLED, OWN_ROOT
+from pjrtwheel.cli.commands import COMMANDS, SHARED, STANDALONE
 from pjrtwheel.errors import UsageError
 from pjrtwheel.program import CommandParser, program, require_text
 
-PROGRAM = "./noxw"
+sys.path.append(str(OWN_ROOT / "selector"))  # terminals are described there, and the dataclasses of facts
+PROGRAM = "pjrtwheel" if IS_INSTALLED else "./noxw"
 
 
 @program
 def main(argv: Sequence[str] | None = None) -> int:
     """Import the module of one subcommand, run it and return its status."""
-    width = max(map(len, COMMANDS)) + 2
-    commands = "\n".join(f"  {name:<{width}}{summary}" for name, summary in COMMANDS.items())
+    known = STANDALONE if IS_INSTALLED else tuple(COMMANDS)
+    width = max(map(len, known)) + 2
+    commands = "\n".join(f"  {name:<{width}}{COMMANDS[name]}" for name in known)
     parser = CommandParser(
         prog=PROGRAM,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -35,8 +39,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("command", metavar="COMMAND")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
     chosen = parser.parse_all(argv)
-    if chosen.command not in COMMANDS:
-        parser.refuse_unknown("command", chosen.command, COMMANDS)
+    if chosen.command not in known:
+        parser.refuse_unknown("command", chosen.command, known)
     if os.environ.get("PJRTWHEEL_BUNDLE"):
         # By its name, so that it is not among the inputs of the actions that run this.
         importlib.import_module("pjrtwheel.bundle").enter_bundle(os.environ)
@@ -82,12 +86,19 @@ def check_files(paths: Sequence[Path], what: str = "wheels", pattern: str = "*.w
             raise UsageError(f"no such file: {path}")
 
 
+def find_links(published: str | None) -> list[str]:
+    """Return the options with which pip finds a published set, as --set names it."""
+    if published and "://" in published:
+        return ["--extra-index-url", published]
+    return ["--find-links", published] if published and Path(published).exists() else []
+
+
 def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
     """Declare options that several subcommands have, by name; without a release `load_release` takes the newest."""
     options: dict[str, dict[str, Any]] = {
         "--root": {
             "type": _require_repository,
-            "default": str(Path.cwd()),
+            "default": str(OWN_ROOT if IS_INSTALLED else Path.cwd()),
             "help": "root of the repository (default: here)",
         },
         "--release": {

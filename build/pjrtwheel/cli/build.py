@@ -12,7 +12,7 @@ from pjrtwheel.abis import name_python
 from pjrtwheel.backend import load_backends, pick_backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.build import build, parse_provider, promised_wheels
-from pjrtwheel.cli import add_options
+from pjrtwheel.cli import add_options, find_links
 from pjrtwheel.dist_folder.printing import print_wheels
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import UsageError, fit
@@ -140,11 +140,7 @@ def describe_next(request: BuildRequest, dist: Path, published: str | None) -> s
     (backend,) = request.backends
     version = request.lock.version if request.lock else request.release.set_version
     oldest = name_python((request.pythons or request.release.pythons(request.platform.name))[0])
-    places = ["--find-links", display_path(dist)]
-    if published and "://" in published:
-        places += ["--extra-index-url", published]
-    elif published and Path(published).exists():
-        places += ["--find-links", published]
+    places = ["--find-links", display_path(dist), *find_links(published)]
     pins = [f"jax=={request.release.version}", f"{backend.distribution}=={version}"]
     return f"next (in an environment with Python {oldest} or newer): " + shlex.join(["pip", "install", *places, *pins])
 

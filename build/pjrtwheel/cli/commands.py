@@ -29,10 +29,15 @@ COMMANDS = {
     "smoke": "prove finished wheels in clean environments",
     "table": "print the wheels of a folder as a table in Markdown",
     "tag": "say what a tag of git publishes, or why it must not be published",
+    "tooling": "build pjrtwheel, which wraps, probes and inspects plugins without this repository",
     "verify": "check finished wheels against what their names and metadata promise",
     "verify_installs": "install a release from a stage as users do, and start JAX",
     "verify_release": "verify a release as those who receive it: checksums, documents, signature, wheels",
+    "wrap": "make a plugin wheel of a library, without Bazel or a compiler",
 }
+
+# Those that an installed `pjrtwheel` has: they need no clone of the repository.
+STANDALONE = ("inspect", "probe", "repair", "smoke", "verify", "wrap")
 
 # Module → its commands, where several are about one thing: its functions end in the name of the command.
 SHARED = {
@@ -40,7 +45,7 @@ SHARED = {
     "bazel": ("clean", "shutdown"),
     "dist": ("merge", "table"),
     "pin": ("bump", "pin"),
-    "products": ("auto", "facts", "index", "select"),
+    "products": ("auto", "facts", "index", "select", "tooling"),
     "prove": ("conformance", "probe", "smoke"),
     "publish": ("pages", "publish", "release_check"),
     "wheels": ("inspect", "repair", "verify"),

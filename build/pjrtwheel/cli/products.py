@@ -19,7 +19,7 @@ from pjrtwheel.products.index import write_index
 from pjrtwheel.products.index.closure import read_closure
 from pjrtwheel.products.index.projects import find_unlisted
 from pjrtwheel.products.index.release_pages import MAIN_PAGE
-from pjrtwheel.products.pure_python import build_selector
+from pjrtwheel.products.pure_python import build_project, build_tooling
 from pjrtwheel.publish.yanked import YANKED_FILE, read_reasons
 from pjrtwheel.record.entries import read_entries, require_record
 from pjrtwheel.release.known import load_release
@@ -64,8 +64,22 @@ def configure_parser_select(parser: argparse.ArgumentParser) -> None:
 
 def execute_select(args: argparse.Namespace) -> int:
     """Build the wheel and say where it is."""
-    path = build_selector(args.root, args.dist or args.root / "dist").path.absolute()
+    _print_path(build_project(args.root / "selector", args.root, args.dist or args.root / "dist").path.absolute())
+    return 0
+
+
+def _print_path(path: Path) -> None:
     print(display_path(path) if sys.stdout.isatty() else path)  # a shell's substitution does not expand ~
+
+
+def configure_parser_tooling(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    add_options(parser, "--root", "--dist")
+
+
+def execute_tooling(args: argparse.Namespace) -> int:
+    """Build the wheel and say where it is."""
+    _print_path(build_tooling(args.root, args.dist or args.root / "dist").path.absolute())
     return 0
 
 

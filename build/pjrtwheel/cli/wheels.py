@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 from pjrtwheel import tables
-from pjrtwheel.backend import load_backends
+from pjrtwheel.backend import OWN_ROOT, load_backends
 from pjrtwheel.cli import add_options, check_files
 from pjrtwheel.console import open_console
 from pjrtwheel.errors import PjrtWheelError, UsageError
@@ -20,8 +20,6 @@ from pjrtwheel.wheel.assemble import repair_wheel
 
 SCHEMA = 1
 _WIDTH = 80  # of a summary where there is no terminal
-# The checkout that holds this file: the command works from any folder.
-_ROOT = Path(__file__).resolve().parents[3]
 
 
 def configure_parser_inspect(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +34,7 @@ def configure_parser_inspect(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print all of it as JSON")
     parser.add_argument("--no-tools", action="store_true", help="run no vendor's program")
     parser.add_argument(
-        "--root", type=Path, default=_ROOT, help="root of the repository (default: that of this program)"
+        "--root", type=Path, default=OWN_ROOT, help="root of the repository (default: that of this program)"
     )
 
 

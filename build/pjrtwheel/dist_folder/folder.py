@@ -82,8 +82,8 @@ def put_wheels(
     killed run may have left, are named on stderr.
 
     Raises:
-        WheelError: A wheel is not the one its entry describes, or the disk is full; or the folder would have wheels of
-            one version and different sets, which is to be refused.
+        WheelError: A wheel is not the one its entry describes, or the disk is full; the folder has a wheel of the same
+            name and another lock; or it would have wheels of one version and different sets, which is to be refused.
     """
     with files.staging_folder(dist) as folder, files.locked(dist):
         digests = {path.name: hash_file(path) for path in dist.glob("*.whl")}
@@ -91,6 +91,10 @@ def put_wheels(
             present = {*digests, *(entry.filename for entry in entries)}
             check_sets(merge_entries(read_entries(dist), entries, present).values(), str(dist))
         fresh = {entry.filename: entry for entry in entries if digests.get(entry.filename) != entry.sha256}
+        known = {name: entry for name, entry in read_entries(dist).items() if name in fresh and name in digests}
+        if others := [name for name, entry in known.items() if entry.lock_id != fresh[name].lock_id]:
+            remedy = "give your set a label of its own (docs/vendor/lock-policy.md), or name another folder with --dist"
+            raise WheelError(f"{dist} has wheels of the same names and another set: {fit(others)}", remedy=remedy)
         for name, entry in fresh.items():
             _add(wheels[name], entry, folder)
         for name, entry in fresh.items():

@@ -15,14 +15,25 @@ from pathlib import Path
 
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.dist_folder.folder import add_pure_python
-from pjrtwheel.errors import WheelError
+from pjrtwheel.errors import UsageError, WheelError
+from pjrtwheel.files import copy_atomically
+from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.wheel import names
+from pjrtwheel.wheel.archive import open_archive, timestamp
 from pjrtwheel.wheel.metadata import read_field
+from pjrtwheel.wheel.plan import text_source
 from pjrtwheel.wheel.report import BuiltWheel, report_finished
 from pjrtwheel.wheel.unpack import read_metadata
+from pjrtwheel.wrap import COMPILED, find_extension
 
 _EARLIEST = "315532800"  # 1980-01-01, the first moment a zip file can state
-_LEFTOVERS = shutil.ignore_patterns("__pycache__", "build", "*.egg-info")
+_LEFTOVERS = shutil.ignore_patterns("__pycache__", "bdist.*", "lib", "*.egg-info")
+# What an installed `pjrtwheel` has of the repository, in its folder `root`.
+_PARTS = (
+    *("pyproject.toml", "releases/*.toml", "plugins/*/*.toml", "plugins/*/targets/*.toml"),
+    *("plugins/pjrt/*.pyi", "plugins/pjrt/loader/*.py", "plugins/pjrt/template/*"),
+    *("selector/jaxlib_select/*.py", "selector/jaxlib_select/cli/*.py", "tests/smoke/*.py", "tests/aot/*.py"),
+)
 
 
 def build_pure_wheel(source: Path, folder: Path) -> BuiltWheel:
@@ -48,17 +59,44 @@ def build_pure_wheel(source: Path, folder: Path) -> BuiltWheel:
     return BuiltWheel(wheel, report_finished(wheel, "", "none", requires))
 
 
-def build_selector(root: Path, dist: Path) -> BuiltWheel:
-    """Build the wheel into a folder, and list it in the `release.json` there.
+def build_project(source: Path, root: Path, dist: Path) -> BuiltWheel:
+    """Build the wheel of a project into a folder, and list it in the `release.json` there.
 
     Raises:
         VerifyError: The wheel breaks a promise.
         WheelError: The build failed, or the disk is full.
     """
-    with tempfile.TemporaryDirectory(prefix="select-") as scratch:
-        wheel = build_pure_wheel(root / "selector", Path(scratch))
+    with tempfile.TemporaryDirectory(prefix="project-") as scratch:
+        wheel = build_pure_wheel(source, Path(scratch))
         add_pure_python([wheel], tuple(load_backends(root).values()), root, dist)
     return BuiltWheel(dist / wheel.path.name, wheel.report)
+
+
+def build_tooling(root: Path, dist: Path) -> BuiltWheel:
+    """Build the wheel of `pjrtwheel` into a folder, as `build_project` does.
+
+    The compiled extension in it is that of plugin wheels of the folder, one for each platform.
+
+    Raises:
+        UsageError: The folder has no plugin wheel.
+    """
+    with tempfile.TemporaryDirectory(prefix="tooling-") as name:
+        scratch, source = Path(name), Path(name, "source")
+        shutil.copytree(root / "build/pjrtwheel", source / "build/pjrtwheel", ignore=_LEFTOVERS)
+        inside = source / "build/pjrtwheel/root"
+        for path in (path for pattern in _PARTS for path in root.glob(pattern)):
+            copy_atomically(path, inside / path.relative_to(root))
+        for part in ("LICENSE", "build/README.md", "pyproject.toml"):
+            copy_atomically(root / part, source / part)
+        extensions = {one: find_extension(root, dist, PLATFORMS[one], scratch / one) for one in PLATFORMS}
+        if not any(extensions.values()):
+            raise UsageError(f"no plugin wheel in {dist}", remedy="build one, such as: ./noxw build_cpu")
+        for platform, files in ((platform, files) for platform, files in extensions.items() if files):
+            target = inside / COMPILED / f"{platform}.zip"
+            with open_archive(target, stamp=timestamp(os.environ)) as archive:
+                for file in files:
+                    archive.add(text_source(f"pjrtwheel/pjrt/{file.name}", file.read_bytes()))
+        return build_project(source, root, dist)
 
 
 def requires_python(backends: Iterable[Backend]) -> str:

@@ -23,14 +23,15 @@ SCHEMA = 2
 
 @dataclass(frozen=True, slots=True)
 class ReleaseLock:
-    """What a set of wheels agrees on.
+    """What a set of wheels agrees on; or for which releases of upstream's `jaxlib` a plugin is that is of no set.
 
     Attributes:
-        release: The JAX release.
-        version: Version of every wheel of the set, such as `0.11.2+split.1`.
+        release: The JAX release; without a set the oldest one.
+        version: Version of every wheel of the set, such as `0.11.2+split.1`; without a set the newest release.
         build: Number of the set under its label; the build tag of our `jaxlib` where there is no label.
         provider: `prebuilt`, `source`, or `file-<sha256>` for a library given by path.
-        lock_id: 32 hexadecimal digits over the pins that all wheels share, the number of the set and the provider.
+        lock_id: 32 hexadecimal digits over the pins that all wheels share, the number of the set and the provider;
+            empty without a set.
         schema: Version of the document.
     """
 
@@ -40,6 +41,12 @@ class ReleaseLock:
     provider: str
     lock_id: str
     schema: int = SCHEMA
+
+    @property
+    def requirement(self) -> str:
+        """What a plugin requires of `jaxlib`: exactly that of its set, or upstream's from one release to another."""
+        exact = self.lock_id or self.release == self.version
+        return f"jaxlib=={self.version}" if exact else f"jaxlib>={self.release},<={self.version}"
 
     def to_json(self) -> str:
         """Return the document that is stored in the wheels: sorted keys, final newline."""

@@ -12,9 +12,10 @@ from pjrtwheel.backend import Backend
 BINDINGS = "jaxlib"
 AUTO = "jaxlib-auto"
 SELECTOR = "jaxlib-select"
-PURE_PYTHON = (AUTO, SELECTOR)  # their wheels hold no library
+TOOLING = "pjrtwheel"
+PURE_PYTHON = (AUTO, SELECTOR, TOOLING)  # their wheels hold no library
 
 
 def our_names(backends: Iterable[Backend]) -> set[str]:
-    """Return the names that are ours alone: plugins, their kernels, `jaxlib-auto` and `jaxlib-select`."""
+    """Return the names that are ours alone: plugins, their kernels, and those of pure Python."""
     return {*PURE_PYTHON, *(name for backend in backends for name in backend.distributions)}

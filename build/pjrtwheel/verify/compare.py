@@ -166,7 +166,7 @@ def describe_wheel(inspection: Inspection) -> Facts:
         "build tag": [inspection.build] * bool(inspection.build),
         "purelib": [{True: "true", False: "false", None: "not said"}[inspection.purelib]],
         "Python": [inspection.requires_python or "any"],
-        "lock": [f"{lock.get('lock_id')}, provider {lock.get('provider')}"] if lock else [],
+        "lock": [f"{lock.get('lock_id') or 'of no set'}, provider {lock.get('provider')}"] if lock else [],
         "requires": inspection.requires,
         "extras": inspection.extras,
         "entry points": inspection.entry_points,

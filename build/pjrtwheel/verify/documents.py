@@ -128,6 +128,8 @@ def check_license_fields(wheel: WheelContents) -> Iterator[Problem]:
     headers = wheel.headers("METADATA")
     if headers.get("License") is not None and headers.get("License-Expression") is None:
         yield "", "states its licence in the deprecated field License (PEP 639)"
+    if headers.get("License") is None and headers.get("License-Expression") is None:
+        yield "", "does not state its licence"
     classifiers = [line for line in headers.get_all("Classifier", []) if line.startswith("License ::")]
     if classifiers:
         yield "", f"states its licence in a classifier: {classifiers[0]!r} (PEP 639)"
@@ -243,18 +245,19 @@ def check_set(wheel: WheelContents, plugins: Collection[str]) -> Iterator[Proble
     if found is None:
         return
     try:
-        version = read_json(ReleaseLock, found[1], ignore_unknown=True).version
+        lock = read_json(ReleaseLock, found[1], ignore_unknown=True)
     except TableError as error:
         yield found[0], f"is no release lock: {error}"
         return
-    if wheel.name.version != version:
-        yield found[0], f"is of {version}, the file name says {wheel.name.version}"
+    if wheel.name.version != lock.version:
+        yield found[0], f"is of {lock.version}, the file name says {wheel.name.version}"
     requires = _read_requirements(wheel)
     if wheel.name.distribution in plugins and "jaxlib" not in {canonicalize_name(need.name) for need in requires}:
         yield f"{wheel.dist_info}/METADATA", "requires no jaxlib"
     for need in requires:
-        if canonicalize_name(need.name) in {"jaxlib", *plugins} and str(need.specifier) != f"=={version}":
-            yield f"{wheel.dist_info}/METADATA", f"requires {need}, the lock is of {version}"
+        expected = Requirement(lock.requirement).specifier
+        if canonicalize_name(need.name) in {"jaxlib", *plugins} and need.specifier != expected:
+            yield f"{wheel.dist_info}/METADATA", f"requires {need}, the lock is of {lock.version}"
 
 
 def _read_requirements(wheel: WheelContents) -> list[Requirement]:

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from pjrtwheel.backend import parse_backend
 from pjrtwheel.elf.repair import LibraryPlace
@@ -30,6 +29,7 @@ from pjrtwheel.wheel.plan import (
     PluginSpec,
     Spec,
     WheelPlan,
+    describe_origin,
     file_source,
     text_source,
     unchanged_source,
@@ -169,7 +169,8 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
         raise WheelError(f"{spec.wheel.name} is not for {spec.platform.name}")
     name = make_name(upstream.distribution, release.set_version, upstream.tag, release.build_tag)
     lock = make_lock(release, spec.provider)
-    provenance = _bindings_provenance(spec, upstream, digest)
+    project, version = upstream.distribution, upstream.version
+    provenance = describe_origin(spec.provider, spec.wheel.name, digest, project=project, version=version)
     own_text = metadata.replace_version(read_text(unpacked, f"{upstream.dist_info}/METADATA"), name.version)
     text = metadata.add_extras(own_text, offered(release, backends, spec.provider), name.version)
     generated = {
@@ -221,16 +222,3 @@ def _check_pin(spec: BindingsSpec, release: Release) -> str:
             remedy="remove it from the cache and fetch it again",
         )
     return digest
-
-
-def _bindings_provenance(spec: BindingsSpec, upstream: WheelName, digest: str) -> dict[str, Any]:
-    return {
-        "provider": spec.provider,
-        "project": upstream.distribution,
-        "version": upstream.version,
-        "filename": spec.wheel.name,
-        "sha256": digest,
-        "member": None,
-        "xla_commit": None,
-        "licenses": [],
-    }

@@ -6,6 +6,7 @@ import contextlib
 import re
 from collections.abc import Collection, Iterable, Sequence
 
+from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.markers import Marker
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -30,12 +31,15 @@ _CLASSIFIERS = (
 )
 
 
-def _plugin_requires(name: WheelName, backend: Backend, release: Release, requirement: str = "") -> tuple[str, ...]:
+def plugin_requires(
+    name: WheelName, backend: Backend, release: Release, jaxlib: str, requirement: str
+) -> tuple[str, ...]:
     """Return what a plugin wheel requires: `jaxlib` and kernels of its set, the backend's needs, and its extras.
 
-    `requirement` names the distribution that carries the library, where this wheel does not.
+    `jaxlib` is that of its lock, and `requirement` names the distribution that carries the library, where this wheel
+    does not.
     """
-    own = [f"jaxlib=={name.version}"]
+    own = [jaxlib]
     with_kernels = [platform for platform in backend.tags if release.kernels(backend.name, platform)]
     if backend.kernels and with_kernels:
         where = platform_marker(with_kernels) if len(with_kernels) < len(backend.tags) else ""
@@ -114,46 +118,49 @@ def find_requirement(requires: Iterable[str], project: str) -> Requirement | Non
     return None
 
 
-def plugin_metadata(
-    name: WheelName, backend: Backend, *, release: Release, licenses: Iterable[str], readme: str, requirement: str = ""
-) -> str:
-    """Return METADATA of a plugin wheel.
-
-    `licenses` are file names below `licenses/`, `readme` is Markdown, and `requirement` names the distribution that
-    carries the library, where this wheel does not.
-    """
-    needs = _plugin_requires(name, backend, release, requirement)
-    return _core_metadata(name, backend, backend.summary, licenses, needs, backend.extras, readme)
-
-
 def kernels_metadata(name: WheelName, backend: Backend, *, licenses: Iterable[str]) -> str:
-    """Return METADATA of a wheel with kernels; see `plugin_metadata`."""
+    """Return METADATA of a wheel with kernels; see `core_metadata`."""
     summary = f"GPU kernels for one Python, which {backend.distribution} requires"
     readme = f"JAX's own kernels for [{backend.distribution}]: {backend.summary}.\n"
-    return _core_metadata(name, backend, summary, licenses, [f"jaxlib=={name.version}"], (), readme)
+    return core_metadata(name, backend, summary, [f"jaxlib=={name.version}"], licenses=licenses, readme=readme)
 
 
-def _core_metadata(
-    name: WheelName,
-    backend: Backend,
-    summary: str,
-    licenses: Iterable[str],
-    requires: Iterable[str],
-    extras: Iterable[str],
-    readme: str,
+def _find_license(backend: Backend) -> str:
+    """Return the licence of a wheel: that of our loader and of the library in it; empty if nobody states the latter.
+
+    Raises:
+        WheelError: It is no SPDX expression.
+    """
+    if not backend.prebuilt.bundled or backend.license == _LICENSE:
+        return _LICENSE
+    stated = f"({backend.license})" if " " in backend.license else backend.license
+    try:
+        return stated and canonicalize_license_expression(f"{_LICENSE} AND {stated}")
+    except InvalidLicenseExpression as error:
+        raise WheelError(
+            f"{backend.path} states a licence that is no SPDX expression: {backend.license!r}",
+            remedy="write a name of spdx.org/licenses, or LicenseRef- and a name of your own",
+        ) from error
+
+
+def core_metadata(
+    name: WheelName, backend: Backend, summary: str, requires: Iterable[str], *, licenses: Iterable[str], readme: str
 ) -> str:
+    """Return METADATA; `licenses` are file names below `licenses/`, and `readme` is Markdown."""
     fields = [
         ("Metadata-Version", "2.4"),
         ("Name", name.distribution),
         ("Version", name.version),
         ("Summary", summary),
-        ("License-Expression", _LICENSE),
+        *(("Author-email" if "<" in author else "Author", author) for author in filter(None, [backend.author])),
+        *(("License-Expression", text) for text in filter(None, [_find_license(backend)])),
         *(("License-File", file) for file in licenses),
+        *(("Project-URL", f"{label}, {address}") for label, address in backend.urls.items() if address),
         *(("Classifier", classifier) for classifier in _CLASSIFIERS),
         # That of the kernels as well: uv reads METADATA of one wheel of a version and takes it for that of all.
         ("Requires-Python", requires_python(backend.python_tag)),
         *(("Requires-Dist", need) for need in requires),
-        *(("Provides-Extra", extra) for extra in extras),
+        *(("Provides-Extra", extra) for extra in backend.extras if name.distribution == backend.distribution),
         ("Description-Content-Type", _README_TYPE),
     ]
     return "".join(f"{key}: {value}\n" for key, value in fields) + f"\n{readme}"

@@ -158,6 +158,12 @@ class WheelPlan:
     gpu_files: Callable[[], Mapping[str, GpuCode]] = dict
 
 
+def describe_origin(provider: str, filename: str, sha256: str, **known: str) -> dict[str, Any]:
+    """Return the provenance of a file, as the rules of the graph write it of a library: unknown values are None."""
+    unknown = dict.fromkeys(("project", "version", "member", "xla_commit"))
+    return {**unknown, **known, "provider": provider, "filename": filename, "sha256": sha256, "licenses": []}
+
+
 def text_source(path: str, content: str | bytes) -> MemberSource:
     """Return a member that is held in memory."""
     data = content.encode() if isinstance(content, str) else content

@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from string import Template
 from typing import Any
 
 from pjrtwheel.abis import extension_suffix, plugin_tag
@@ -63,16 +64,20 @@ def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
     """
     inputs = _read_inputs(spec)
     backend = inputs.backend
-    name = _check(spec, backend, inputs.lock.version)
-    generated = {f"{backend.package}/{module}": text for module, text in generate_modules(backend).items()}
+    platform = spec.platform.name
+    if platform not in backend.tags:
+        raise WheelError(f"{backend.path} has no wheel tag for {platform}")
+    tag = plugin_tag(backend.python_tag, backend.tags[platform])
+    name = make_name(backend.distribution, inputs.lock.version, tag)
+    generated = {
+        f"{backend.package}/{module}": text for module, text in generate_modules(backend, spec.provider).items()
+    }
     generated[f"{name.dist_info}/entry_points.txt"] = metadata.entry_points(backend)
-    generated[f"{name.dist_info}/METADATA"] = metadata.plugin_metadata(
-        name,
-        backend,
-        release=inputs.release,
-        licenses=spec.licenses,
-        readme=spec.readme.read_text("utf-8") + metadata.describe_override(inputs.override, inputs.release.version),
-        requirement=spec.requirement,
+    release = inputs.release
+    requires = metadata.plugin_requires(name, backend, release, inputs.lock.requirement, spec.requirement)
+    readme = spec.readme.read_text("utf-8") + metadata.describe_override(inputs.override, release.version)
+    generated[f"{name.dist_info}/METADATA"] = metadata.core_metadata(
+        name, backend, backend.summary, requires, licenses=spec.licenses, readme=readme
     )
     return _plan(inputs, name, backend.package, spec.files, generated, files)
 
@@ -166,19 +171,6 @@ def _choose_lock(spec: BackendSpec, release: Release) -> ReleaseLock:
     return spec.lock
 
 
-def _check(spec: PluginSpec, backend: Backend, version: str) -> WheelName:
-    platform = spec.platform.name
-    if platform not in backend.tags:
-        raise WheelError(f"{backend.path} has no wheel tag for {platform}")
-    bundled, library = backend.prebuilt.bundled, f"{backend.package}/{backend.library}"
-    cause = f"{backend.path} says that it is {'' if bundled else 'not '}bundled"
-    if (library in spec.files) != bundled:
-        raise WheelError(f"the manifest has {'no ' if bundled else ''}{library!r}", cause=cause)
-    if bool(metadata.find_requirement([spec.requirement], backend.prebuilt.project)) == bundled:
-        raise WheelError(f"the manifest requires {spec.requirement or 'nothing'!r} for the plugin library", cause=cause)
-    return make_name(backend.distribution, version, plugin_tag(backend.python_tag, backend.tags[platform]))
-
-
 def _open(
     member: str, path: Path, spec: BackendSpec, backend: Backend, name: WheelName, files: ExitStack
 ) -> MemberSource:
@@ -207,56 +199,22 @@ _HEADER = """# SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
 """
 
-_BACKEND = '''"""What this wheel is: written from `plugins/{directory}/backend.toml` when the wheel was assembled."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
-{imports}
-
-PLUGIN = Plugin(
-    name={pjrt_name},
-    distribution={distribution},
-    package=Path(__file__).parent,
-    library={library},
-    disable_variable={disable},
-    compilers={compilers!r},
-)
-'''
-
-# Upstream calls the module of the kernels that registers targets after the platform.
-_KERNELS = """
-KERNELS = Kernels({package}, {extension})
-"""
-
-_MAIN = '''"""`python -m {package}`: say what this plugin is, and whether it fits here."""
-
-from __future__ import annotations
-
-import sys
-
-from . import backend
-from .pjrt.command import run
-
-if __name__ == "__main__":
-    sys.exit(run(backend.PLUGIN, sys.modules[backend.__package__], sys.argv[1:]))
-'''
-
-
-def generate_modules(backend: Backend) -> dict[str, str]:
-    """Return the modules that follow from a backend's facts: file name in its package → text."""
-    imports = "from .pjrt.kernels import Kernels\n" if backend.kernels is not None else ""
-    text = _HEADER + _BACKEND.format(
-        directory=backend.name,
-        imports=f"{imports}from .pjrt.plugin import Plugin",
-        pjrt_name=json.dumps(backend.pjrt_name),
-        distribution=json.dumps(backend.distribution),
-        library=json.dumps(backend.library),
-        disable=json.dumps(backend.disable),
-        compilers=backend.aot_requires,
-    )
+def generate_modules(backend: Backend, provider: str) -> dict[str, str]:
+    """Return the modules that follow from a backend's facts and its provider: file name in its package → text."""
+    facts = {
+        "pjrt_name": backend.pjrt_name,
+        "distribution": backend.distribution,
+        "library": backend.library,
+        "disable": backend.disable,
+        "provider": provider.partition("-")[0],
+    }
+    values = {name: json.dumps(value) for name, value in facts.items()} | {"compilers": repr(backend.aot_requires)}
+    values |= {"directory": backend.name, "package": backend.package, "kernels_import": "", "kernels": ""}
     if backend.kernels is not None:
-        extension = f"{backend.pjrt_name}_plugin_extension"
-        text += _KERNELS.format(package=json.dumps(backend.kernels.package), extension=json.dumps(extension))
-    return {"__main__.py": _HEADER + _MAIN.format(package=backend.package), "backend.py": text}
+        # Upstream calls the module of the kernels that registers targets after the platform.
+        names = map(json.dumps, (backend.kernels.package, f"{backend.pjrt_name}_plugin_extension"))
+        values["kernels_import"] = "from .pjrt.kernels import Kernels\n"
+        values["kernels"] = f"\nKERNELS = Kernels({', '.join(names)})\n"
+    templates = sorted(Path(__file__).with_name("modules").glob("*.in"))
+    return {path.stem: Template(path.read_text("utf-8")).substitute(values) for path in templates}

@@ -10,6 +10,7 @@ load("//build/rules/private:wheels.bzl", "kernels_wheel", "pjrt_wheel")
 def _backend_target_impl(ctx):
     return BackendInfo(
         library_name = ctx.attr.library_name,
+        licenses = ctx.files.licenses,
         loader = depset(ctx.files.loader),
         package = ctx.attr.package,
         readme = ctx.file.readme,
@@ -21,6 +22,7 @@ _backend_target = rule(
     doc = "The facts and files of one accelerator.",
     attrs = {
         "library_name": attr.string(mandatory = True, doc = "File name of the PJRT plugin inside the package."),
+        "licenses": attr.label_list(allow_files = True, doc = "Licence texts of the library."),
         "loader": attr.label_list(allow_files = True, mandatory = True, doc = "Files of the import package."),
         "package": attr.string(mandatory = True, doc = "Name of the import package."),
         "readme": attr.label(allow_single_file = True, mandatory = True, doc = "Long description of the wheel."),
@@ -101,6 +103,7 @@ def pjrt_backend(name, visibility = ["//visibility:public"]):
     _backend_target(
         name = "backend",
         library_name = facts["library"],
+        licenses = facts["license_files"],
         loader = native.glob([facts["package"] + "/**", "targets/*.toml"], exclude = ["**/__pycache__/**"]),
         package = facts["package"],
         readme = "README.md",

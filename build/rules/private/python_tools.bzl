@@ -57,6 +57,6 @@ python_tool = rule(
         "interpreter": attr.label(allow_single_file = True, mandatory = True, doc = "The Python to run, in bin/."),
         "packages": attr.label_list(allow_files = True, doc = "Installed packages of the same repository as the interpreter."),
         "runtime": attr.label_list(allow_files = True, doc = "What the interpreter needs: its libraries in lib/, and the standard library."),
-        "srcs": attr.label_list(allow_files = [".py"], mandatory = True, doc = "Modules below build/."),
+        "srcs": attr.label_list(allow_files = [".py", ".in"], mandatory = True, doc = "Modules below build/, and their templates."),
     },
 )

@@ -93,7 +93,7 @@ def _assemble_backend(ctx, kind, provider, files, prefix, origin, more_facts, mo
     """
     backend = ctx.attr.backend[BackendInfo]
     licenses = {file.basename: file for file in ctx.files.licenses}
-    licenses.update({"{}.{}".format(prefix, file.basename): file for file in origin.licenses})
+    licenses.update({"{}.{}".format(prefix, file.basename): file for file in origin.licenses + backend.licenses})
     tools = {name: target.files.to_list()[0] for target, name in ctx.attr.tools.items()}
     provenance = ctx.actions.declare_file(_output_name(ctx, provider) + ".provenance.json")
     stated = dict(origin.provenance, licenses = [file.basename for file in origin.licenses])
@@ -131,7 +131,7 @@ def _pjrt_wheel_impl(ctx):
         kind = "plugin",
         provider = library.provider,
         files = _plugin_files(ctx, backend, library),
-        prefix = library.library.basename.rsplit(".", 1)[0] if library.library else "",
+        prefix = backend.library_name.rsplit(".", 1)[0],
         origin = library,
         more_facts = {"readme": backend.readme.path, "requirement": library.requirement},
         more_inputs = [backend.readme],

@@ -41,7 +41,8 @@ _OPTIONS = ("--json", "--no-open", "--verbose")
 def run(plugin: Plugin, loader: ModuleType, arguments: Sequence[str]) -> int:
     """Answer the command; return its exit status.
 
-    A loader with a function `examine(opening)` looks at the plugin and the machine by itself.
+    A loader with a function `examine(opening)` looks at the plugin and the machine by itself. One with `find_device()`
+    is asked for the device, as JAX asks it.
     """
     module = plugin.package.name
     if arguments[:1] == ["compile"]:
@@ -64,7 +65,9 @@ def _examine(plugin: Plugin, loader: ModuleType, *, opening: bool) -> Report:
         return report
     if hasattr(loader, "ACCELERATOR"):
         return examine_accelerator(loader.ACCELERATOR, opening=opening)
-    return examine_plugin(plugin, loader.PRIORITY, opening=opening)
+    plain = examine_plugin(plugin, loader.PRIORITY, opening=opening)
+    plain.check(getattr(loader, "find_device", lambda: None))
+    return plain
 
 
 def _answer(text: str) -> int:

@@ -121,6 +121,15 @@ def check_jax(release: str, installed: str | None) -> None:
         raise VersionMismatchError(f"jax {installed} refuses the newer jaxlib {release}", remedy=remedy)
 
 
+def is_between(oldest: str, version: str, newest: str) -> bool:
+    """Return whether a version, whatever its label, is one of these two or between them.
+
+    >>> [is_between("0.11.2", version, "0.12.0") for version in ("0.11.1", "0.11.2+split.1", "0.12.0", "0.12.0.1")]
+    [False, True, True, False]
+    """
+    return _numbers(oldest) <= _numbers(version) <= _numbers(newest)
+
+
 def _numbers(version: str) -> list[int]:
     """Return the numbers that a version begins with.
 

@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass, fields
 from pathlib import Path
 
+from . import installed
 from .errors import (
     JaxlibMissingError,
     LockMismatchError,
@@ -27,11 +28,11 @@ class Lock:
     """The lock document of one wheel.
 
     Attributes:
-        release: The JAX release the wheel belongs to.
+        release: The JAX release the wheel belongs to; the oldest one where it is for upstream's jaxlib.
         build: Number of the set; where its version says nothing of it, the build tag of its jaxlib.
         provider: Where the plugin library comes from.
-        lock_id: Identity of all inputs of the set.
-        version: Version of every wheel of the set, such as `0.11.2+split.1`.
+        lock_id: Identity of all inputs of the set; empty in a plugin for upstream's jaxlib.
+        version: Version of every wheel of the set, such as `0.11.2+split.1`; the newest jaxlib without a set.
     """
 
     release: str
@@ -132,7 +133,7 @@ def check_locks(distribution: str, plugin: Lock, jaxlib: Lock, *, own: bool = Tr
     if plugin.release != jaxlib.release:
         raise VersionMismatchError(
             f"{distribution} {plugin.version} cannot run with {name} {jaxlib.version}",
-            cause=f"a plugin works only with the {name} of exactly its own version",
+            cause=f"a plugin works only with the {name} that it was made for",
             remedy=remedy,
         )
     if plugin.lock_id != jaxlib.lock_id:
@@ -166,6 +167,8 @@ def check_release(distribution: str, package: Path, jaxlib: Path | None) -> Lock
         OtherSetError: They belong to different sets, and that of the jaxlib has no such plugin.
         VersionMismatchError: They belong to different releases.
         LockMismatchError: They belong to different builds of one release.
+
+    A plugin for upstream's jaxlib takes any jaxlib of its releases: ours has the same bindings.
     """
     check_interpreter(distribution)
     remedy = reinstall_pair(distribution, installed_version(distribution) or "VERSION")
@@ -178,6 +181,10 @@ def check_release(distribution: str, package: Path, jaxlib: Path | None) -> Lock
             remedy=remedy,
         )
     other = installed_version("jaxlib")
+    if not plugin.lock_id:
+        if other is not None and not installed.is_between(plugin.release, other, plugin.version):
+            check_locks(distribution, plugin, Lock(other, 0, "", "", other))
+        return plugin
     if other is not None and other != plugin.release and not (jaxlib / LOCK_FILENAME).exists():
         check_locks(distribution, plugin, Lock(other, 0, "", "", other))
     foreign = "this jaxlib was not built together with the plugin; the one of the package index carries no lock"

@@ -32,6 +32,7 @@ class Plugin:
         library: File name of the library in it.
         disable_variable: The environment variable that disables it.
         compilers: Projects of the package index that it may need to compile where there is no accelerator.
+        provider: Where the library came from: `prebuilt`, `source` or `file`.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Plugin:
     library: str
     disable_variable: str
     compilers: tuple[str, ...] = ()
+    provider: str = ""
 
 
 @dataclass(frozen=True, slots=True)

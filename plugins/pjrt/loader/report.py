@@ -211,7 +211,8 @@ def _title(report: Report) -> str:
     lock = report.own.lock
     if lock is None:
         return f"{report.plugin.distribution} {report.own.version or 'of unknown version'}"
-    return f"{report.plugin.distribution} {lock.version}, build {lock.build}, lock {lock.lock_id}, {lock.provider}"
+    belongs = f"build {lock.build}, lock {lock.lock_id}" if lock.lock_id else "for upstream's jaxlib"
+    return f"{report.plugin.distribution} {lock.version}, {belongs}, {report.plugin.provider}"
 
 
 def _surroundings(report: Report) -> str:

@@ -39,6 +39,19 @@ def test_a_second_build_replaces_its_own_entry_and_keeps_others(tmp_path: Path) 
     ]
 
 
+def test_a_wheel_of_another_set_under_the_same_name_is_refused(tmp_path: Path) -> None:
+    """Installers could not tell the two apart; the folder stays as it is."""
+    dist = tmp_path / "dist"
+    first, proof = make_wheel(tmp_path, "jaxlib_a", b"1")
+    kept = add_wheels([first], [{first.report.filename: proof}], ORIGIN, dist)
+    (tmp_path / "other").mkdir()
+    other, proof = make_wheel(tmp_path / "other", "jaxlib_a", b"2", lock="00")
+    with pytest.raises(WheelError, match=first.report.filename):
+        add_wheels([other], [{first.report.filename: proof}], ORIGIN, dist)
+    assert (dist / first.report.filename).read_bytes() == b"1"
+    assert tuple(read_entries(dist).values()) == kept
+
+
 def test_writers_at_once_lose_nothing(tmp_path: Path) -> None:
     """Eight processes write into one folder; every wheel and every entry is there."""
     names = [f"jaxlib_{letter}" for letter in "abcdefgh"]

@@ -54,6 +54,24 @@ def test_another_jaxlib_is_refused(
     assert (caught.value.remedy, caught.value.note) == (REMEDY, NOTE)
 
 
+@pytest.mark.parametrize(
+    ("installed", "fits"),
+    [("1.2", True), ("1.2.3+split.1", True), ("1.1.9", False), ("1.2.4", False), (None, True)],
+)
+def test_a_plugin_for_upstreams_jaxlib_takes_its_releases(tmp_path: Path, installed: str | None, fits: bool) -> None:
+    """Whether it is ours or upstream's; where its version is not known, JAX decides."""
+    lock, errors = load_cpu("pjrt.lock"), load_cpu("pjrt.errors")
+    package = write_lock(tmp_path / "jaxlib_cpu", release="1.2", version="1.2.3", lock_id="")
+    (tmp_path / "jaxlib").mkdir()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lock, "installed_version", {"jaxlib": installed}.get)
+        if fits:
+            assert lock.check_release("jaxlib-cpu", package, tmp_path / "jaxlib").version == "1.2.3"
+        else:
+            with pytest.raises(errors.VersionMismatchError):
+                lock.check_release("jaxlib-cpu", package, tmp_path / "jaxlib")
+
+
 @pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"release": "1.2.3"}'], ids=repr)
 def test_a_jaxlib_without_a_lock_is_refused(tmp_path: Path, text: str | None) -> None:
     """So is one whose lock cannot be read."""

@@ -167,7 +167,9 @@ NEEDED = ("jaxlib == 1", "a b c", "d @ https://example.org/d.whl", 'e==1; extra 
         pytest.param({"demo/release_lock.json": b"[]"}, ["lock"], id="no lock"),
         pytest.param({"demo-1.0.dist-info/sboms/demo.cdx.json": b"x"}, ["sbom"], id="damaged SBOM"),
         pytest.param({"demo/other.so": b"no library"}, ["library"], id="no library"),
-        pytest.param({METADATA: metadata("License-File: LICENSE")}, ["jaxlib-version"], id="any jaxlib"),
+        pytest.param(
+            {METADATA: metadata("License-File: LICENSE")}, ["license-field", "jaxlib-version"], id="any jaxlib"
+        ),
         pytest.param(
             {METADATA: metadata("License: MIT", "Classifier: License :: MIT", "Requires-Dist: jaxlib==1")},
             ["license-file", "license-field", "license-field"],
@@ -175,7 +177,7 @@ NEEDED = ("jaxlib == 1", "a b c", "d @ https://example.org/d.whl", 'e==1; extra 
         ),
         pytest.param(
             {METADATA: metadata("License-File: LICENSE", *(f"Requires-Dist: {needed}" for needed in NEEDED))},
-            ["requires", "requires", "requires", "requires-any-version"],
+            ["license-field", "requires", "requires", "requires", "requires-any-version"],
             id="requirements",
         ),
     ],

@@ -183,17 +183,6 @@ def test_library_that_is_required_instead_of_bundled(manifest: Callable[..., Man
     assert {"name": "pjrtwheel:bundled", "value": "false"} in document["components"][0]["properties"]
 
 
-@pytest.mark.parametrize(("bundled", "requirement"), [(True, "abacus-pjrt==1.0"), (False, ""), (False, "other==1.0")])
-def test_library_is_either_bundled_or_required(
-    manifest: Callable[..., Manifest], tmp_path: Path, *, bundled: bool, requirement: str
-) -> None:
-    """By exact version, never both and never neither; and no manifest can slip one in."""
-    error = refuse(manifest(bundled=bundled) | {"requirement": requirement}, tmp_path / "out")
-    assert repr(requirement or "nothing") in error.what
-    files = manifest()["files"]
-    assert repr(LIBRARY) in refuse(manifest(bundled=False) | {"files": files}, tmp_path / "out").what
-
-
 def test_kernels_for_another_machine_or_no_backend(
     manifest: Callable[..., Manifest], kernels: dict[str, bytes], tmp_path: Path
 ) -> None:

@@ -1,0 +1,156 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""Make a plugin wheel of a library without Bazel or a compiler: a backend's directory from a template, then assembly.
+
+The wheel has the bytes that a build of the same directory gives with `--xla` and `--set`.
+"""
+
+import importlib.metadata
+import json
+import shutil
+import string
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pjrtwheel.abis import plugin_tag
+from pjrtwheel.backend import IS_INSTALLED, Backend, parse_backend
+from pjrtwheel.binaries import ENTRY_POINT, read_library, version_key
+from pjrtwheel.elf.image import LINKER_DEFINED
+from pjrtwheel.errors import UsageError
+from pjrtwheel.fetch.unpack import unpack_wheel
+from pjrtwheel.files import hash_file, write_atomically
+from pjrtwheel.platforms import PLATFORMS, Platform
+from pjrtwheel.release.model import SCHEMA
+from pjrtwheel.release.wheels import ReleaseLock
+from pjrtwheel.sets.wheel_sets import read_lock
+from pjrtwheel.tables import write_json
+from pjrtwheel.wheel.assemble import assemble
+from pjrtwheel.wheel.names import find_plain_wheels, make_name
+from pjrtwheel.wheel.plan import PluginSpec, describe_origin
+from pjrtwheel.wheel.report import BuiltWheel
+
+SHARED = "plugins/pjrt"
+COMPILED = f"{SHARED}/compiled"  # an archive of the extension for each platform, where this is not a clone
+_OLDEST_GLIBC = "2.27"  # that of upstream's jaxlib
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Vendor:
+    """What a vendor says of a plugin.
+
+    Attributes:
+        name: JAX's name of the platform, such as `foo`.
+        device: Pattern for the files of its devices; empty if it is always there.
+        options: Options of its client.
+        license: Licence of the library, as an SPDX expression.
+        license_files: Files with its text.
+        author: Who makes the wheel.
+        url: Home page.
+    """
+
+    name: str
+    device: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    license: str = ""
+    license_files: Sequence[Path] = ()
+    author: str = ""
+    url: str = ""
+
+
+def write_backend(root: Path, folder: Path, library: Path, vendor: Vendor) -> Backend:
+    """Write the directory of a backend for a library, and return what it says.
+
+    Raises:
+        ElfError: The library is not one.
+        UsageError: Name or library are not fit for a plugin.
+    """
+    if not vendor.name.isidentifier() or vendor.name != vendor.name.lower():
+        raise UsageError(f"not a name of a platform: {vendor.name!r}", remedy="take small letters, digits and _")
+    found = read_library(library, library.name)
+    platform = next((one for one in PLATFORMS.values() if one.compiler_target and one.machine == found.machine), None)
+    if platform is None:
+        raise UsageError(f"{library} is for {found.machine}", cause="plugin wheels are for Linux, x86_64 and aarch64")
+    glibc = max(_OLDEST_GLIBC, found.floors.get("GLIBC", _OLDEST_GLIBC), key=version_key).replace(".", "_")
+    exports = [ENTRY_POINT, *sorted({*found.exports} - {ENTRY_POINT, *LINKER_DEFINED})]
+    licenses = [path.name for path in vendor.license_files]
+    quoted = asdict(vendor) | {"license_files": licenses, "library": library.name, "exports": exports}
+    values = {key: json.dumps(value) for key, value in quoted.items()} | {
+        "name": vendor.name,
+        "dashed": vendor.name.replace("_", "-"),
+        "upper": vendor.name.upper(),
+        "directory": folder.name,
+        "file": library.name,
+        "tags": f'{platform.name} = "manylinux_{glibc}_{platform.architecture}"',
+        "options": repr(vendor.options),
+    }
+    for template in sorted((root / SHARED / "template").glob("*.in")):
+        text = string.Template(template.read_text("utf-8")).substitute(values)
+        inside = f"jaxlib_{vendor.name}" if template.stem.endswith(".py") else ""
+        write_atomically(folder / inside / template.stem, text)
+    for path in vendor.license_files:
+        shutil.copy(path, folder)
+    return parse_backend((folder / "backend.toml").read_text("utf-8"), folder / "backend.toml")
+
+
+def find_extension(root: Path, dist: Path, platform: Platform, scratch: Path) -> list[Path]:
+    """Return the files of the compiled extension: our own, or those of a plugin wheel in a folder; or none."""
+    wheels = (wheel for wheel, name in find_plain_wheels(dist).items() if name.platform == platform)
+    for archive in (*(root / COMPILED).glob(f"{platform.name}.zip"), *wheels):
+        if found := unpack_wheel(archive, scratch, [], optional=["*/pjrt/_pjrt*.so"]):
+            return [scratch / member for member in found]
+    return []
+
+
+def _find_license(root: Path) -> Path:
+    """Return the text of our licence, which is in the metadata of an installed `pjrtwheel`."""
+    installed = (importlib.metadata.files("pjrtwheel") or []) if IS_INSTALLED else []
+    return next((Path(file.locate()) for file in installed if file.name == "LICENSE"), root / "LICENSE")
+
+
+def wrap(root: Path, backend: Backend, library: Path, lock: ReleaseLock, dist: Path, scratch: Path) -> BuiltWheel:
+    """Write the wheel of a backend with a library into a folder, for the `jaxlib` of a lock.
+
+    Raises:
+        UsageError: There is no compiled extension, or the folder has a wheel of this name for another `jaxlib`.
+        ElfError: The library is not what the wheel needs.
+        WheelError: An input is damaged, or the disk is full.
+    """
+    ((platform, tag),) = backend.tags.items()
+    extension = find_extension(root, dist, PLATFORMS[platform], scratch)
+    if not extension:
+        cause = "every one has the compiled extension, which a new one needs"
+        raise UsageError(f"no plugin wheel for {platform} in {dist}", cause=cause, remedy="build one: ./noxw build_cpu")
+    name = make_name(backend.distribution, lock.version, plugin_tag(backend.python_tag, tag))
+    if (dist / name.filename).exists() and read_lock(dist / name.filename, backend.package) != lock:
+        raise UsageError(
+            f"{dist / name.filename} is there, for another jaxlib",
+            cause="installers could not tell the two apart",
+            remedy="name another folder with --dist; a set of your own gets a label: docs/vendor/lock-policy.md",
+        )
+    folder, package = backend.path.parent, backend.package
+    digest = hash_file(library)
+    origin = describe_origin(f"file-{digest}", library.name, digest)
+    write_atomically(scratch / "provenance.json", write_json(origin))
+    # All that assembly reads of a release is in the lock.
+    release = f'schema = {SCHEMA}\nrelease = "{lock.release}"\nbuild = {lock.build}\npin = []\n'
+    write_atomically(scratch / "release.toml", release)
+    loader = [path for path in (folder / package).rglob("*") if path.is_file() and path.parent.name != "__pycache__"]
+    shared = [*(root / SHARED / "loader").glob("*.py"), *(root / SHARED).glob("*.pyi"), *extension]
+    spec = PluginSpec(
+        platform=PLATFORMS[platform],
+        release=scratch / "release.toml",
+        backend=backend.path,
+        provider=f"file-{digest}",
+        provenance=scratch / "provenance.json",
+        files={path.relative_to(folder).as_posix(): path for path in loader}
+        | {f"{package}/pjrt/{path.name}": path for path in shared}
+        | {f"{package}/{backend.library}": library},
+        licenses={"LICENSE": _find_license(root)}
+        | {f"{library.stem}.{file}": folder / file for file in sorted(backend.license_files)},
+        lock=lock,
+        readme=folder / "README.md",
+    )
+    report = assemble(spec, dist)
+    return BuiltWheel(dist / report.filename, report)

@@ -1,0 +1,80 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""The wheel of `pjrtwheel`: installed without this repository, it wraps, probes, inspects and proves."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel.environment.venv import find_uv
+from pjrtwheel.files import hash_file
+from pjrtwheel.products.pure_python import build_tooling
+from pjrtwheel.record.entries import read_entries
+from programs import run_tooling
+
+pytestmark = pytest.mark.integration
+
+STUB = "tests/data/stub_xla/xla/xla/pjrt/c/stub_plugin.c"
+
+
+@pytest.fixture(scope="module")
+def program(root: Path, built_wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the program in an environment that has its wheel and what that requires, and nothing of this one."""
+    folder = tmp_path_factory.mktemp("tooling")
+    (folder / "dist").mkdir()
+    for wheel in built_wheels.glob("*-abi3*.whl"):
+        (folder / "dist" / wheel.name).symlink_to(wheel)
+    wheel = build_tooling(root, folder / "dist").path
+    assert hash_file(build_tooling(root, folder / "dist").path) == hash_file(wheel)  # the same bytes each time
+    assert read_entries(folder / "dist")[wheel.name].tags == ("py3-none-any",)
+    uv, python = str(find_uv()), str(folder / "venv/bin/python")
+    subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, folder / "venv"], check=True)
+    subprocess.run([uv, "pip", "install", "--quiet", "--python", python, wheel], check=True)
+    return folder / "venv/bin/pjrtwheel"
+
+
+@pytest.fixture
+def call(program: Path, tmp_path: Path) -> Callable[..., str]:
+    """Return a function that runs the program in an empty folder, and returns what it prints."""
+
+    def run(*words: str | Path) -> str:
+        environ = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        done = subprocess.run([program, *words], cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_an_installed_program_wraps_probes_and_inspects(
+    call: Callable[..., str], built_wheels: Path, root: Path, compile_library: Callable[..., Path], tmp_path: Path
+) -> None:
+    """The wheel has the bytes of the one that a clone writes."""
+    library = compile_library("abacus.so", root / STUB)
+    words: list[str | Path] = [library, "--name", "abacus", "--set", built_wheels, "--license", "MIT"]
+    assert "pip install" in call("wrap", *words)
+    (wheel,) = (tmp_path / "dist").glob("*.whl")
+    (tmp_path / "clone").mkdir()
+    (plugin,) = built_wheels.glob("*-abi3*.whl")
+    (tmp_path / "clone" / plugin.name).symlink_to(plugin)
+    run_tooling(root, "wrap", *words, "--dist", tmp_path / "clone", "--root", root)
+    assert hash_file(tmp_path / "clone" / wheel.name) == hash_file(wheel)
+    (inspection,) = json.loads(call("inspect", wheel, "--json"))["wheels"]
+    assert (inspection["name"], inspection["findings"]) == ("jaxlib-abacus", [])
+    assert call("probe", plugin).startswith(f"{plugin.name}: PJRT 0.")
+
+
+def test_versions_are_those_that_the_repository_builds_with(root: Path) -> None:
+    """Other versions of what compresses would give other bytes."""
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))
+    extras = project["project"]["optional-dependencies"]
+    needs = {need for needs in (project["project"]["dependencies"], *extras.values()) for need in needs}
+    groups = project["dependency-groups"]
+    built_with = {need for name in ("assemble", "build") for need in groups[name] if isinstance(need, str)}
+    assert needs - {"pjrtwheel[prove]"} == built_with - {"cyclonedx-python-lib==11.12.0"}

@@ -1,0 +1,116 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""A plugin wheel of a library, without Bazel: what it says, and what is refused."""
+
+import ast
+import json
+import shutil
+import zipfile
+from collections.abc import Callable
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+from pjrtwheel import cli
+from pjrtwheel.backend import parse_backend
+from pjrtwheel.errors import UsageError
+from small_libraries import build_elf
+from small_wheels import build_wheel
+
+FOR = ("--for", "1.2.3")
+Wrap = Callable[..., int]
+
+
+@pytest.fixture
+def wrap(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Wrap:
+    """Return a function that wraps a library in a folder with the compiled extension; in `dist/` is nothing else."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dist").mkdir()
+    (tmp_path / "foo_pjrt.so").write_bytes(build_elf(exports=("GetPjrtApi", "other")))
+    extension = {"jaxlib_bar/pjrt/_pjrt.abi3.so": build_elf(exports=("PyInit__pjrt",))}
+    build_wheel(tmp_path / "dist", extension, name="jaxlib_bar-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl")
+    return lambda *words: cli.main(["wrap", "foo_pjrt.so", "--name", "foo_x", "--root", str(root), *words])
+
+
+def read() -> tuple[dict[str, bytes], dict[str, list[str]]]:
+    """Return the members of the wheel that was written, and its METADATA."""
+    (wheel,) = Path("dist").glob("jaxlib_foo_x-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    message = Parser().parsestr(members["jaxlib_foo_x-1.2.3.dist-info/METADATA"].decode())
+    return members, {key: message.get_all(key, []) for key in message}
+
+
+@pytest.mark.parametrize(
+    ("target", "oldest", "requires"),
+    [("1.2.3", "1.2.3", "jaxlib==1.2.3"), ("1.2..1.2.3", "1.2", "jaxlib>=1.2,<=1.2.3")],
+)
+def test_a_wheel_for_upstreams_jaxlib(wrap: Wrap, target: str, oldest: str, requires: str) -> None:
+    """It is of no set, has all that a plugin needs inside JAX, and says that its library came as a file."""
+    assert wrap("--for", target) == 0
+    members, metadata = read()
+    assert (metadata["Version"], metadata["Requires-Dist"]) == (["1.2.3"], [requires])
+    lock = json.loads(members["jaxlib_foo_x/release_lock.json"])
+    assert (lock["release"], lock["version"], lock["lock_id"], lock["provider"]) == (oldest, "1.2.3", "", "file")
+    assert json.loads(members["jaxlib_foo_x/provenance.json"])["provider"].startswith("file-")
+    assert b'provider="file"' in members["jaxlib_foo_x/backend.py"]
+    assert {"foo_pjrt.so", "pjrt/plugin.py", "pjrt/_pjrt.abi3.so"} <= {name.partition("/")[2] for name in members}
+    assert metadata.keys() & {"License-Expression", "Author", "Author-email", "Project-URL"} == set()
+
+
+def test_what_the_vendor_says_is_in_the_wheel_and_in_the_directory(wrap: Wrap, root: Path) -> None:
+    """The directory is a whole backend, from which the same wheel is built."""
+    Path("NOTICE").write_text("Counted by hand.\n")
+    Path("options.json").write_text('{"count": 2, "fast": true}')
+    shutil.copy(root / "LICENSE", "LICENSE")
+    said = ["--license", "MIT OR LicenseRef-Foo", "--license-file", "NOTICE", "--license-file", "LICENSE"]
+    said += ["--author", "Foo <jax@foo.example>", "--url", "https://foo.example", "--device", "/dev/foo*"]
+    assert wrap(*FOR, *said, "--options", "options.json", "--save", "plugins/foo") == 0
+    members, metadata = read()
+    assert metadata["License-Expression"] == ["Apache-2.0 AND (MIT OR LicenseRef-Foo)"]
+    assert metadata["License-File"] == ["LICENSE", "foo_pjrt.LICENSE", "foo_pjrt.NOTICE"]
+    assert members["jaxlib_foo_x-1.2.3.dist-info/licenses/foo_pjrt.NOTICE"] == b"Counted by hand.\n"
+    assert (metadata["Author-email"], metadata["Project-URL"]) == (
+        ["Foo <jax@foo.example>"],
+        ["Homepage, https://foo.example"],
+    )
+    saved = Path("plugins/foo")
+    backend = parse_backend((saved / "backend.toml").read_text(), saved / "backend.toml")
+    assert (backend.exports, backend.tags) == (("GetPjrtApi", "other"), {"linux_x86_64": "manylinux_2_27_x86_64"})
+    text = (saved / "jaxlib_foo_x/__init__.py").read_text()
+    assert text.encode() == members["jaxlib_foo_x/__init__.py"]
+    values = [ast.literal_eval(node.value) for node in ast.parse(text).body if isinstance(node, ast.Assign)]
+    assert values == ["/dev/foo*", {"count": 2, "fast": True}, 400]
+
+
+def test_another_jaxlib_needs_another_name(wrap: Wrap, capsys: pytest.CaptureFixture[str]) -> None:
+    """Installers could not tell two wheels of one name apart; the same one is made anew."""
+    assert [wrap(*FOR), wrap(*FOR)] == [0, 0]
+    before = read()
+    assert wrap("--for", "1.2..1.2.3") == UsageError.exit_code
+    assert read() == before
+    assert "for another jaxlib" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda: Path("foo_pjrt.so").write_bytes(b"no library"), FOR),
+        (lambda: Path("foo_pjrt.so").write_bytes(build_elf(exports=("other",))), FOR),
+        (lambda: Path("foo_pjrt.so").write_bytes(build_elf(machine=8)), FOR),
+        (lambda: shutil.rmtree("dist"), FOR),
+        (lambda: Path("saved").mkdir(), (*FOR, "--save", "saved")),
+        (lambda: None, ("--for", "1.3..1.2")),
+        (lambda: None, ("--for", "yesterday")),
+        (lambda: None, (*FOR, "--name", "Foo-1")),
+        (lambda: None, (*FOR, "--license", "as you like")),
+        (lambda: None, ()),
+    ],
+    ids=["text", "no plugin", "machine", "no extension", "saved", "order", "release", "name", "licence", "for what"],
+)
+def test_what_cannot_be_wrapped(wrap: Wrap, change: Callable[[], object], words: tuple[str, ...]) -> None:
+    """It is an error without a traceback, and nothing is written."""
+    change()
+    assert wrap(*words, *([] if "--save" in words else ["--save", "kept"])) != 0
+    assert (list(Path("dist").glob("jaxlib_foo*")), Path("kept").exists()) == ([], False)
