@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from . import private
+from .api import has_extension
 from .plugin import import_extension
 
 logger = logging.getLogger(__name__)
@@ -136,6 +137,10 @@ def _register_theirs(platform: str, api: Any, extension: ModuleType) -> None:
         xla_client.register_custom_type(name, kind, platform=platform)
     for name, target in extension.ffi_handlers().items():
         xla_client.register_custom_call_target(name, target, platform=platform, api_version=_TYPED_FFI)
+    # Through it JAX up to 0.11.0 lets the plugin compile Triton programs.
+    if has_extension(api, "Triton") and hasattr(extension, "compile_triton_to_asm"):
+        triton = private.jaxlib("triton")
+        triton.register_compilation_handler(platform, functools.partial(extension.compile_triton_to_asm, api))
 
 
 def _register_ours(platform: str, api: Any) -> None:
