@@ -142,9 +142,9 @@ def _register_theirs(platform: str, api: Any, extension: ModuleType) -> None:
 
 def _register_triton(platform: str, api: Any, extension: ModuleType) -> None:
     # Through it JAX up to 0.11.0 lets the plugin compile Triton programs.
-    if has_extension(api, "Triton") and hasattr(extension, "compile_triton_to_asm"):
-        triton = private.jaxlib("triton")
-        triton.register_compilation_handler(platform, functools.partial(extension.compile_triton_to_asm, api))
+    register = private.find("lib.triton", "register_compilation_handler")
+    if register and has_extension(api, "Triton") and hasattr(extension, "compile_triton_to_asm"):
+        register(platform, functools.partial(extension.compile_triton_to_asm, api))
 
 
 def _register_ours(platform: str, api: Any) -> None:
