@@ -138,9 +138,9 @@ def _register_theirs(platform: str, api: Any, extension: ModuleType) -> None:
     for name, target in extension.ffi_handlers().items():
         xla_client.register_custom_call_target(name, target, platform=platform, api_version=_TYPED_FFI)
     # Through it JAX up to 0.11.0 lets the plugin compile Triton programs.
-    if has_extension(api, "Triton") and hasattr(extension, "compile_triton_to_asm"):
-        triton = private.jaxlib("triton")
-        triton.register_compilation_handler(platform, functools.partial(extension.compile_triton_to_asm, api))
+    register = private.find("lib.triton", "register_compilation_handler")
+    if register and has_extension(api, "Triton") and hasattr(extension, "compile_triton_to_asm"):
+        register(platform, functools.partial(extension.compile_triton_to_asm, api))
 
 
 def _register_ours(platform: str, api: Any) -> None:

@@ -51,11 +51,6 @@ def write_steps(bazel_version: str, **attributes: str) -> dict[str, str]:
     return files
 
 
-def read_flags(pattern: str) -> dict[str, str]:
-    """Return the text of each file of flags that a library is built with, by the folder it is in."""
-    return {path.parent.name: path.read_text("utf-8") for path in sorted(ROOT.glob(pattern))}
-
-
 @pytest.mark.parametrize("commit", FACTS)
 def test_steps_load_what_is_there(commit: str) -> None:
     """Each label and symbol that a step loads, of the trees that were read, is in XLA's, JAX's or the toolchain's."""
@@ -85,13 +80,13 @@ def test_backends_build_what_jax_ships() -> None:
 def test_settings_are_known_where_they_are_set() -> None:
     """Each setting, variable and definition is read, or set as well, by a file of a tree."""
     known = {name for facts in FACTS.values() for name in facts["settings"]}
-    text = "".join(read_flags("*/*/xla.bazelrc").values())
+    text = "".join(path.read_text("utf-8") for path in ROOT.glob("*/*/xla.bazelrc"))
     assert set(re.findall(r"--(?:(?:repo_env|action_env|define)=)?(@[^\s=]+|(?<==)\w+)", text)) == known
 
 
 def test_chips_that_are_promised_are_built_for() -> None:
     """Where a variable names them, and the backend's own table does."""
-    texts = read_flags("plugins/*/xla.bazelrc")
+    texts = {path.parent.name: path.read_text("utf-8") for path in ROOT.glob("plugins/*/xla.bazelrc")}
     chips = {name: found for name, text in texts.items() if (found := re.findall(r"AMDGPU_TARGETS=(\S+)", text))}
     promised = {name: set((BACKENDS[name].select or {})["supported"]) for name in chips}
     assert promised
@@ -101,8 +96,7 @@ def test_chips_that_are_promised_are_built_for() -> None:
 @pytest.mark.parametrize("release", [name for name, entry in RELEASES.items() if entry["commit"] in FACTS])
 def test_releases_say_what_the_trees_say(release: str) -> None:
     """A verified XLA is one that JAX's own tree names; JAX's Bazel counts, and XLA's where that is not known."""
-    stated = RELEASES[release]
-    facts = FACTS[stated["commit"]]
+    stated, facts = RELEASES[release], FACTS[RELEASES[release]["commit"]]
     assert stated["verified"] is ("jax" in facts)
     assert stated["bazel"] == facts["bazel"].get("@jax//.bazelversion", stated["bazel"])
     assert stated["toolchain_commit"] == facts["toolchain"]

@@ -168,3 +168,13 @@ def test_whatever_is_raised_about_a_tpu_is_a_refusal(tmp_path: Path, chips: str,
     (priority, fails_quietly, what, *_), errors = start(tmp_path, WITH_CHIPS.format(chips))
     assert (priority, fails_quietly, what.partition(":")[0]) == ("300", quiet, "TakeOverError")
     assert ("ZeroDivisionError" in what, len(errors.splitlines())) == (True, lines)
+
+
+def test_triton_programs_are_compiled_by_the_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Through a module of JAX's own, as JAX up to 0.11.0 has it; jaxlib has none of that name."""
+    targets, handlers = load_cpu("pjrt.targets"), dict[str, Any]()
+    monkeypatch.setattr(targets, "has_extension", lambda *_: True)
+    known = {("lib.triton", "register_compilation_handler"): handlers.__setitem__}
+    monkeypatch.setattr(targets.private, "find", lambda *name: known.get(name))
+    targets._register_triton("CUDA", "api", SimpleNamespace(compile_triton_to_asm=lambda *given: given))
+    assert handlers["CUDA"]("text") == ("api", "text")
