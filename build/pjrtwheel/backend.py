@@ -259,5 +259,13 @@ def find_backend(root: Path, name: str) -> Backend:
 
 
 def merge_tools(backends: Iterable[Backend]) -> dict[str, Tool]:
-    """Return every program that a backend runs during the build: it is pinned once for all that name it."""
-    return {name: tool for backend in backends for name, tool in backend.tools.items()}
+    """Return every program that a backend runs during the build: it is pinned once for all that name it.
+
+    Raises:
+        UsageError: Two backends mean different programs by one name.
+    """
+    tools = [(name, tool) for backend in backends for name, tool in backend.tools.items()]
+    merged = dict(tools)
+    if others := sorted({name for name, tool in tools if merged[name] != tool}):
+        raise UsageError(f"backends disagree on tools: {', '.join(others)}", cause="a tool is pinned once for all")
+    return merged

@@ -16,7 +16,7 @@ from pjrtwheel.sets import BINDINGS
 from pjrtwheel.sets.wheel_sets import promised_set
 
 # The steps after the builds.
-PRODUCTS = ("jaxlib-select", "jaxlib-auto", "index")
+PRODUCTS = ("jaxlib-select", "pjrtwheel", "jaxlib-auto", "index")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,4 +90,4 @@ def list_steps(release: Release, builds: Sequence[PlannedBuild], *, smoke_tests:
     for build in builds:
         which = "--all" if build.backends else "--bindings-only"
         steps[build.platform] = ["build", which, *version, "--platform", build.platform, *proofs]
-    return steps | dict(zip(PRODUCTS, (["select"], ["auto", *version], ["index"]), strict=True))
+    return steps | dict(zip(PRODUCTS, (["select"], ["tooling"], ["auto", *version], ["index"]), strict=True))

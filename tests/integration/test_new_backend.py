@@ -159,7 +159,7 @@ def test_set_of_the_vendor(dist: Path, release: Release) -> None:
     entries = json.loads((dist / "release.json").read_text("utf-8"))["wheels"]
     (entry,) = (entry for entry in entries if entry["distribution"] == "jaxlib-abacus")
     where = 'sys_platform == "linux" and platform_machine == "x86_64"'  # of [tags], which has one line
-    need = f'jaxlib-abacus=={release.set_version}; {where} and extra == "abacus"'
+    need = f'jaxlib-abacus=={release.set_version}; ({where}) and extra == "abacus"'
     assert [need in other["requires"] for other in entries if other is not entry] == [True] * (len(entries) - 1)
     assert {other["lock_id"] for other in entries} == {entry["lock_id"]}
     assert (entry["provenance"]["project"], entry["provenance"]["version"]) == ("abacus-pjrt", RELEASE)

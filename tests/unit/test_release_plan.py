@@ -75,7 +75,7 @@ def test_each_step_is_a_command(release: Release) -> None:
     """Wheels first, what is made of them after that; each could be run alone, by the arguments that it gets."""
     builds = (PlannedBuild("linux_x86_64", ("cpu",), (), 0), PlannedBuild("macos_arm64", (), (), 0))
     steps = list_steps(release, builds, smoke_tests=False)
-    assert list(steps) == ["linux_x86_64", "macos_arm64", "jaxlib-select", "jaxlib-auto", "index"]
+    assert list(steps) == ["linux_x86_64", "macos_arm64", "jaxlib-select", "pjrtwheel", "jaxlib-auto", "index"]
     given = [cli.make_parser(command).parse_all(arguments) for command, *arguments in steps.values()]
     for parsed, build in zip(given, builds, strict=False):
         assert (parsed.platform, parsed.release, parsed.no_smoke) == (build.platform, release.version, True)

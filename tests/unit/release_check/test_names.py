@@ -11,6 +11,8 @@ from folders import write_files
 from pjrtwheel.cli import main
 from tagged_repository import TAG, make_tagged_repository
 
+TAKEN = ("jaxlib-abacus", "jaxlib-select")
+
 
 def test_names_that_are_free_or_taken_are_warned_of(
     root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -29,9 +31,10 @@ def test_names_that_are_free_or_taken_are_warned_of(
         return [line for line in capsys.readouterr().err.splitlines() if line.startswith("warning: ")]
 
     main_index, start, end = tmp_path.as_uri(), "warning: names of ours on the package index: ", " (see SECURITY.md)"
-    assert warn(main_index) == [f"{start}jaxlib-abacus, jaxlib-auto, jaxlib-select free{end}"]
+    assert warn(main_index) == [f"{start}jaxlib-abacus, jaxlib-auto, jaxlib-select, pjrtwheel free{end}"]
     ours = next(iter(small.entries().values())).sha256
-    for project, digest in {"jaxlib-abacus": "cd" * 32, "jaxlib-auto": ours, "jaxlib-select": "cd" * 32}.items():
+    there = dict.fromkeys(("jaxlib-auto", "pjrtwheel"), ours) | dict.fromkeys(TAKEN, "cd" * 32)
+    for project, digest in there.items():
         link = f'<a href="a-1.tar.gz#sha256={digest}">a-1.tar.gz</a>'  # also of a project without a wheel
         write_files(tmp_path, {f"{project}/index.html": link})
     assert warn(main_index) == [f"{start}jaxlib-abacus, jaxlib-select somebody else's{end}"]
