@@ -173,8 +173,14 @@ def test_whatever_is_raised_about_a_tpu_is_a_refusal(tmp_path: Path, chips: str,
 def test_triton_programs_are_compiled_by_the_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
     """Through a module of JAX's own, as JAX up to 0.11.0 has it; jaxlib has none of that name."""
     targets, handlers = load_cpu("pjrt.targets"), dict[str, Any]()
+    register = handlers.__setitem__
+    jaxlib = SimpleNamespace(register_custom_type_handler=register, register_custom_call_handler=register)
     monkeypatch.setattr(targets, "has_extension", lambda *_: True)
-    known = {("lib.triton", "register_compilation_handler"): handlers.__setitem__}
-    monkeypatch.setattr(targets.private, "find", lambda *name: known.get(name))
-    targets._register_triton("CUDA", "api", SimpleNamespace(compile_triton_to_asm=lambda *given: given))
+    monkeypatch.setattr(targets.private, "jaxlib", lambda _: jaxlib)
+    monkeypatch.setattr(
+        targets.private, "find", lambda *name: name == ("lib.triton", "register_compilation_handler") and register
+    )
+    unused = dict.fromkeys(("register_custom_type", "register_custom_call_target", "ffi_types", "ffi_handlers"), dict)
+    extension = SimpleNamespace(compile_triton_to_asm=lambda *given: given, **unused)
+    targets.register_handlers("CUDA", "api", extension)
     assert handlers["CUDA"]("text") == ("api", "text")
