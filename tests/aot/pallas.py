@@ -11,7 +11,7 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 def lower(devices):
     """Lower the kernel for blocks of an array whose rows are spread over the devices."""
-    # JAX up to 0.11.0 takes Mosaic GPU by itself, which compiles for Hopper and newer GPUs only.
+    # An older JAX takes Mosaic GPU by itself, which compiles for Hopper and newer GPUs only.
     if hasattr(jax.config, "jax_pallas_use_mosaic_gpu"):
         jax.config.update("jax_pallas_use_mosaic_gpu", val=False)
     mesh = Mesh(np.array(devices), ("rows",))

@@ -171,7 +171,7 @@ def test_whatever_is_raised_about_a_tpu_is_a_refusal(tmp_path: Path, chips: str,
 
 
 def test_triton_programs_are_compiled_by_the_plugin(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Through a module of JAX's own, as JAX up to 0.11.0 has it; jaxlib has none of that name."""
+    """Through a module of JAX's own, as an older JAX has it; jaxlib has none of that name."""
     targets, handlers = load_cpu("pjrt.targets"), dict[str, Any]()
     register = handlers.__setitem__
     jaxlib = SimpleNamespace(register_custom_type_handler=register, register_custom_call_handler=register)
