@@ -19,6 +19,7 @@ extensions = ["myst_parser", "sphinx_argparse_cli", "sphinx_copybutton", "pjrtwh
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_*"]
 myst_heading_anchors = 4  # as GitHub makes them, so that a link works in both
+smartquotes = False  # it would turn the two dashes of an option into one long dash
 
 html_theme = "furo"
 html_title = project

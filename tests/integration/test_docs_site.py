@@ -68,3 +68,9 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     local = [(path, urlsplit(address)) for path, address in asked if not address.startswith(("data:", "#"))]
     missing = {f"{path.name}: {parts.path}" for path, parts in local if not (path.parent / parts.path).exists()}
     assert missing == set()
+
+
+def test_options_keep_their_two_dashes(site: Path) -> None:
+    """No page shows `--dist` with one long dash, which nobody can copy."""
+    pages = {path.name: path.read_text("utf-8") for path in site.rglob("*.html")}
+    assert [name for name, text in pages.items() if re.search("–[a-z]", text)] == []
