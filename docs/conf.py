@@ -12,8 +12,6 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("build", "selector", "docs/_ext")]
 
 project = "Split JAX wheels"
-author = "The split JAX wheel authors"
-copyright = author  # noqa: A001 - Sphinx's name
 
 extensions = ["myst_parser", "sphinx_argparse_cli", "sphinx_copybutton", "pjrtwheel.docs.site"]
 source_suffix = {".md": "markdown"}
@@ -24,6 +22,7 @@ smartquotes = False  # it would turn the two dashes of an option into one long d
 html_theme = "furo"
 html_title = project
 html_use_index = False
+html_search_scorer = str(Path(__file__).with_name("_ext") / "scorer.js")
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
