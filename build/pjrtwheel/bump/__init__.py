@@ -19,7 +19,7 @@ from packaging.version import Version
 from pjrtwheel.backend import Backend, load_backends, pick_backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.build import build
-from pjrtwheel.bump.report import Decision, compare_plugins, compare_releases, decide
+from pjrtwheel.bump.report import Decision, compare_releases, decide
 from pjrtwheel.dist_folder.printing import describe_level
 from pjrtwheel.docs.generated import RELEASES, render_generated
 from pjrtwheel.errors import PinError, PjrtWheelError, count
@@ -150,7 +150,6 @@ def bump(
 
             def compare() -> str:
                 lines.extend(compare_releases(before, release, backends, root))
-                lines.extend(compare_plugins(before, release, backends, entries, dist, root))
                 return "below"
 
             report.run("comparison", compare)

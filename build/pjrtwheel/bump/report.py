@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a bump reports: what a person has to decide, with the file to edit, and what changed between two releases."""
 
-import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,11 +13,8 @@ from pjrtwheel.errors import shorten
 from pjrtwheel.pin import XLA_FILE
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.facts import facts_path, read_old
-from pjrtwheel.record.entries import Entry
 from pjrtwheel.release.checks import describe_commits, describe_contradiction
 from pjrtwheel.release.model import OVERRIDES_FILE, Release
-from pjrtwheel.verify.compare import compare_inspections
-from pjrtwheel.verify.inspection import inspect_wheel, make_finder
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,28 +138,3 @@ def _sizes(release: Release) -> dict[str, Sequence[str]]:
         if pin.key.startswith(("bindings.", "kernels.", "plugin.")):
             sizes.setdefault(f"{pin.project} {pin.key.rpartition('.')[2]}", []).append(pin.size)
     return {name: [f"{sum(found) / len(found) / 1e6:.1f} MB"] for name, found in sizes.items()}
-
-
-def compare_plugins(
-    before: Release, after: Release, backends: Mapping[str, Backend], entries: Iterable[Entry], dist: Path, root: Path
-) -> Iterator[str]:
-    """Yield lines about each plugin that was built of both releases.
-
-    Raises:
-        PjrtWheelError: A wheel is damaged.
-    """
-    known = {(entry.distribution, entry.platform, entry.version): entry for entry in entries}
-    exports = {backend.library: backend.exports for backend in backends.values()}
-    for (distribution, platform, version), new in known.items():
-        old = known.get((distribution, platform, before.set_version))
-        if old and version == after.set_version and distribution in {entry.distribution for entry in backends.values()}:
-            with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
-                find_tool = make_finder(root, Path(scratch))
-                a, b = (
-                    inspect_wheel(dist / entry.filename, find_tool=find_tool, exports=exports) for entry in (old, new)
-                )
-            yield from ("", f"## {distribution} {platform}", "")
-            yield from compare({"PJRT API": [old.pjrt_api or "unknown"]}, {"PJRT API": [new.pjrt_api or "unknown"]})
-            for found in compare_inspections(a, b).differences:
-                subject = f"{found.about} of {found.library}" if found.library else found.about
-                yield f"- {subject}: {_describe_change(found.only_a, found.only_b)}"

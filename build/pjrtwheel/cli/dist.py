@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pjrtwheel.cli import add_options, check_files
 from pjrtwheel.dist_folder.folder import add_proof_files, merge_folders, read_folder
-from pjrtwheel.dist_folder.printing import format_table, print_wheels
+from pjrtwheel.dist_folder.printing import print_wheels
 from pjrtwheel.errors import UsageError
 
 
@@ -46,7 +46,9 @@ def configure_parser_table(parser: argparse.ArgumentParser) -> None:
 
 
 def execute_table(args: argparse.Namespace) -> int:
-    """Print the table, with a heading that names the folder."""
+    """Print a heading that names the folder, and the table as a block of Markdown, for what a workflow shows."""
     dist = args.dist or args.root / "dist"
-    print(f"### {dist.resolve().name}/\n\n{format_table(read_folder(dist).values())}", end="")
+    print(f"### {dist.resolve().name}/\n\n```text")
+    print_wheels(tuple(read_folder(dist).values()), dist)
+    print("```")
     return 0

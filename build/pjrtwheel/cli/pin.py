@@ -6,13 +6,11 @@ import argparse
 import dataclasses
 import json
 import sys
-from pathlib import Path
 
 from pjrtwheel.bump import NextRelease, bump, find_next
 from pjrtwheel.cli import add_options
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
-from pjrtwheel.files import write_atomically
 from pjrtwheel.pin import pin_release
 from pjrtwheel.release.checks import describe_doubts
 
@@ -47,16 +45,13 @@ def configure_parser_bump(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--backend", action="append", default=[], metavar="NAME", help="build this one only; may be given again"
     )
-    parser.add_argument("--report", type=Path, metavar="FILE", help="write the report there as well")
     add_options(parser, "--root", "--dist")
 
 
 def execute_bump(args: argparse.Namespace) -> int:
-    """Bump the release, print the report and write it; the status is that of the first step that failed."""
+    """Bump the release, and print the report; the status is that of the first step that failed."""
     if args.json and not args.dry_run:
         raise UsageError("without --dry-run there is no JSON", remedy="add --dry-run, or leave out --json")
-    if args.report and not args.report.absolute().parent.is_dir():  # said now, not after an hour of building
-        raise UsageError(f"no such folder: {args.report.absolute().parent}")
     root = args.root.resolve()
     found = find_next(root, args.version)
     if not found.version or args.dry_run:
@@ -65,8 +60,6 @@ def execute_bump(args: argparse.Namespace) -> int:
     print(_describe(found), file=sys.stderr)
     dist, cache = (args.dist or root / "dist").resolve(), cache_root()
     text, status = bump(root, found, dist=dist, cache=cache, names=args.backend, building=not args.no_build)
-    if args.report:
-        write_atomically(args.report, text)
     print(text, end="")
     return status
 

@@ -11,14 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel import tables
-from pjrtwheel.backend import Backend, find_backend, load_backends, pick_backend
+from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.cli import add_options, check_files
 from pjrtwheel.conformance.comparison import (
     HOW_TO_GET,
     find_python,
     find_test_files,
     format_report,
-    listed_backends,
     load_expected,
     run_clients,
 )
@@ -31,51 +30,36 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.probe.plugin import ProbeOutcome, probe_file
 from pjrtwheel.prove.inputs import load_inputs
-from pjrtwheel.prove.on_every_python import combine, platform_of
+from pjrtwheel.prove.on_every_python import combine
 from pjrtwheel.prove.on_python import Evidence, can_prove, prove_python, prove_unpacked, untried
 from pjrtwheel.prove.proof_file import write_proof_file
 from pjrtwheel.record.origin import find_origin, find_signer
 from pjrtwheel.record.proofs import Proof, PythonProof
-from pjrtwheel.release.known import load_release
 from pjrtwheel.sets.wheel_sets import find_set
-from pjrtwheel.wheel.names import parse_name
-
-_DEVICE_OPTIONS = ("dist", "set", "environment", "proofs", "signed_off_by")
 
 
 def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL", help="wheels of one set")
     add_options(parser, "--root", "--release", "--set")
-    device = parser.add_argument_group(
-        "on a device", "take the wheels of a backend from a folder, and run on its accelerator"
-    )
-    device.add_argument("--backend", metavar="NAME", help="the backend to prove")
-    device.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
-    device.add_argument(
+    parser.add_argument("--backend", required=True, metavar="NAME", help="the backend to prove, on its accelerator")
+    parser.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
+    parser.add_argument(
         "--environment",
         type=Path,
         metavar="DIR",
         help="virtual environment in which all is installed; proven at the highest level available here",
     )
     proofs = "write the proofs there, for `merge --proofs`, and record nothing"
-    device.add_argument("--proofs", type=Path, metavar="FILE", help=proofs)
-    device.add_argument(
+    parser.add_argument("--proofs", type=Path, metavar="FILE", help=proofs)
+    parser.add_argument(
         "--signed-off-by", metavar="NAME", help="with --proofs: who vouches for them (default: git's user)"
     )
 
 
 def execute_smoke(args: argparse.Namespace) -> int:
     """Run every program on every Python that is here, and say what each showed."""
-    if bool(args.backend) == bool(args.wheels):
-        raise UsageError("smoke takes either wheels or --backend NAME", remedy="--backend finds the wheels in --dist")
-    if not args.backend and (given := [name for name in _DEVICE_OPTIONS if getattr(args, name)]):
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in given)
-        raise UsageError(
-            f"without --backend there is no use for {options}", remedy="leave it out, or give --backend NAME"
-        )
     failed, ran = False, False
-    for proof in _prove_on_device(args) if args.backend else _prove_wheels(args):
+    for proof in _prove_on_device(args):
         emulated = " (emulated)" if proof.emulated else ""
         print(f"{proof.python} {proof.interpreter}: {proof.summary}, level {proof.level}{emulated}")
         for result in proof.results:
@@ -87,25 +71,6 @@ def execute_smoke(args: argparse.Namespace) -> int:
     if not ran:
         raise ProofError("nothing was proven: no program ran", remedy="name the jaxlib wheel of the set as well")
     return ProofError.exit_code if failed else 0
-
-
-def _prove_wheels(args: argparse.Namespace) -> Iterable[PythonProof]:
-    """Prove the wheels that were named, at the highest level available on this machine."""
-    check_files(args.wheels)
-    names = [parse_name(wheel.name) for wheel in args.wheels]
-    backend = next(
-        (b for b in load_backends(args.root).values() for n in names if b.distribution == n.distribution), None
-    )
-    platform, here = platform_of(args.wheels), host_platform().name
-    if platform != here:
-        raise UsageError(
-            f"wheels for {platform} do not run on {here}",
-            remedy="take the wheels and this repository to such a machine: python ci/smoke_native.py FOLDER",
-        )
-    release = load_release(args.root, args.release or (names[0].release if names else None))
-    inputs = load_inputs(args.root, release, backend)
-    for tag, interpreter in find_interpreters(release.pythons(platform)).items():
-        yield prove_python(tag, interpreter, args.wheels, inputs, cache=cache_root()).python
 
 
 def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
@@ -210,7 +175,7 @@ def configure_parser_conformance(parser: argparse.ArgumentParser) -> None:
     parser.epilog = f"{HOW_TO_GET}. JAX_NUM_GENERATED_CASES and other variables of JAX hold for both clients."
     parser.add_argument("tests", type=Path, metavar="PATH_TO_JAX_TESTS", help="the tests/ folder of JAX")
     parser.add_argument("files", nargs="*", metavar="FILE", help="test files in it, such as lax_test (default: all)")
-    parser.add_argument("--backend", help="the plugin to compare (default: the one with a list)")
+    parser.add_argument("--backend", required=True, help="the plugin to compare")
     add_options(parser, "--root", "--release", "--dist", "--set")
     parser.add_argument("--environment", type=Path, metavar="PYTHON", help="use this environment, not a fresh one")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="files at a time (default: 1)")
@@ -218,7 +183,7 @@ def configure_parser_conformance(parser: argparse.ArgumentParser) -> None:
 
 def execute_conformance(args: argparse.Namespace) -> int:
     """Run the files, print the comparison, and fail when a difference is not in the list of expected ones."""
-    backend = choose_backend(load_backends(args.root), listed_backends(args.root), args.backend)
+    backend = find_backend(args.root, args.backend)
     expected = load_expected(args.root, backend.name)
     test_files = find_test_files(args.tests, args.files)
     if args.environment and (args.set or args.release):
@@ -239,10 +204,3 @@ def _install(args: argparse.Namespace, backend: Backend, scratch: Path) -> Path:
     requirements = [f"jax=={found.release.version}", *requirement_group(args.root, "conformance")]
     wheels = found.fetch_pair(interpreter.tag)
     return create_environment(interpreter, requirements, wheels, target=scratch / "venv", cache=cache)
-
-
-def choose_backend(backends: Mapping[str, Backend], listed: Sequence[str], name: str | None) -> Backend:
-    """Return the backend of a name; without one, the only backend with a list of expected differences."""
-    if name is None and len(listed) != 1:
-        raise UsageError("which backend? give --backend", remedy=f"known backends: {', '.join(backends)}")
-    return pick_backend(backends, name or listed[0])

@@ -29,7 +29,7 @@ def configure_parser_inspect(parser: argparse.ArgumentParser) -> None:
         "parser they are best kept from files of unknown origin: --no-tools leaves them out."
     )
     parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels from wherever they come")
-    parser.add_argument("--compare", action="store_true", help="two wheels: only what differs, and what is equal")
+    parser.add_argument("--compare", action="store_true", help="two wheels: only what differs")
     parser.add_argument("--verbose", action="store_true", help="print all of it: every library, file and finding")
     parser.add_argument("--json", action="store_true", help="print all of it as JSON")
     parser.add_argument("--no-tools", action="store_true", help="run no vendor's program")

@@ -162,11 +162,6 @@ class _ExpectedFile:
     difference: tuple[Expected, ...] = ()
 
 
-def listed_backends(root: Path) -> tuple[str, ...]:
-    """Return the names of the backends that have a list, in order: those that JAX's tests were ever run on."""
-    return tuple(sorted(path.stem for path in (root / "tests" / "conformance").glob("*.toml")))
-
-
 def load_expected(root: Path, backend: str) -> tuple[Expected, ...]:
     """Read the list of a backend; empty if it has none.
 

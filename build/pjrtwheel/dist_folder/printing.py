@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Print the wheels of a record: one line for each, all that is known of each, or a table in Markdown."""
+"""Print the wheels of a record: one line for each, and all that is known of each."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
@@ -19,7 +19,6 @@ from pjrtwheel.record.proofs import Outcome, Proof
 from pjrtwheel.wheel.names import parse_name
 
 _WIDTH = 80
-_MARKDOWN = ("wheel", "size", "proof", "lock", "sha256")
 
 
 def describe_pythons(entry: Entry) -> str:
@@ -119,18 +118,3 @@ def _make_table(entries: Iterable[Entry]) -> Table:
         cells = (parse_name(entry.filename).short, f"{entry.size / 1e6:.1f}", proof, results)
         table.add_row(*map(Text, cells))
     return table
-
-
-def format_table(entries: Iterable[Entry]) -> str:
-    """Return a table in Markdown, one row for each wheel in order of file name, for what a workflow shows."""
-    rows = [
-        (
-            f"`{entry.filename}`",
-            f"{entry.size / 1e6:.1f} MB",
-            describe_level(entry).replace("|", "\\|"),
-            entry.lock_id[:8],
-            f"`{entry.sha256}`",
-        )
-        for entry in sorted(entries, key=lambda entry: entry.filename)
-    ]
-    return "".join(f"| {' | '.join(cells)} |\n" for cells in (_MARKDOWN, ("---",) * len(_MARKDOWN), *rows))

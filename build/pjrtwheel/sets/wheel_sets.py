@@ -3,14 +3,13 @@
 """Sets of wheels: published ones, to build a plugin for; those with a finished plugin, to prove it; promised ones.
 
 All that is taken of a published set is its `jaxlib`: the lock in it, and the wheels for proofs. They are in a folder,
-on a static index, next to a `release.json`, or on the package index that pip is configured for. A folder may have
+on a static index, or on the package index that pip is configured for. A folder may have
 wheels of several releases, and of several sets of one release; they are never mixed.
 """
 
 import contextlib
 import functools
 import sys
-import urllib.parse
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,14 +25,13 @@ from pjrtwheel.fetch.listing import (
     IndexFile,
     is_address,
     list_wheels,
-    read_document,
     read_settings,
     settings_for,
     without_login,
 )
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS, REFERENCE, Platform
-from pjrtwheel.record.entries import RELEASE_FILENAME, parse_entries, read_entries
+from pjrtwheel.record.entries import RELEASE_FILENAME, read_entries
 from pjrtwheel.release.checks import list_prebuilt
 from pjrtwheel.release.known import choose_release, list_releases, load_release
 from pjrtwheel.release.model import Pin, Release
@@ -45,7 +43,7 @@ from pjrtwheel.wheel.names import WheelName, find_name, find_plain_wheels, make_
 from pjrtwheel.wheel.report import BuiltWheel, report_finished
 
 Wheels = tuple[tuple[WheelName, Callable[[], Path]], ...]  # name of each, and what brings it onto this disk
-_FORMS = "--set takes a folder of wheels, an index or release.json by its URL, or a version as 0.11.2+split.1"
+_FORMS = "--set takes a folder of wheels, an index by its URL, or a version as 0.11.2+split.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,26 +188,14 @@ def _check_file(path: Path, digest: str | None) -> Path:
 
 
 def _list_url(url: str, cache: Path) -> Wheels:
-    """List the wheels of an index, or next to a `release.json`."""
+    """List the wheels of an index."""
     try:
-        if urllib.parse.urlsplit(url).path.endswith(f"/{RELEASE_FILENAME}"):
-            return _list_document(url, cache)
         files = list_wheels(BINDINGS, settings_for(url))
     except FetchError as error:
         raise FetchError(
             f"{without_login(url)} cannot be read", cause=error.cause or error.what, remedy="check the address"
         ) from error
     return _pinned(files, functools.partial(download_wheel, index=url), cache)
-
-
-def _list_document(url: str, cache: Path) -> Wheels:
-    entries = parse_entries(read_document(url, read_settings().certificate), without_login(url)).values()
-    files = [IndexFile(entry.filename, entry.sha256, entry.size) for entry in entries if entry.distribution == BINDINGS]
-
-    def download(pin: Pin, target: Path) -> Path:
-        return download_wheel(pin, target, url=urllib.parse.urljoin(url, urllib.parse.quote(pin.filename)))
-
-    return _pinned(files, download, cache)
 
 
 def _list_version(text: str, cache: Path) -> Wheels:

@@ -60,16 +60,12 @@ class Comparison:
         a: The first wheel.
         b: The second one.
         differences: What differs, of the wheel as a whole first; libraries in order of how far their sizes are apart.
-        equal: What is equal in both, of the wheel as a whole, and of all libraries that both have.
-        equal_libraries: The libraries in which nothing differs.
         same_bytes: Whether both are one wheel, under one name or two.
     """
 
     a: ComparedWheel
     b: ComparedWheel
     differences: tuple[Difference, ...]
-    equal: tuple[str, ...]
-    equal_libraries: tuple[str, ...]
     same_bytes: bool
     schema: Literal[1] = 1
 
@@ -125,16 +121,10 @@ def compare_inspections(a: Inspection, b: Inspection) -> Comparison:
     libraries = [entry for name in both for entry in _compare(name, *map(describe_library, pairs[name]))]
     names = _compare("", {"libraries": list(first)}, {"libraries": list(second)})
     differences = _changed([*whole, *names, *libraries])
-    differing = {entry.about for entry in differences if entry.library}
     return Comparison(
         _summarize(a),
         _summarize(b),
         tuple(differences),
-        (
-            *(entry.about for entry in whole if entry not in differences),
-            *dict.fromkeys(f"{entry.about} of libraries" for entry in libraries if entry.about not in differing),
-        ),
-        tuple(name for name in pairs if name not in {entry.library for entry in differences}),
         same_bytes=a.sha256 == b.sha256,
     )
 

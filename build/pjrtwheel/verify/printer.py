@@ -146,7 +146,7 @@ def _describe_files(inspection: Inspection) -> Iterator[str]:
 
 
 def describe_comparison(comparison: Comparison, width: int | None) -> Iterator[str]:
-    """Yield in what two wheels differ, whole, or each difference on a line of `width`; and in one what is equal."""
+    """Yield in what two wheels differ, whole, or each difference on a line of `width`."""
     a, b = comparison.a, comparison.b
     yield from (f"A {printable(a.wheel, None)}", f"B {printable(b.wheel, None)}")
     if comparison.same_bytes:
@@ -165,8 +165,6 @@ def describe_comparison(comparison: Comparison, width: int | None) -> Iterator[s
         yield from (printable(library, None), *_lay_out(by_library[library]))
     if rest := list(by_library)[len(shown) :]:
         yield from _lay_out([("also differ", [fit_values(rest, width)])])
-    equal = [*comparison.equal, *comparison.equal_libraries]
-    yield from _lay_out([("equal", [fit_values(equal, width) or "nothing"])])
     if width is not None:
         yield f"  {_REMARK}"
 

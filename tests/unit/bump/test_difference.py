@@ -3,17 +3,13 @@
 """What changed between two releases."""
 
 import json
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.bump.report import compare, compare_plugins, compare_releases
+from pjrtwheel.bump.report import compare, compare_releases
 from pjrtwheel.release.model import Release
-from release_entries import NO_PROOF, entry_of
-from small_libraries import build_elf
 
 
 def test_two_releases(root: Path, before: Release, after: Release, tmp_path: Path) -> None:
@@ -59,22 +55,3 @@ def test_two_releases(root: Path, before: Release, after: Release, tmp_path: Pat
 def test_lines(old: list[str], new: list[str], line: list[str]) -> None:
     """What is gone is bold, and the order of a list is no change."""
     assert compare({"c": old}, {"c": new}) == line
-
-
-def test_plugins_are_compared_where_both_releases_were_built(
-    root: Path, before: Release, after: Release, make_wheel: Callable[..., Path]
-) -> None:
-    """By what inspection finds in them; a backend that was built of one release only is left out."""
-    backends = load_backends(root)
-    cpu = backends["cpu"]
-    entries, dist = [], Path()
-    for release, exports in ((before, ("GetPjrtApi",)), (after, ("GetPjrtApi", "Another"))):
-        name = f"jaxlib_cpu-{release.set_version}-cp312-abi3-manylinux_2_27_x86_64.whl"
-        dist = make_wheel({f"{cpu.package}/{cpu.library}": build_elf(exports=exports)}, name=name).parent
-        entries.append(entry_of(name, proof=replace(NO_PROOF, pjrt_api=f"0.{len(exports)}")))
-    entries.append(entry_of(f"jaxlib_tpu-{after.set_version}-cp312-abi3-manylinux_2_31_x86_64.whl"))
-    lines = list(compare_plugins(before, after, backends, entries, dist, root))
-    assert "## jaxlib-cpu linux_x86_64" in lines
-    assert "- PJRT API: 0.1 → 0.2" in lines
-    assert f"- exports of {cpu.library}: new, Another" in lines
-    assert not [line for line in lines if "tpu" in line]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pjrtwheel.dist_folder.printing import describe_level, describe_pythons, format_table, print_wheels
+from pjrtwheel.dist_folder.printing import describe_level, describe_pythons, print_wheels
 from pjrtwheel.record.entries import Entry, add_proofs_to
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, PythonProof, TargetProof
 from proven_wheels import COMPILED, ORIGIN, RAN, UNTRIED, make_proof, make_small_entry
@@ -97,17 +97,3 @@ def test_what_bindings_showed_is_said_of_the_plugin_that_they_showed_it_with() -
     assert describe_level(merged) == "device with cpu; aot with cuda13"
     assert describe_pythons(merged) == "3.12 with cpu: 1 program passed; 3.12 with cuda13: 1 target passed"
     assert describe_pythons(ENTRIES[2]) == "3.12, 3.13: 1 program passed, 1 program not run"
-
-
-def test_every_wheel_has_a_row_in_markdown() -> None:
-    """With all that tells one release from another."""
-    entries = [replace(entry, sha256="ab" * 32, lock_id="12345678ffff", size=1_250_000) for entry in ENTRIES[3:0:-1]]
-    levels = ("static", "device", "static")
-    assert format_table(entries).splitlines() == [
-        "| wheel | size | proof | lock | sha256 |",
-        "| --- | --- | --- | --- | --- |",
-        *(
-            f"| `{name}` | 1.2 MB | {level} | 12345678 | `{'ab' * 32}` |"
-            for name, level in zip(NAMES[1:], levels, strict=True)
-        ),
-    ]

@@ -109,18 +109,16 @@ def test_what_is_no_place_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
         with pytest.raises(UsageError) as caught:
             find_offer(place, tmp_path)
         assert place in caught.value.what
-    for url in ("http://127.0.0.1:9/simple/", "http://127.0.0.1:9/release.json", f"{tmp_path.as_uri()}/release.json"):
-        with pytest.raises(FetchError) as failed:
-            find_offer(url, tmp_path)
-        assert url in failed.value.what
+    with pytest.raises(FetchError) as failed:
+        find_offer("http://127.0.0.1:9/simple/", tmp_path)
+    assert "http://127.0.0.1:9/simple/" in failed.value.what
 
 
 def test_credentials_of_an_address_are_in_no_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """They would be in the log of a workflow."""
-    for name in ("simple/", "release.json"):
-        with pytest.raises(FetchError) as failed:
-            find_offer(f"http://me:secret@127.0.0.1:9/{name}", tmp_path)
-        assert "secret" not in str(failed.value)
+    with pytest.raises(FetchError) as failed:
+        find_offer("http://me:secret@127.0.0.1:9/simple/", tmp_path)
+    assert "secret" not in str(failed.value)
     monkeypatch.setattr(wheel_sets, "_list_url", lambda *_: ())
     with pytest.raises(UsageError) as caught:
         find_offer("https://me:secret@example.org/simple/", tmp_path)

@@ -167,7 +167,7 @@ def test_kernels_come_from_the_folder_of_the_plugin(bench: Bench) -> None:
         bench.find().fetch(["cp312"])
 
 
-@pytest.mark.parametrize("command", [["smoke", "--backend", "cpu"], ["conformance", "."]])
+@pytest.mark.parametrize("command", [["smoke", "--backend", "cpu"], ["conformance", "--backend", "cpu", "."]])
 def test_the_commands_take_the_choice(
     bench: Bench, root: Path, tmp_path: Path, command: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
