@@ -4,7 +4,7 @@
 
 The folder is made by debootstrap on first use, and kept in the cache. Inside, only the cache, and what is named with
 --write, can be written; the repository is there to be read, at the same path as outside. Needs root. For another
-architecture than this machine's also qemu-user-static. docs/release/machine.md shows what it is for.
+architecture than this machine's also qemu-user-static. docs/release/prove.md shows what it is for.
 """
 
 import argparse

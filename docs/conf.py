@@ -12,17 +12,17 @@ from pathlib import Path
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("build", "selector", "docs/_ext")]
 
 project = "Split JAX wheels"
-author = "The split JAX wheel authors"
-copyright = author  # noqa: A001 - Sphinx's name
 
 extensions = ["myst_parser", "sphinx_argparse_cli", "sphinx_copybutton", "pjrtwheel.docs.site"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_*"]
 myst_heading_anchors = 4  # as GitHub makes them, so that a link works in both
+smartquotes = False  # it would turn the two dashes of an option into one long dash
 
 html_theme = "furo"
 html_title = project
 html_use_index = False
+html_search_scorer = str(Path(__file__).with_name("_ext") / "scorer.js")
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False

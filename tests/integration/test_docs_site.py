@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 import pytest
+from selenium.webdriver.support.wait import WebDriverWait
 
+from browser import explain_missing, find_browser, start_browser
 from pjrtwheel.docs.site import build_site
 
 pytestmark = pytest.mark.integration
@@ -68,3 +70,29 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
     local = [(path, urlsplit(address)) for path, address in asked if not address.startswith(("data:", "#"))]
     missing = {f"{path.name}: {parts.path}" for path, parts in local if not (path.parent / parts.path).exists()}
     assert missing == set()
+
+
+def test_options_keep_their_two_dashes(site: Path) -> None:
+    """No page shows `--dist` with one long dash, which nobody can copy."""
+    pages = {path.name: path.read_text("utf-8") for path in site.rglob("*.html")}
+    assert [name for name, text in pages.items() if re.search(r"\N{EN DASH}[a-z]", text)] == []
+
+
+FIRST_RESULTS = """
+const links = [...document.querySelectorAll("#search-results li > a")];
+return links.length > 2 && links.slice(0, 3).map((link) => link.pathname);
+"""
+
+
+@pytest.mark.slow
+def test_a_search_finds_the_page_that_people_want(site: Path) -> None:
+    """Among the first three results, from the disk."""
+    found = find_browser()
+    if found is None:
+        pytest.skip(explain_missing())
+    wanted = {"install": "quick-start", "GPU not found": "gpu-ignored", "publish": "publish", "verify": "verify"}
+    with start_browser(*found) as browser:
+        for words, page in wanted.items():
+            browser.driver.get(f"{(site / 'search.html').as_uri()}?q={quote(words)}")
+            links = WebDriverWait(browser.driver, 30).until(lambda _: browser.run(FIRST_RESULTS))
+            assert f"{page}.html" in {Path(link).name for link in links}, words

@@ -43,7 +43,7 @@ def test_pip_and_uv_install_from_an_index(
         last = f"{release.set_version} from {address}: 2 passed, 0 failed, 0 skipped"
     said = capsys.readouterr().out.strip()
     assert said.splitlines()[-1] == last
-    page = shown(root / "docs/release/stage.md", "./noxw verify_installs --index /srv/wheels")
+    page = shown(root / "docs/release/publish.md", "./noxw verify_installs --index /srv/wheels")
     assert alike(page.replace("/srv/wheels", address), said), said
     results = json.loads((tmp_path / "results.json").read_text())
     assert [(result["combination"]["installer"], result["outcome"]) for result in results] == [

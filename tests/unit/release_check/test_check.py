@@ -79,7 +79,7 @@ def test_the_line_names_waivers_and_the_destination(
         prove(small, name, level)
     command = ["release_check", "--tag", TAG, "--root", str(small.root), "--dist", str(small.dist), "--to", "github"]
     assert main(command) == 0, capsys.readouterr().err
-    page = shown(root / "docs/release/check.md", "./noxw release_check --tag")
+    page = shown(root / "docs/release/publish.md", "./noxw release_check --tag")
     assert alike(page, capsys.readouterr().out.strip())
 
 
