@@ -7,7 +7,6 @@ import dataclasses
 import hashlib
 import importlib.metadata
 import json
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,14 +18,12 @@ from pjrtwheel import cli
 from pjrtwheel.abis import name_python
 from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.bazel import invoke
-from pjrtwheel.bazel.events import Action, BuildLog
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.locate import Bazel
 from pjrtwheel.build import (
     check_library,
     check_returned,
     check_writable,
-    describe_actions,
     parse_provider,
     promised_wheels,
     verification_key,
@@ -83,19 +80,6 @@ def test_a_plugin_of_ones_own_is_accepted(tmp_path: Path) -> None:
     exports = (*CPU.exports, "__start_pb_defaults", "__stop_pb_defaults")
     (tmp_path / "mine.so").write_bytes(build_elf(exports=exports))
     check_library(tmp_path / "mine.so", CPU, PLATFORMS["linux_x86_64"])
-
-
-def test_actions_are_counted_by_kind() -> None:
-    """The user sees what Bazel did, and that it did nothing when nothing changed."""
-
-    def result(*mnemonics: str, text: str = "") -> BuildResult:
-        actions = tuple(Action(name, "//:x") for name in mnemonics)
-        return BuildResult((), BuildLog({}, actions, text))
-
-    assert describe_actions(result("Wheel", "Compile", "Wheel")) == "Bazel ran 3 actions: Compile 1, Wheel 2"
-    shared = result("Wheel", "Wheel", text="INFO: 3 processes: 1 remote cache hit, 1 internal, 1 remote.\n")
-    assert describe_actions(shared) == "Bazel ran 2 actions: Wheel 2; 1 remote cache hit, 1 remote"
-    assert describe_actions(result()) == "Bazel ran 0 actions, everything was up to date"
 
 
 def test_verification_is_repeated_where_its_inputs_differ(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -275,26 +259,6 @@ def test_a_build_that_returns_too_little_publishes_nothing(
     assert build_cpu("--no-smoke", wheels=[PROMISED[0], *PROMISED[2:]]) == BazelError.exit_code
     assert f"missing: {PROMISED[1]}" in capsys.readouterr().err
     assert not (tmp_path / "dist").exists()
-
-
-def test_a_build_reads_every_table_once(
-    root: Path, build_cpu: Callable[..., int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What was read at the start is handed on; a table that is edited meanwhile cannot make two halves of a build."""
-    for name in ("verify_wheels", "prove", "explain_level", "add_wheels"):
-        monkeypatch.setattr(steps, name, lambda *_, **__: ())
-    backends = [f"plugins/{name}/backend.toml" for name in load_backends(root)]
-    reads: Counter[str] = Counter()
-    read_text = Path.read_text
-
-    def count_reads(path: Path, *arguments: Any, **options: Any) -> str:
-        if path.suffix == ".toml":
-            reads[str(path.relative_to(root))] += 1
-        return read_text(path, *arguments, **options)
-
-    monkeypatch.setattr(Path, "read_text", count_reads)
-    assert build_cpu() == 0
-    assert reads == {f"releases/{RELEASE.version}.toml": 1, "pyproject.toml": 1, **dict.fromkeys(backends, 1)}
 
 
 def test_all_backends_of_a_release_are_built_at_once(

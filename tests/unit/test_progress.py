@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel.progress import LogProgress, Progress
+from pjrtwheel.progress import LogProgress
 
 PROGRAM = """
 import sys, time
@@ -68,27 +68,6 @@ def test_the_log_is_written_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
             time.sleep(0.01)
     assert stream.getvalue().startswith("[0 s] Bazel: 0 s\n")
     assert not progress._thread.is_alive()
-
-
-@pytest.mark.parametrize("way", ["passes", "raises", "says so"])
-def test_how_a_step_ends(way: str) -> None:
-    """It failed if an error left it, or if it said so, and counts what was done."""
-    clock, stream = Clock(), io.StringIO()
-
-    def work(progress: Progress) -> None:
-        with progress.step("verify", 2) as step:
-            with step.item("a"):
-                clock.now += 3
-            if way == "says so":
-                step.failed = True
-            if way == "raises":
-                raise ValueError
-
-    try:
-        work(LogProgress(stream, clock))
-    except ValueError:
-        assert way == "raises"
-    assert stream.getvalue() == f"{'ok' if way == 'passes' else 'failed'} verify 1 of 2: 3 s\n"
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])

@@ -3,7 +3,6 @@
 """Which installations are tried, which wheels they must take, and what is said of the others."""
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,20 +17,15 @@ from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import hash_file
 from pjrtwheel.installs.tries import (
     Combination,
-    InstallOutcome,
-    InstallResult,
     Stage,
     StagedSet,
     check_staged,
     choose_pythons,
-    describe_skips,
     fetch_wheel,
     install_command,
     list_combinations,
     open_stage,
     read_set,
-    run_installer,
-    sum_up,
     why_skipped,
 )
 from pjrtwheel.platforms import PLATFORMS
@@ -160,21 +154,6 @@ def test_what_cannot_run_here_says_why(abacus: Backend) -> None:
     assert "stage" in why_skipped(last, staged, ["jaxlib-abacus", "jaxlib-bead"], HERE, vendor_wheels=True)
 
 
-def test_skips_share_a_line_if_they_share_the_reason(abacus: Backend) -> None:
-    """With their number, and which they are."""
-    results = []
-    for combination in list_combinations(["cp312", "cp313", "cp314t"], [abacus], ["pip", "uv"]):
-        reason = "no Python" if combination.python != "cp312" else "too large"
-        skipped = combination.extra == "abacus" or reason == "no Python"
-        outcome = InstallOutcome.SKIPPED if skipped else InstallOutcome.PASSED
-        results.append(InstallResult(combination, outcome, reason if skipped else "1 x abacus"))
-    assert list(describe_skips(results)) == [
-        "skipped  2, too large: abacus on Python 3.12",
-        "skipped  8, no Python: abacus, abacus-local on Python 3.13, 3.14t",
-    ]
-    assert sum_up(results) == "2 passed, 0 failed, 10 skipped"
-
-
 def test_a_python_without_wheels_is_refused() -> None:
     """Whoever asks for it learns which there are."""
     assert choose_pythons(["cp312", "cp313"], []) == ("cp312", "cp313")
@@ -192,20 +171,6 @@ def test_installers_are_given_the_stage_alone() -> None:
     assert install_command("pip", Stage("/w", ""), python, wanted)[-3:] == ["--find-links=/w", *wanted]
     fresh = ["--refresh-package=jax", "--refresh-package=jaxlib"]
     assert install_command("uv", Stage(url, url), python, wanted)[-5:] == [*fresh, f"--default-index={url}", *wanted]
-
-
-def test_an_installer_that_fails_is_named_with_its_last_words() -> None:
-    """Not the Python that pip runs on, and not the hundred versions that there are of something."""
-    said = "first\\n2\\n3\\nERROR: none fits " + "9.9, " * 99 + "\\nlast"
-    with pytest.raises(ProofError) as caught:
-        run_installer("pip", [sys.executable, "-c", f"import sys; sys.exit('{said}')"])
-    lines = caught.value.cause.splitlines()
-    assert (lines[:2], lines[2][:24], max(map(len, lines)), lines[3:]) == (
-        ["2", "3"],
-        "ERROR: none fits 9.9, 9.",
-        110,
-        ["last"],
-    )
 
 
 def test_a_run_that_tried_nothing_is_no_success(

@@ -21,7 +21,6 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from jaxlib_select import cli
-from jaxlib_select.choose.decision import Decision
 from jaxlib_select.facts import known_releases, load_facts
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import UsageError
@@ -252,27 +251,6 @@ def test_a_device_is_a_row_of_its_own(chip: str, label: str) -> None:
     assert (row.label, [(cell.level, cell.text) for cell in row.cells]) == (label, [("device", "1 program")])
 
 
-@pytest.mark.parametrize(
-    ("environment", "version", "expected"),
-    [
-        ("new", "1.2.3+own.1", ["py {python}", "env get INDEX jax==1.2.3 jaxlib-a==1.2.3+own.1", "SHOW=1"]),
-        ("existing", "1.2.3", ["drop up-a", "add INDEX jax==1.2.3 jaxlib-a==1.2.3", "force jaxlib==1.2.3", "SHOW=1"]),
-    ],
-)
-def test_commands_are_filled_in(environment: str, version: str, expected: list[str]) -> None:
-    """A set without a label needs its jaxlib installed again, which has the version of upstream's."""
-    commands = picker.Commands(
-        ("{launcher}", "{interpreter} get {index} {requirements}"),
-        ("drop {rivals}", "add {index} {requirements}"),
-        ("force {bindings}",),
-    )
-    shell = picker.Shell("py {python}", "env", "{name}={value}")
-    decision = Decision("jaxlib-a", "a", ("jax==1.2.3", f"jaxlib-a=={version}"), (), environment={"SHOW": "1"})
-    found = [picker.fill_commands(commands, environment, shell, decision, rivals) for rivals in (["up-a"], [])]
-    without = [line for line in expected if not line.startswith("drop")]
-    assert [text.split("\n") for text in found] == [expected, without]
-
-
 PICKER_DATA = re.compile(r'<script type="application/json" id="picker-data">(.*?)</script>')
 
 
@@ -333,18 +311,6 @@ def test_every_row_is_what_the_selector_resolves(
     able = {backend.distribution for backend in load_facts(jax).backends if backend.select and backend.tags}
     assert len(able) >= 4
     assert able <= packages
-
-
-def test_the_tables_have_what_the_script_looks_up(pages: dict[str, str]) -> None:
-    """Without a script every machine on offer is on the page, with its reason and its commands."""
-    page = html.unescape(pages["about.html"].partition("</noscript>")[2])
-    for system in read_table(pages["about.html"]):
-        for package in system["packages"]:
-            rows = [row for row in package["answers"] if not row["named"]]
-            assert all(f"<strong>{row['accelerator']}</strong>" in page for row in rows)
-            assert all(f": {row['reason']}." in page for row in rows)
-            commands = [text.replace("{python}", system["pythons"][0]) for text in package["commands"].values()]
-            assert all(f"<code>{text}</code>" in page for text in (commands if rows else ()))
 
 
 OWN = '[[accelerators]]\nlabel = "Abacus 5"\nmachine = { tpu = { pci = ["1ae0:0063"] } }\n'
