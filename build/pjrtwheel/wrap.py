@@ -7,6 +7,7 @@ The wheel has the bytes that a build of the same directory gives with `--xla` an
 
 import importlib.metadata
 import json
+import re
 import shutil
 import string
 from collections.abc import Mapping, Sequence
@@ -15,25 +16,27 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.abis import plugin_tag
-from pjrtwheel.backend import IS_INSTALLED, Backend, parse_backend
+from pjrtwheel.backend import IS_INSTALLED, Backend, load_backends, parse_backend
 from pjrtwheel.binaries import ENTRY_POINT, read_library, version_key
 from pjrtwheel.elf.image import LINKER_DEFINED
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.unpack import unpack_wheel
 from pjrtwheel.files import hash_file, write_atomically
 from pjrtwheel.platforms import PLATFORMS, Platform
+from pjrtwheel.record.entries import read_entries
 from pjrtwheel.release.model import SCHEMA
 from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.sets.wheel_sets import read_lock
 from pjrtwheel.tables import write_json
 from pjrtwheel.wheel.assemble import assemble
-from pjrtwheel.wheel.names import find_plain_wheels, make_name
+from pjrtwheel.wheel.names import make_name
 from pjrtwheel.wheel.plan import PluginSpec, describe_origin
 from pjrtwheel.wheel.report import BuiltWheel
 
 SHARED = "plugins/pjrt"
 COMPILED = f"{SHARED}/compiled"  # an archive of the extension for each platform, where this is not a clone
-_OLDEST_GLIBC = "2.27"  # that of upstream's jaxlib
+# The oldest glibc whose manylinux policy (as of auditwheel) has a version of libstdc++; upstream's jaxlib needs 2.27.
+_LIBSTDCXX = {"2.27": "3.4.24", "2.31": "3.4.28", "2.34": "3.4.29", "2.35": "3.4.30", "2.39": "3.4.33"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,15 +69,23 @@ def write_backend(root: Path, folder: Path, library: Path, vendor: Vendor) -> Ba
         ElfError: The library is not one.
         UsageError: Name or library are not fit for a plugin.
     """
-    if not vendor.name.isidentifier() or vendor.name != vendor.name.lower():
+    if not re.fullmatch("[a-z]([a-z0-9_]*[a-z0-9])?", vendor.name):
         raise UsageError(f"not a name of a platform: {vendor.name!r}", remedy="take small letters, digits and _")
+    templates = sorted((root / SHARED / "template").glob("*.in"))
+    licenses = [path.name for path in vendor.license_files]
+    if len({*licenses, *(path.stem for path in templates)}) < len(licenses) + len(templates):
+        raise UsageError(f"two files of one name in a wheel: {', '.join(licenses)}", remedy="rename licence files")
     found = read_library(library, library.name)
     platform = next((one for one in PLATFORMS.values() if one.compiler_target and one.machine == found.machine), None)
     if platform is None:
         raise UsageError(f"{library} is for {found.machine}", cause="plugin wheels are for Linux, x86_64 and aarch64")
-    glibc = max(_OLDEST_GLIBC, found.floors.get("GLIBC", _OLDEST_GLIBC), key=version_key).replace(".", "_")
+    floor = version_key(found.floors.get("GLIBCXX", "0"))
+    with_libstdcxx = next((glibc for glibc, newest in _LIBSTDCXX.items() if floor <= version_key(newest)), "")
+    if not with_libstdcxx:
+        what = f"{library} needs GLIBCXX_{found.floors['GLIBCXX']}, newer than any manylinux tag"
+        raise UsageError(what, remedy="link it with an older compiler, or with -static-libstdc++")
+    glibc = max(with_libstdcxx, found.floors.get("GLIBC", "0"), key=version_key).replace(".", "_")
     exports = [ENTRY_POINT, *sorted({*found.exports} - {ENTRY_POINT, *LINKER_DEFINED})]
-    licenses = [path.name for path in vendor.license_files]
     quoted = asdict(vendor) | {"license_files": licenses, "library": library.name, "exports": exports}
     values = {key: json.dumps(value) for key, value in quoted.items()} | {
         "name": vendor.name,
@@ -85,7 +96,7 @@ def write_backend(root: Path, folder: Path, library: Path, vendor: Vendor) -> Ba
         "tags": f'{platform.name} = "manylinux_{glibc}_{platform.architecture}"',
         "options": repr(vendor.options),
     }
-    for template in sorted((root / SHARED / "template").glob("*.in")):
+    for template in templates:
         text = string.Template(template.read_text("utf-8")).substitute(values)
         inside = f"jaxlib_{vendor.name}" if template.stem.endswith(".py") else ""
         write_atomically(folder / inside / template.stem, text)
@@ -95,8 +106,11 @@ def write_backend(root: Path, folder: Path, library: Path, vendor: Vendor) -> Ba
 
 
 def find_extension(root: Path, dist: Path, platform: Platform, scratch: Path) -> list[Path]:
-    """Return the files of the compiled extension: our own, or those of a plugin wheel in a folder; or none."""
-    wheels = (wheel for wheel, name in find_plain_wheels(dist).items() if name.platform == platform)
+    """Return the files of the compiled extension: our own, or those of a plugin of ours that a folder describes."""
+    ours = {backend.distribution for backend in load_backends(root).values()}
+    listed = {dist / entry.filename: entry for entry in read_entries(dist).values() if entry.distribution in ours}
+    there = (path for path, entry in listed.items() if path.is_file() and entry.platform == platform.name)
+    wheels = (path for path in there if hash_file(path) == listed[path].sha256)
     for archive in (*(root / COMPILED).glob(f"{platform.name}.zip"), *wheels):
         if found := unpack_wheel(archive, scratch, [], optional=["*/pjrt/_pjrt*.so"]):
             return [scratch / member for member in found]
@@ -137,7 +151,7 @@ def wrap(root: Path, backend: Backend, library: Path, lock: ReleaseLock, dist: P
     release = f'schema = {SCHEMA}\nrelease = "{lock.release}"\nbuild = {lock.build}\npin = []\n'
     write_atomically(scratch / "release.toml", release)
     loader = [path for path in (folder / package).rglob("*") if path.is_file() and path.parent.name != "__pycache__"]
-    shared = [*(root / SHARED / "loader").glob("*.py"), *(root / SHARED).glob("*.pyi"), *extension]
+    shared = [*(root / SHARED / "loader").glob("*.*"), *(root / SHARED).glob("*.pyi"), *extension]
     spec = PluginSpec(
         platform=PLATFORMS[platform],
         release=scratch / "release.toml",

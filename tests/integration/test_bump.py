@@ -97,8 +97,7 @@ def test_dry_run_changes_nothing(repository: Path, index: Path, capsys: pytest.C
     capsys.readouterr()
     assert run(repository, "--dry-run") == 0
     assert capsys.readouterr().out.splitlines() == [
-        "JAX 1.4.0 is to be pinned, built and compared with 1.2.3",
-        "newer than 1.2.3 as well, each by its name: 1.3.0",
+        "JAX 1.4.0 is to be pinned, built and compared with 1.2.3; also newer: 1.3.0"
     ]
     assert run(repository, "--dry-run", "--json") == 0
     found = {"version": "1.4.0", "before": "1.2.3", "passed_over": ["1.3.0"], "newest": "1.2.3"}

@@ -333,7 +333,7 @@ def test_wheels_are_from_the_commit_that_the_build_began_at(
     ("published", "places"),
     [
         (None, ""),
-        ("https://a.example/", " --extra-index-url https://a.example/"),
+        ("https://a.example/", " --index-url https://a.example/"),
         ("/", " --find-links /"),
         ("1.2.3", ""),
     ],

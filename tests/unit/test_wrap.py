@@ -15,6 +15,9 @@ import pytest
 from pjrtwheel import cli
 from pjrtwheel.backend import parse_backend
 from pjrtwheel.errors import UsageError
+from pjrtwheel.files import hash_file
+from pjrtwheel.record.entries import format_entries
+from release_entries import entry_of
 from small_libraries import build_elf
 from small_wheels import build_wheel
 
@@ -28,8 +31,10 @@ def wrap(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Wrap:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "dist").mkdir()
     (tmp_path / "foo_pjrt.so").write_bytes(build_elf(exports=("GetPjrtApi", "other")))
-    extension = {"jaxlib_bar/pjrt/_pjrt.abi3.so": build_elf(exports=("PyInit__pjrt",))}
-    build_wheel(tmp_path / "dist", extension, name="jaxlib_bar-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl")
+    extension = {"jaxlib_cpu/pjrt/_pjrt.abi3.so": build_elf(exports=("PyInit__pjrt",))}
+    name = "jaxlib_cpu-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl"
+    entry = entry_of(name, sha256=hash_file(build_wheel(tmp_path / "dist", extension, name=name)))
+    (tmp_path / "dist/release.json").write_text(format_entries({name: entry}))
     return lambda *words: cli.main(["wrap", "foo_pjrt.so", "--name", "foo_x", "--root", str(root), *words])
 
 
@@ -46,7 +51,7 @@ def read() -> tuple[dict[str, bytes], dict[str, list[str]]]:
     ("target", "oldest", "requires"),
     [("1.2.3", "1.2.3", "jaxlib==1.2.3"), ("1.2..1.2.3", "1.2", "jaxlib>=1.2,<=1.2.3")],
 )
-def test_a_wheel_for_upstreams_jaxlib(wrap: Wrap, target: str, oldest: str, requires: str) -> None:
+def test_a_wheel_for_upstreams_jaxlib(wrap: Wrap, root: Path, target: str, oldest: str, requires: str) -> None:
     """It is of no set, has all that a plugin needs inside JAX, and says that its library came as a file."""
     assert wrap("--for", target) == 0
     members, metadata = read()
@@ -55,7 +60,8 @@ def test_a_wheel_for_upstreams_jaxlib(wrap: Wrap, target: str, oldest: str, requ
     assert (lock["release"], lock["version"], lock["lock_id"], lock["provider"]) == (oldest, "1.2.3", "", "file")
     assert json.loads(members["jaxlib_foo_x/provenance.json"])["provider"].startswith("file-")
     assert b'provider="file"' in members["jaxlib_foo_x/backend.py"]
-    assert {"foo_pjrt.so", "pjrt/plugin.py", "pjrt/_pjrt.abi3.so"} <= {name.partition("/")[2] for name in members}
+    loader = {f"pjrt/{path.name}" for path in (root / "plugins/pjrt/loader").glob("*.*")}
+    assert {"foo_pjrt.so", "pjrt/_pjrt.abi3.so", *loader} <= {name.partition("/")[2] for name in members}
     assert metadata.keys() & {"License-Expression", "Author", "Author-email", "Project-URL"} == set()
 
 
@@ -100,14 +106,14 @@ def test_another_jaxlib_needs_another_name(wrap: Wrap, capsys: pytest.CaptureFix
         (lambda: Path("foo_pjrt.so").write_bytes(build_elf(exports=("other",))), FOR),
         (lambda: Path("foo_pjrt.so").write_bytes(build_elf(machine=8)), FOR),
         (lambda: shutil.rmtree("dist"), FOR),
+        (lambda: Path("dist/release.json").unlink(), FOR),
+        (lambda: Path("README.md").touch(), (*FOR, "--license-file", "README.md")),
         (lambda: Path("saved").mkdir(), (*FOR, "--save", "saved")),
         (lambda: None, ("--for", "1.3..1.2")),
-        (lambda: None, ("--for", "yesterday")),
-        (lambda: None, (*FOR, "--name", "Foo-1")),
+        (lambda: None, (*FOR, "--name", "foo_")),
         (lambda: None, (*FOR, "--license", "as you like")),
-        (lambda: None, ()),
     ],
-    ids=["text", "no plugin", "machine", "no extension", "saved", "order", "release", "name", "licence", "for what"],
+    ids=["text", "no plugin", "machine", "no extension", "whose", "README", "saved", "order", "name", "licence"],
 )
 def test_what_cannot_be_wrapped(wrap: Wrap, change: Callable[[], object], words: tuple[str, ...]) -> None:
     """It is an error without a traceback, and nothing is written."""

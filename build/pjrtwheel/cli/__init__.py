@@ -89,7 +89,7 @@ def check_files(paths: Sequence[Path], what: str = "wheels", pattern: str = "*.w
 def find_links(published: str | None) -> list[str]:
     """Return the options with which pip finds a published set, as --set names it."""
     if published and "://" in published:
-        return ["--extra-index-url", published]
+        return ["--index-url", published]
     return ["--find-links", published] if published and Path(published).exists() else []
 
 

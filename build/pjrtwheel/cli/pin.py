@@ -68,7 +68,5 @@ def _describe(found: NextRelease) -> str:
     """Say what there is to do."""
     if not found.version:
         return f"nothing to do: the package index has no release of JAX that is newer than {found.newest}"
-    lines = [f"JAX {found.version} is to be pinned, built and compared with {found.before or 'nothing'}"]
-    if found.passed_over:
-        lines.append(f"newer than {found.newest} as well, each by its name: {', '.join(found.passed_over)}")
-    return "\n".join(lines)
+    others = f"; also newer: {', '.join(found.passed_over)}" if found.passed_over else ""
+    return f"JAX {found.version} is to be pinned, built and compared with {found.before or 'nothing'}{others}"

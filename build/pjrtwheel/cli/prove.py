@@ -135,16 +135,12 @@ def _record(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path)
     try:
         unlisted = add_proofs(proofs, digests, dist)
     except OSError as error:
-        _say(f"warning: not recorded: {explain(error)}: {error.filename}")
+        print(f"warning: not recorded: {explain(error)}: {error.filename}", file=sys.stderr, flush=True)
         return
     if len(unlisted) < len(proofs):
-        _say(f"recorded in {dist / 'release.json'}")
+        print(f"recorded in {dist / 'release.json'}", file=sys.stderr, flush=True)
     for name in unlisted:
-        _say(f"warning: not recorded: {dist / 'release.json'} does not describe this {name}")
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+        print(f"warning: not recorded, not described in {dist / 'release.json'}: {name}", file=sys.stderr, flush=True)
 
 
 def configure_parser_probe(parser: argparse.ArgumentParser) -> None:

@@ -31,7 +31,7 @@ _LEFTOVERS = shutil.ignore_patterns("__pycache__", "bdist.*", "lib", "*.egg-info
 # What an installed `pjrtwheel` has of the repository, in its folder `root`.
 _PARTS = (
     *("pyproject.toml", "releases/*.toml", "plugins/*/*.toml", "plugins/*/targets/*.toml"),
-    *("plugins/pjrt/*.pyi", "plugins/pjrt/loader/*.py", "plugins/pjrt/template/*"),
+    *("plugins/pjrt/*.pyi", "plugins/pjrt/loader/*.*", "plugins/pjrt/template/*"),
     *("selector/jaxlib_select/*.py", "selector/jaxlib_select/cli/*.py", "tests/smoke/*.py", "tests/aot/*.py"),
 )
 

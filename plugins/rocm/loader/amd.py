@@ -101,7 +101,14 @@ def library_folders(
     named = [Path(environ["ROCM_PATH"]) / "lib"] if environ.get("ROCM_PATH") else []
     wheels = [folder for entry in search_path if entry for folder in sorted(Path(entry).glob("_rocm_sdk_*/lib"))]
     installed = [*root.glob(f"opt/rocm/core-{major}*/lib"), *root.glob(f"opt/rocm-{major}*/lib")]
-    return _with_system([*named, *wheels]), _with_system([root / "opt/rocm/lib", *sorted(installed, reverse=True)])
+    return _with_system([*named, *wheels]), _with_system(
+        [root / "opt/rocm/lib", *sorted(installed, key=_version, reverse=True)]
+    )
+
+
+def _version(folder: Path) -> list[int]:
+    """Return the version in the name of an installation, such as 7.14.0 of `opt/rocm-7.14.0/lib`."""
+    return [int(number) for number in re.findall(r"\d+", folder.parent.name)]
 
 
 def _with_system(folders: Sequence[Path]) -> list[Path]:

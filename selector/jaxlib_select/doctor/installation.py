@@ -198,8 +198,10 @@ def _is_whole(path: Path) -> bool:
         return path.exists()
     with path.open("rb") as file:
         header = file.read(_ELF_HEADER)
-    table = int.from_bytes(header[40:48], "little")  # e_shoff
-    return bool(header) and (header[:4] != b"\x7fELF" or table <= path.stat().st_size)
+    if header[:4] != b"\x7fELF":
+        return bool(header)
+    table, size, count = (int.from_bytes(header[at : at + n], "little") for at, n in ((40, 8), (58, 2), (60, 2)))
+    return len(header) == _ELF_HEADER and table + size * count <= path.stat().st_size
 
 
 def _find_unmet(environment: Environment, names: Collection[str]) -> list[_Unmet]:

@@ -47,9 +47,9 @@ def test_amd_gpus(machine: Machine, files: Mapping[str, str], count: int, driver
 def test_rocm_is_looked_for_where_users_have_it(machine: Machine) -> None:
     """The folder they name, AMD's wheels, the linker's own search, the usual places of that ROCm, newest first."""
     wheels = [f"site/_rocm_sdk_{part}/lib" for part in ("core", "libraries_gfx94X_dcgpu")]
-    installed = ["opt/rocm-7.2.0/lib", "opt/rocm-7.0.1/lib", "opt/rocm/core-7.14/lib"]
+    installed = ["opt/rocm/core-7.14/lib", "opt/rocm-7.2.0/lib", "opt/rocm-7.0.1/lib"]
     others = ["opt/rocm-6.4/lib", "opt/rocm/core-10.0/lib"]
-    system = [f"{folder}/rocm_sysdeps/lib" for folder in (wheels[0], installed[2], others[1])]
+    system = [f"{folder}/rocm_sysdeps/lib" for folder in (wheels[0], installed[0], others[1])]
     root = machine({f"{folder}/a": "" for folder in (*wheels, *installed, *others, *system)})
     folders, site = load_module("rocm7", "rocm.amd").library_folders, ["", str(root / "gone"), str(root / "site")]
     first, last = folders({"ROCM_PATH": "/my/rocm"}, site, root, "7")

@@ -22,11 +22,10 @@ import pytest
 
 from jaxlib_select import cli
 from jaxlib_select.facts import known_releases, load_facts
-from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import UsageError
 from pjrtwheel.products.index import installer_pages, write_index
 from pjrtwheel.products.index.projects import IndexedFile, Project, WheelContents, list_projects, read_release
-from pjrtwheel.products.index.release_pages import compare_sizes, picker, render_pages
+from pjrtwheel.products.index.release_pages import picker, render_pages
 from pjrtwheel.products.index.release_pages.picker import Accelerator, load_accelerators
 from pjrtwheel.products.index.release_pages.releases import ListedRelease, list_releases, make_maps
 from pjrtwheel.record.entries import Entry
@@ -364,11 +363,3 @@ def test_rivals_are_the_origins_that_nothing_of_ours_needs() -> None:
         ("up-a", "up-a-kernels"),
         [plugin],
     )
-
-
-def test_sizes_of_what_requires_upstream_have_both(root: Path, tmp_path: Path) -> None:
-    """A wheel that requires upstream's library comes on top of it, and replaces nothing."""
-    apart = {backend.name for backend in load_backends(root).values() if not backend.prebuilt.bundled}
-    assert {row.name for row in compare_sizes(root) if row.needs_upstream} == apart
-    (tmp_path / "plugins").symlink_to(root / "plugins")
-    assert compare_sizes(tmp_path) == ()
