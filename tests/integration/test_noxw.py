@@ -22,8 +22,9 @@ def wrapper(root: Path, tmp_path: Path) -> Path:
     tooling.mkdir(parents=True)
     for name in ("noxw", "noxfile.py", "pyproject.toml", "build/nox_requirements.txt"):
         shutil.copy(root / name, copy / name)
-    for name in ("bundle", "cli", "errors.py", "program.py"):
-        (tooling / name).symlink_to(root / "build/pjrtwheel" / name)
+    for path in (root / "build/pjrtwheel").iterdir():
+        (tooling / path.name).symlink_to(path)
+    (tooling / "__main__.py").unlink()
     (tooling / "__main__.py").write_text(ECHO)
     shutil.copytree(root / "build/locks", copy / "build/locks")
     for name in ("cpu", "abacus"):

@@ -107,11 +107,11 @@ def test_nothing_is_missing_and_nothing_is_too_much(
     folder, shared = root / "plugins" / backend.name / package, ("pjrt", *backend.shared)
     loader = {
         f"{package}/{name}"
-        for name in (*(path.name for path in folder.glob("*.py")), *generate_modules(backend, "prebuilt"))
-    }
-    loader |= {
-        f"{package}/{part}/{path.name}" for part in shared for path in (root / "plugins" / part).glob("loader/*.py")
+        for name in (*(path.name for path in folder.glob("*.*")), *generate_modules(backend, "prebuilt"))
     } | {f"{package}/pjrt/_pjrt.pyi"}
+    parts = [(part, root / "plugins" / part, kind) for part in shared for kind in ("loader/*.*", "targets/*.toml")]
+    parts += [("targets", folder.parent, "targets/*.toml")]
+    loader |= {f"{package}/{part}/{path.name}" for part, place, kind in parts for path in place.glob(kind)}
     documents = {"provenance.json", "release_lock.json", *(EXTENSION if is_plugin else ["__init__.py"])}
     documents |= {"gpu_code.json"} if any(library.code for library in upstream.values()) else set()
     metadata = {"METADATA", "RECORD", "WHEEL", "licenses/LICENSE", "sboms/pjrtwheel.cdx.json"}

@@ -79,7 +79,8 @@ def collect(process):
         process.kill()
         raise AssertionError(f"no answer within {SECONDS} s: {process.communicate()[1][-1000:]}") from None
     assert process.returncode == 0, talk[-2000:]
-    return json.loads(output.splitlines()[-1])
+    # Gloo prints to stdout as well, and its buffer may come last.
+    return json.loads(next(line for line in output.splitlines() if line.startswith("{")))
 
 
 def run(command):

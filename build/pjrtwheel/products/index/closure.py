@@ -29,7 +29,7 @@ from pjrtwheel.fetch.index import BUNDLE_VARIABLE, download_wheel
 from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, local_path, read_settings, without_login
 from pjrtwheel.products.index.projects import IndexedFile, Project, list_projects, offer_file
 from pjrtwheel.release.model import Pin
-from pjrtwheel.sets import BINDINGS
+from pjrtwheel.sets import BINDINGS, PURE_PYTHON
 from pjrtwheel.wheel.metadata import read_field
 from pjrtwheel.wheel.names import find_name, parse_name
 from pjrtwheel.wheel.unpack import read_metadata
@@ -97,7 +97,8 @@ def _requirements(files: Iterable[IndexedFile]) -> Iterator[str]:
 
 def _is_ours(project: str) -> bool:
     """Whether the name is one of ours, also if the index lacks it: nobody else's wheel may get in under it."""
-    return f"{canonicalize_name(project)}-".startswith(f"{BINDINGS}-")
+    name = canonicalize_name(project)
+    return f"{name}-".startswith(f"{BINDINGS}-") or name in PURE_PYTHON
 
 
 def _pythons(files: Iterable[IndexedFile]) -> set[str]:
