@@ -93,7 +93,7 @@ def put_wheels(
         fresh = {entry.filename: entry for entry in entries if digests.get(entry.filename) != entry.sha256}
         known = {name: entry for name, entry in read_entries(dist).items() if name in fresh and name in digests}
         if others := [name for name, entry in known.items() if entry.lock_id != fresh[name].lock_id]:
-            remedy = "remove them, or name another folder with --dist; a set of your own gets a label: docs/vendor/lock-policy.md"
+            remedy = "remove them, or name another --dist; a set of your own needs a label (docs/vendor/lock-policy.md)"
             raise WheelError(f"{dist} has wheels of the same names and another set: {fit(others)}", remedy=remedy)
         for name, entry in fresh.items():
             _add(wheels[name], entry, folder)
