@@ -23,7 +23,7 @@ _IMPORTED = ("jax", "jaxlib")  # without what these need JAX cannot be imported
 _CODE = re.compile(r".*\.(py|so[.\d]*)")
 _SAID = ("LibraryMissingError", "LibraryDamagedError", "KernelsMissingError")  # with the fix
 _ELF_HEADER = 64  # bytes of it in a 64-bit library (System V ABI)
-_CORE = ("jaxlib/_jax", "jaxlib/libjax_common")  # where these names begin is XLA
+_CORE = re.compile(r"jaxlib/[^/]+|jax/(_src/)?[^/]+")  # what is imported with JAX, nearly all of it
 # What extension modules are named after that only one version of CPython can import (PEP 3149).
 KERNEL = re.compile(r"\.cpython-(3)(\d+t?)-")
 # A folder of metadata: name and version (PEP 427).
@@ -79,8 +79,8 @@ def find_missing(environment: Environment) -> str:
     missing = [need.name for need in _find_unmet(environment, _IMPORTED) if need.installed is None]
     if missing:
         return f"{' and '.join(missing)} {'are' if len(missing) > 1 else 'is'} not installed"
-    lost = [file for file in find_lost(environment, "jaxlib") if file.startswith(_CORE)]
-    return f"{' and '.join(lost)} is missing or cut off" if lost else ""
+    lost = [file for name in _IMPORTED for file in find_lost(environment, name) if _CORE.fullmatch(file)]
+    return f"missing or cut off: {enumerate_some(lost)}" if lost else ""
 
 
 def incomplete(exam: Examination) -> Iterator[Finding]:
