@@ -70,7 +70,6 @@ def run_steps(steps: Mapping[str, Sequence[str]], root: Path, dist: Path) -> Non
             print(f"{step} failed; done: {done} ({number - 1} of {len(steps)}); {again}", file=sys.stderr)
             raise
         print(f"{step} is done, {time.monotonic() - start:.0f} s", flush=True)
-    print(f"all of it is in {display_path(dist)}")
 
 
 def _run(words: Sequence[str], root: Path, dist: Path) -> None:
