@@ -15,7 +15,7 @@ import pytest
 from pjrtwheel.environment.venv import find_uv
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.pure_python import build_tooling
-from pjrtwheel.record.entries import read_entries
+from pjrtwheel.record.entries import RELEASE_FILENAME, read_entries
 from programs import run_tooling
 
 pytestmark = pytest.mark.integration
@@ -28,8 +28,8 @@ def program(root: Path, built_wheels: Path, tmp_path_factory: pytest.TempPathFac
     """Return the program in an environment that has its wheel and what that requires, and nothing of this one."""
     folder = tmp_path_factory.mktemp("tooling")
     (folder / "dist").mkdir()
-    for wheel in built_wheels.glob("*-abi3*.whl"):
-        (folder / "dist" / wheel.name).symlink_to(wheel)
+    for path in built_wheels.iterdir():
+        (folder / "dist" / path.name).symlink_to(path)
     wheel = build_tooling(root, folder / "dist").path
     assert hash_file(build_tooling(root, folder / "dist").path) == hash_file(wheel)  # the same bytes each time
     assert read_entries(folder / "dist")[wheel.name].tags == ("py3-none-any",)
@@ -62,7 +62,8 @@ def test_an_installed_program_wraps_probes_and_inspects(
     (wheel,) = (tmp_path / "dist").glob("*.whl")
     (tmp_path / "clone").mkdir()
     (plugin,) = built_wheels.glob("*-abi3*.whl")
-    (tmp_path / "clone" / plugin.name).symlink_to(plugin)
+    for path in (plugin, built_wheels / RELEASE_FILENAME):
+        (tmp_path / "clone" / path.name).symlink_to(path)
     run_tooling(root, "wrap", *words, "--dist", tmp_path / "clone", "--root", root)
     assert hash_file(tmp_path / "clone" / wheel.name) == hash_file(wheel)
     (inspection,) = json.loads(call("inspect", wheel, "--json"))["wheels"]

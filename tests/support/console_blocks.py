@@ -125,7 +125,7 @@ def run_block(block: Block, folder: Path, environ: Mapping[str, str]) -> list[st
 
 def replace_in(block: Block, old: str, new: str) -> Block:
     """Return a block with another text in its commands and in what they print, such as an address that there is."""
-    whole = re.escape(old) + r"(?!\.?\d)"  # 0.12.0 is no part of 0.12.0.1
+    whole = re.escape(old) + r"(?!\.?\d)"  # 1.2.3 is no part of 1.2.3.4
     pairs = tuple((re.sub(whole, new, command), re.sub(whole, new, shown)) for command, shown in block.commands)
     return replace(block, commands=pairs)
 
