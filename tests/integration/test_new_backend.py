@@ -77,8 +77,8 @@ def checkout(
     """
     copy = copy_checkout(tmp_path_factory.mktemp("checkout") / "copy")
     (copy / "wrapped").mkdir()
-    for wheel in built_wheels.glob("*-abi3*.whl"):  # plugins, which have the compiled extension
-        (copy / "wrapped" / wheel.name).symlink_to(wheel)
+    for path in built_wheels.iterdir():  # one is a plugin, which has the compiled extension
+        (copy / "wrapped" / path.name).symlink_to(path)
     words: list[str | Path] = [
         "--name",
         "abacus",
