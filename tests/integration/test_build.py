@@ -72,10 +72,10 @@ def checkout(copy_checkout: Callable[[Path], Path], tmp_path: Path) -> Iterator[
     remove_outputs(copy)
 
 
-def test_nothing_changed_means_nothing_done(root: Path, built_wheels: Path, tmp_path: Path) -> None:
-    """The second build runs no action and gives the same wheels."""
-    first = build(root, tmp_path / "first")  # the built wheels may have been built elsewhere
-    done = build(root, tmp_path / "dist")
+def test_nothing_changed_means_nothing_done(checkout: Path, built_wheels: Path, tmp_path: Path) -> None:
+    """The second build of a checkout runs no action and gives the same wheels."""
+    first = build(checkout, tmp_path / "first")  # not of the one that other tests build from, with other options
+    done = build(checkout, tmp_path / "dist")
     assert (first.returncode, done.returncode) == (0, 0), first.stderr + done.stderr
     assert "Bazel ran 0 actions, everything was up to date" in done.stderr.splitlines()
     assert digests(tmp_path / "dist") == digests(built_wheels)
