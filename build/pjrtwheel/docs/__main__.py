@@ -6,9 +6,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from pjrtwheel.docs.generated import render_generated, write_measures
+from pjrtwheel.docs.generated import render_generated
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
+from pjrtwheel.products.measures import write_measures
 from pjrtwheel.program import CommandParser, program
 
 _ACTIONS = {

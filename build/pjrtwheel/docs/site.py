@@ -6,13 +6,14 @@ Every warning is an error, and only the check of links uses the network.
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from docutils import nodes
 from sphinx import addnodes
@@ -20,9 +21,19 @@ from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
+from jaxlib_select.facts import known_releases
+from pjrtwheel.backend import OWN_ROOT, Backend, load_backends
 from pjrtwheel.errors import UsageError, count
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.products.index.release_pages import open_templates
+from pjrtwheel.products.index.release_pages.picker import Stock, make_table, read_offer
+from pjrtwheel.release.known import load_release
+from pjrtwheel.release.model import Release
+from pjrtwheel.sets import BINDINGS
 
 _SOURCE = "docs"
+_EXAMPLE = "https://wheels.example.org/simple/"
+_INSTALL = re.compile(r"\$ (uv |pip |python\S* -m pip )")
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -52,6 +63,21 @@ def _run_sphinx(builder: str, root: Path, output: Path, trees: Path) -> int:
     options = ["--fail-on-warning", "--nitpicky", "--quiet", f"--builder={builder}", f"--doctree-dir={trees}"]
     command = [sys.executable, "-P", "-m", "sphinx", *options, str(root / _SOURCE), str(output)]
     return subprocess.run(command, check=False).returncode
+
+
+class OneCommandEach(SphinxTransform):
+    """Take a block apart that has the commands of two installers, so that a button copies those of one."""
+
+    default_priority: ClassVar[int] = 5
+
+    def apply(self, **_: object) -> None:
+        """Replace such blocks by one for each command; output stays with its own."""
+        for node in list(self.document.findall(nodes.literal_block)):
+            commands = re.split(r"^(?=\$ )", node.astext(), flags=re.MULTILINE)[1:]
+            installers = {command.startswith("$ uv ") for command in commands if _INSTALL.match(command)}
+            if len(installers) > 1:
+                texts = [command.rstrip("\n") for command in commands]
+                node.replace_self([nodes.literal_block(text, text, **node.attributes) for text in texts])
 
 
 class RepositoryLinks(SphinxTransform):
@@ -96,7 +122,32 @@ class RepositoryLinks(SphinxTransform):
         return addnodes.download_reference("", "", *node.children, reftarget=relative, refdoc=self.env.docname)
 
 
+def list_stocks(root: Path) -> list[Stock]:
+    """Return what there is of each release that the selector knows, the newest first, as it is pinned."""
+    return [_stock_of(load_release(root, version), load_backends(root)) for version in reversed(known_releases())]
+
+
+def _stock_of(release: Release, backends: Mapping[str, Backend]) -> Stock:
+    pythons = {(BINDINGS, platform): release.pythons(platform) for platform in PLATFORMS}
+    for backend in backends.values():
+        for platform in release.platforms(backend.name):
+            kernels = release.kernels(backend.name, platform) if backend.kernels else release.pythons(platform)
+            both = tuple(python for python in release.pythons(platform) if python in kernels)
+            pythons[backend.distribution, platform] = both
+    return Stock(release.version, pythons)
+
+
+def add_picker(app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
+    """Put the install picker below the heading of the first page, for an index that the reader names."""
+    if page == app.config.root_doc:
+        table = make_table(read_offer(), list_stocks(OWN_ROOT), closed=False)
+        module: Any = open_templates().get_template("picker.html").module
+        context["body"] = context["body"].replace("</h1>", f"</h1>{module.picker(table, example=_EXAMPLE)}", 1)
+
+
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the transform."""
+    """Register what is added."""
     app.add_transform(RepositoryLinks)
+    app.add_transform(OneCommandEach)
+    app.connect("html-page-context", add_picker)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.docs.__main__ import main
-from pjrtwheel.docs.generated import DATA, pair_up, read_measures, write_measures
 from pjrtwheel.errors import UsageError
+from pjrtwheel.products.measures import DATA, pair_up, read_measures, write_measures
 
 
 def test_upstream_is_compared_with_ours(root: Path) -> None:

@@ -24,7 +24,7 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.files import link_or_copy
 from pjrtwheel.products.index.closure import ReadClosure
 from pjrtwheel.products.index.projects import IndexedFile, Project, list_projects, read_release
-from pjrtwheel.products.index.release_pages import open_templates, render_pages
+from pjrtwheel.products.index.release_pages import MAIN_PAGE, open_templates, render_pages
 from pjrtwheel.record.entries import require_record
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX
 
@@ -117,9 +117,13 @@ def installer_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
 
 
 def _make_pages(folder: str, title: str, links: list[dict[str, Any]], document: dict[str, Any]) -> dict[str, bytes]:
-    """Return a page in both forms; the HTML one has the links, each with what JSON says of its file."""
+    """Return a page in both forms; the HTML one has the links, each with what JSON says of its file.
+
+    The root sends people on to their own page.
+    """
     template = open_templates().get_template("simple.html")
-    page = template.render(title=title, links=links, api=_API, generator=_GENERATOR)
+    front = "" if folder else MAIN_PAGE
+    page = template.render(title=title, links=links, api=_API, generator=_GENERATOR, front=front)
     text = json.dumps({"meta": {"api-version": _API}, **document}, indent=1, sort_keys=True)
     return {f"{folder}{HTML_PAGE}": page.encode(), f"{folder}{JSON_PAGE}": f"{text}\n".encode()}
 

@@ -20,9 +20,9 @@ import markupsafe
 
 from pjrtwheel.abis import name_python
 from pjrtwheel.backend import OWN_ROOT, load_backends
-from pjrtwheel.docs.generated import DATA, Pair, pair_up, read_measures
 from pjrtwheel.products.index.projects import Project
 from pjrtwheel.products.index.release_pages.releases import ListedRelease, Wheel, list_releases, make_maps
+from pjrtwheel.products.measures import DATA, Pair, pair_up, read_measures
 
 MAIN_PAGE = "about.html"
 FOLDER = "about_files"  # never the name of a project: those have no underscore (PEP 503)
@@ -38,7 +38,7 @@ def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
     releases = list_releases(projects)
     templates = open_templates()
     templates.globals |= {"menu": _PAGES, "releases": releases, "base": "", "home": f"../{MAIN_PAGE}", **_read_static()}
-    pages = dict(_install_pages(templates, releases))
+    pages = {MAIN_PAGE: _install_page(templates, releases)}
     for release in releases:
         pages |= {f"{FOLDER}/{name}": text for name, text in _pages_of(templates, release)}
     return {path: text.encode() for path, text in pages.items()}
@@ -47,7 +47,8 @@ def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
 def _read_static() -> dict[str, str]:
     """Return the style sheet, the script, and the policy that admits these two and nothing else (CSP 3)."""
     static = files(__package__).joinpath("static")
-    style, script = (static.joinpath(f"about.{kind}").read_text("utf-8") for kind in ("css", "js"))
+    names = ((f"{name}.{kind}" for name in ("picker", "about")) for kind in ("css", "js"))
+    style, script = ("".join(static.joinpath(name).read_text("utf-8") for name in of_kind) for of_kind in names)
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
     policy = "default-src 'none'; style-src 'sha256-{}'; script-src 'sha256-{}'; img-src data:".format(*hashes)
     policy += "; base-uri 'none'; form-action 'none'"
@@ -68,19 +69,19 @@ def open_templates() -> jinja2.Environment:
     return templates
 
 
-def _install_pages(templates: jinja2.Environment, releases: tuple[ListedRelease, ...]) -> Iterator[tuple[str, str]]:
-    """Yield the page to install each release from, by its path; that of the newest is where people start."""
+def _install_page(templates: jinja2.Environment, releases: tuple[ListedRelease, ...]) -> str:
+    """Return the page to install from, where people start."""
     # The selector is needed to write pages, and not to publish wheels, nor to read what an index holds.
     from pjrtwheel.products.index.release_pages import picker  # noqa: PLC0415
 
     templates.filters["quote"] = picker.quote
-    template, offer = templates.get_template("install.html"), picker.read_offer()
-    for release in releases or (None,):
-        path = MAIN_PAGE if release is None or release.newest else f"{FOLDER}/install{release.suffix}.html"
-        places = {"base": f"{FOLDER}/", "home": MAIN_PAGE} if path == MAIN_PAGE else {}
-        table = picker.make_table(offer, release) if release else []
-        texts = {"systems": table, "index": picker.INDEX, "python": picker.PYTHON}
-        yield path, template.render(page="install", release=release, **texts, **places)
+    stocks = [picker.stock_of(release) for release in releases if picker.is_known(release)]
+    views = {
+        "table": picker.make_table(picker.read_offer(), stocks) if stocks else {},
+        "unknown": [release for release in releases if not picker.is_known(release)],
+        "release": next(iter(releases), None),
+    }
+    return templates.get_template("install.html").render(page="install", base=f"{FOLDER}/", home=MAIN_PAGE, **views)
 
 
 def _pages_of(templates: jinja2.Environment, release: ListedRelease) -> Iterator[tuple[str, str]]:

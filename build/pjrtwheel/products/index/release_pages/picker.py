@@ -1,12 +1,11 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The install picker: a table of machines with the package, the commands and the reason that each of them gets.
+"""The install picker: a table of machines with the answer that each of them gets from an index.
 
 `picker.toml` has the systems and the commands, each backend its own accelerators, and the selector decides, once, when
-the pages are written. The page shows the table, and holds it as JSON for the script that looks a row up.
+the pages are written. A page shows the table, and holds it as JSON for the script that looks an answer up.
 """
 
-import contextlib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,18 +13,17 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from packaging.utils import canonicalize_name, is_normalized_name
-from packaging.version import Version
-
 from jaxlib_select.choose.decision import Decision
-from jaxlib_select.choose.policy import read_policy
+from jaxlib_select.choose.policy import CPU, Policy, read_policy
 from jaxlib_select.choose.resolve import resolve
+from jaxlib_select.choose.rules import Fit
+from jaxlib_select.choose.vendors import judge
 from jaxlib_select.errors import SelectError
-from jaxlib_select.facts import known_releases, load_facts
+from jaxlib_select.facts import UPSTREAM, known_releases, load_facts
 from jaxlib_select.machine.file import from_json
 from jaxlib_select.machine.model import Machine as MachineFile
 from jaxlib_select.tables import unknown_keys
-from pjrtwheel.abis import name_python
+from pjrtwheel.abis import name_python, python_order
 from pjrtwheel.backend import OWN_ROOT, load_backends
 from pjrtwheel.errors import UsageError
 from pjrtwheel.products.index.release_pages.releases import ListedRelease
@@ -34,11 +32,11 @@ from pjrtwheel.tables import TableError, read_toml
 
 Machine = Mapping[str, Any]
 Row = dict[str, Any]  # as JSON has it
+Key = tuple[str, str, str, str]  # names of a system and an accelerator, the label of a choice, a release
 
 _FILENAME = "picker.toml"  # here, and in the directory of a backend
-INDEX = "INDEX"  # stands for the address of the index, which only a browser knows
-PYTHON = "{python}"  # stands for the version of Python in commands
-ENVIRONMENTS = ("new", "existing")
+_FIELDS = ("system", "gpu", "driver", "release")  # of the form, in the order of a key
+_DEVICES = '-c "import jax; print(jax.devices())"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +57,18 @@ class Accelerator:
     """An accelerator that people have.
 
     Attributes:
+        name: What an address names it by, such as `t4` in `?gpu=t4`.
         label: What the picker offers, such as `NVIDIA T4 or RTX 20 series`.
-        machine: Its part of a machine file, as `jaxlib-select detect --json` prints it.
+        machine: Its part of a machine file, as `jaxlib-select detect --json` prints it; empty for the CPU.
         question: What else decides, such as `NVIDIA driver`; empty if nothing does.
         choices: The answers, the usual one first.
     """
 
+    name: str
     label: str
     machine: Machine
     question: str = ""
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[Choice, ...] = (Choice("", {}),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,40 +86,53 @@ class Accelerators:
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A system, with its part of a machine file; `shell` says how to spell commands for it."""
+    """A system.
 
+    Attributes:
+        name: What an address names it by.
+        label: What the picker offers.
+        platform: Of its wheels.
+        shell: Whose commands it takes.
+        machine: Its part of a machine file.
+        instead: A system on the same computer that may have more.
+        note: What its users should know besides.
+    """
+
+    name: str
     label: str
     platform: str
     shell: str
     machine: Machine
-
-
-@dataclass(frozen=True, slots=True)
-class Shell:
-    """How a Python of some version starts, where that of a new environment is, and how a variable is set."""
-
-    launcher: str
-    interpreter: str
-    variable: str
-
-
-@dataclass(frozen=True, slots=True)
-class Commands:
-    """The commands of one installer: for a new environment, for an existing one, and again."""
-
-    new: tuple[str, ...]
-    existing: tuple[str, ...]
-    again: tuple[str, ...] = ()
+    instead: str = ""
+    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What the picker offers: accelerators are the backends' own, and the rest is in `picker.toml`."""
+    """What the picker offers: accelerators are the backends' own, and the rest is in `picker.toml`.
+
+    Attributes:
+        systems: The usual one first.
+        shells: Shell → installer → its commands, which make an environment, install, and check.
+        accelerators: In the order of the list.
+    """
 
     systems: tuple[System, ...]
-    shells: Mapping[str, Shell]
-    commands: Mapping[str, Commands]
+    shells: Mapping[str, Mapping[str, tuple[str, ...]]]
     accelerators: tuple[Accelerator, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """What there is of a release of JAX.
+
+    Attributes:
+        jax: Version of JAX.
+        pythons: Package and platform → the Pythons, by ABI tag, that have all that the package needs.
+    """
+
+    jax: str
+    pythons: Mapping[tuple[str, str], tuple[str, ...]]
 
 
 def read_offer() -> Offer:
@@ -160,87 +173,167 @@ def _check_machine(label: str, machine: Machine) -> None:
         raise TableError(f"the machine of {label!r} has unknown keys: {', '.join(unknown)}")
 
 
-def make_table(offer: Offer, release: ListedRelease) -> list[Row]:
-    """Return what the selector decides for everything on offer; nothing if it does not know this set of the release.
+def stock_of(release: ListedRelease) -> Stock:
+    """Return what an index has of a release, without the wheels that were withdrawn."""
+    wheels = [wheel for wheel in release.wheels if wheel.file.yanked is None]
+    found = {}
+    for platform in {wheel.entry.platform for wheel in wheels}:
+        here = [wheel for wheel in wheels if wheel.entry.platform in {platform, "any"}]
+        for package in {wheel.project for wheel in here}:
+            needs = {BINDINGS, package}  # and kernels of its own
+            for text in (text for wheel in here if wheel.project == package for text in wheel.entry.requires):
+                name = re.split(r"[^\w.-]", text)[0]
+                needs |= {name} if name.startswith(f"{package}-") else set()
+            found[package, platform] = tuple(
+                python
+                for python in release.pythons
+                if needs <= {wheel.project for wheel in here if wheel.name.tag[:3] == "py3" or wheel.name.fits(python)}
+            )
+    return Stock(release.jax, found)
 
-    A row for each system has `label`, its `pythons`, and `packages`. Each of these has the requirement as `title`,
-    `commands` (`uv new` and the like → for any Python), `checks` (environment → the command that says whether it
-    works), and as `answers` the machines that get it:
 
-    - `accelerator`: what the machine has, or a package, where `named` says that it is asked for by its name;
-    - `question` and `choice`: what else decides, such as `NVIDIA driver`, and the answer to that, or empty;
-    - `backend` and `reason`: which one is chosen, and why; `others`: those that are not, and why;
-    - `notes`: what the user should know, one sentence each without its period.
-    """
-    return [_table_of(offer, release, system) for system in offer.systems] if _is_known(release) else []
-
-
-def _is_known(release: ListedRelease) -> bool:
+def is_known(release: ListedRelease) -> bool:
     """Return whether the selector has facts about this very set of a release, whose version it would ask for."""
     if release.jax not in known_releases():
         return False
     return all(backend.version == release.version for backend in load_facts(release.jax).backends if backend.tags)
 
 
-def _table_of(offer: Offer, release: ListedRelease, system: System) -> Row:
-    """Decide for a system; machines that get the same commands are together, in the order of the first of each."""
-    shell, rivals = offer.shells[system.shell], find_rivals(release)
-    packages: dict[str, Row] = {}
-    for accelerator, choice, decision in _decide(offer, release, system):
-        commands = {
-            f"{installer} {environment}": fill_commands(listed, environment, shell, decision, rivals)
-            for installer, listed in offer.commands.items()
-            for environment in ENVIRONMENTS
-        }
-        checks = _checks(release, shell, decision)
-        package: Row = {"title": decision.requirements[-1], "commands": commands, "checks": checks, "answers": []}
-        chosen = next(candidate for candidate in decision.candidates if candidate.chosen)
-        others = [candidate for candidate in decision.candidates if not (candidate.chosen or candidate.absent)]
-        answer = {
-            "accelerator": accelerator.label,
-            "named": accelerator not in offer.accelerators,
-            "question": accelerator.question,
-            "choice": choice.label,
-            "backend": chosen.backend,
-            "reason": chosen.reason,
-            "notes": [*_missing(release, system, decision), *decision.warnings],
-            "others": [(candidate.backend, candidate.reason) for candidate in others],
-        }
-        packages.setdefault("\n".join(commands.values()), package)["answers"].append(answer)
-    pythons = [name_python(python) for python in release.pythons_of(system.platform)]
-    return {"label": system.label, "pythons": pythons, "packages": list(packages.values())}
+def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) -> Row:
+    """Return the answer for everything on offer, from an index that has some releases, the newest first.
+
+    `answers` has a key (the fields of the form, joined by `|`) → a number in `outcomes`. Each of these has
+
+    - `ours`: what to install of ours, as `_describe` says it; nothing where this release has none for the machine;
+    - `problems` and `advice`: why it has none, backend by backend, and what would help;
+    - `instead`: the changes in the form, field → value, with which there is one;
+    - `upstream`: what to install of JAX's own wheels, or nothing where there is none for the machine, or no need.
+
+    Args:
+        offer: What is on offer.
+        stocks: The releases.
+        closed: Whether the page is that of one index, so that JAX's own wheels are only for what it lacks.
+    """
+    answers = dict(_answer_all(offer, stocks))
+    for key, row in answers.items():
+        if row["ours"] is None:
+            row["instead"] = _find_changes(offer, key, answers)
+        elif closed:
+            row["upstream"] = None
+    outcomes = list({str(row): row for row in answers.values()}.values())
+    numbers = {str(row): number for number, row in enumerate(outcomes)}
+    releases = [stock.jax for stock in stocks]
+    by_release = sorted(answers, key=lambda key: releases.index(key[3]))
+    return {
+        "systems": {
+            entry.name: {"label": entry.label, "shell": entry.shell, "note": entry.note} for entry in offer.systems
+        },
+        "gpus": {
+            entry.name: {
+                "label": entry.label,
+                "question": entry.question,
+                "choices": [choice.label for choice in entry.choices],
+            }
+            for entry in offer.accelerators
+        },
+        "releases": releases,
+        "shells": offer.shells,
+        "outcomes": outcomes,
+        "answers": {"|".join(key): numbers[str(row)] for key, row in answers.items()},
+        "first": next((key for key in by_release if answers[key]["ours"]), by_release[0]),
+    }
 
 
-def _decide(offer: Offer, release: ListedRelease, system: System) -> Iterator[tuple[Accelerator, Choice, Decision]]:
-    """Yield what the selector decides for each accelerator on a system, and for each package that is asked for."""
-    asked, nothing = f"jax=={release.jax}", Choice("", {})
-    for accelerator in offer.accelerators:
-        for choice in accelerator.choices or (nothing,):
-            machine = join_machines(system.machine, accelerator.machine, choice.machine)
-            yield accelerator, choice, resolve(asked, from_json(machine))
-    for backend in load_facts(release.jax).backends:
-        for name, extras in backend.variants.items():
-            package = f"{backend.distribution}[{','.join(extras)}]" if extras else backend.distribution
-            with contextlib.suppress(SelectError):  # where there is none for this system
-                decision = resolve(asked, from_json(system.machine), read_policy([name], {}, None))
-                yield Accelerator(f"{name}: {package}", {}), nothing, decision
+def _find_changes(offer: Offer, key: Key, answers: Mapping[Key, Row]) -> list[dict[str, str]]:
+    """Return the changes of one field with which there is a wheel: another release, driver, or system."""
+    state = dict(zip(_FIELDS, key, strict=True))
+    (choices,) = (entry.choices for entry in offer.accelerators if entry.name == state["gpu"])
+    (system,) = (entry.instead for entry in offer.systems if entry.name == state["system"])
+    changes = [
+        *({"release": release} for release in dict.fromkeys(release for *_, release in answers)),
+        *({"driver": choice.label} for choice in choices),
+        *([{"system": system}] if system else []),
+    ]
+    return [change for change in changes if answers[tuple((state | change).values())]["ours"]]  # type: ignore[index]
 
 
-def _missing(release: ListedRelease, system: System, decision: Decision) -> Iterator[str]:
-    """Yield what the index lacks of a decision."""
-    if not release.pythons_of(system.platform):
-        yield f"this index has no {BINDINGS} of this release for this system"
-    here = {wheel.project for wheel in release.wheels if wheel.entry.platform in {system.platform, "any"}}
-    if len(decision.requirements) > 1 and decision.package not in here:
-        yield f"this index has no wheel of {decision.package} for this system"
+def _answer_all(offer: Offer, stocks: Sequence[Stock]) -> Iterator[tuple[Key, Row]]:
+    """Yield the answer for each system, accelerator, choice and release."""
+    for system in offer.systems:
+        for accelerator in offer.accelerators:
+            for choice in accelerator.choices:
+                machine = from_json(join_machines(system.machine, accelerator.machine, choice.machine))
+                wanted = bool(accelerator.machine)
+                for stock in stocks:
+                    row = _answer(machine, system, stock, wanted=wanted)
+                    yield (system.name, accelerator.name, choice.label, stock.jax), row
 
 
-def _checks(release: ListedRelease, shell: Shell, decision: Decision) -> dict[str, str]:
-    """Return the commands that say whether what was decided works."""
-    own = [backend for backend in load_facts(release.jax).backends if backend.distribution == decision.package]
-    program = f"-m {own[0].package}" if own and own[0].package else '-c "import jax; print(jax.devices())"'
-    pythons = dict(zip(ENVIRONMENTS, (shell.interpreter, "python"), strict=True))
-    return {environment: f"{python} {program}" for environment, python in pythons.items()}
+def _answer(machine: MachineFile, system: System, stock: Stock, *, wanted: bool) -> Row:
+    """Return the answer for a machine; an accelerator that is `wanted` is not replaced by the CPU."""
+    decisions = list(_decide(machine, stock.jax, wanted=wanted))
+    served = [decision for decision in decisions if not wanted or decision.backend != CPU]
+    ours = None
+    for decision in served:
+        package = decision.package if len(decision.requirements) > 1 else BINDINGS
+        if ours is None and (pythons := stock.pythons.get((package, system.platform))):
+            ours = _describe(decision, stock, pythons)
+    row: Row = {"ours": ours, "problems": [], "advice": "", "instead": []}
+    row["upstream"] = _find_upstream(machine, stock, wanted=wanted)
+    if ours is None:
+        candidates = [entry for entry in decisions[0].candidates if not (entry.absent or entry.chosen)]
+        lacking = (
+            [(served[0].backend, f"{served[0].requirements[-1]} is not here for {system.label}")] if served else []
+        )
+        advice = (judge(machine, backend).advice for backend in load_facts(stock.jax).backends)
+        row["problems"] = lacking[:1] or [(entry.backend, entry.reason) for entry in candidates]
+        row["advice"] = "" if served else next(filter(None, advice), "")
+    return row
+
+
+def _decide(machine: MachineFile, jax: str, *, wanted: bool) -> Iterator[Decision]:
+    """Yield what the selector decides, and then what it says of each other backend that serves the machine."""
+    asked = f"jax=={jax}"
+    yield resolve(asked, machine)
+    for backend in load_facts(jax).backends if wanted else ():
+        if not backend.is_cpu and judge(machine, backend).fit >= Fit.PART:
+            yield resolve(asked, machine, read_policy([backend.name], {}, None))
+
+
+def _find_upstream(machine: MachineFile, stock: Stock, *, wanted: bool) -> Row | None:
+    """Return what JAX itself publishes of this release for a machine, or else of the newest that serves it."""
+    for asked in (f"jax=={stock.jax}", "jax"):
+        decision = resolve(asked, machine, Policy(provider=UPSTREAM))
+        if not wanted or decision.backend != CPU:
+            pythons = {python for found in stock.pythons.values() for python in found}
+            return _describe(decision, stock, sorted(pythons, key=python_order))
+    return None
+
+
+def _describe(decision: Decision, stock: Stock, pythons: Sequence[str]) -> Row:
+    """Return a decision as the page shows it.
+
+    - `title`: the requirement that brings the accelerator, and `requirements`: all of them, for a shell;
+    - `check`: what Python runs to say whether it works;
+    - `pythons`: those that it is for;
+    - `backend` and `reason`: which one is chosen, and why; `others`: those that are not, and why;
+    - `notes`: what the user should know, one sentence each without its period.
+    """
+    (chosen,) = (candidate for candidate in decision.candidates if candidate.chosen)
+    others = [candidate for candidate in decision.candidates if not (candidate.chosen or candidate.absent)]
+    packages = {entry.distribution: entry.package for entry in load_facts(stock.jax).backends}
+    package = packages.get(decision.package, "")
+    settings = (f"set {name}={value}" for name, value in decision.environment.items())
+    return {
+        "title": decision.requirements[-1],
+        "requirements": " ".join(map(quote, (*decision.requirements, *decision.constraints))),
+        "check": f"-m {package}" if package and len(decision.requirements) > 1 else _DEVICES,
+        "pythons": [*map(name_python, pythons)] or [load_facts(stock.jax).requires_python.removeprefix(">=")],
+        "backend": chosen.backend,
+        "reason": chosen.reason,
+        "notes": [*decision.warnings, *settings],
+        "others": [(candidate.backend, candidate.reason) for candidate in others],
+    }
 
 
 def join_machines(*parts: Machine) -> dict[str, Any]:
@@ -250,26 +343,6 @@ def join_machines(*parts: Machine) -> dict[str, Any]:
         for key, value in part.items():
             joined[key] = join_machines(joined.get(key, {}), value) if isinstance(value, dict) else value
     return joined
-
-
-def fill_commands(commands: Commands, environment: str, shell: Shell, decision: Decision, rivals: Sequence[str]) -> str:
-    """Return the commands for a decision, with `PYTHON` and `INDEX` where the reader's own belong."""
-    version = decision.requirements[-1].partition("==")[2]
-    lines = commands.new if environment == "new" else commands.existing
-    if environment == "existing" and not Version(version).local:
-        lines += commands.again
-    values = {
-        "python": PYTHON,
-        "launcher": shell.launcher,
-        "interpreter": shell.interpreter,
-        "index": INDEX,
-        "requirements": " ".join(map(quote, (*decision.requirements, *decision.constraints))),
-        "rivals": " ".join(rivals),
-        "bindings": quote(f"{BINDINGS}=={version}"),
-    }
-    filled = [line.format_map(values) for line in lines if rivals or "{rivals}" not in line]
-    settings = [shell.variable.format(name=name, value=value) for name, value in decision.environment.items()]
-    return "\n".join([*filled, *settings])
 
 
 def quote(word: str) -> str:
@@ -284,13 +357,3 @@ def quote(word: str) -> str:
     if re.search(r"[^\w.=+\-\[\]<>!~,;@:/ ]", word):
         raise ValueError(f"no word for a shell: {word!r}")
     return word if re.fullmatch(r"[\w.=+-]+", word) else f'"{word}"'
-
-
-def find_rivals(release: ListedRelease) -> tuple[str, ...]:
-    """Return upstream's packages for the same devices: those that our libraries come from, unless ours need them."""
-    texts = (text for wheel in release.wheels for text in wheel.entry.requires)
-    needed = {canonicalize_name(re.split(r"[^\w.-]", text)[0]) for text in texts}
-    projects = [wheel.entry.provenance.get("project") for wheel in release.wheels]
-    # They become part of a command, and a release file may be anybody's.
-    names = {canonicalize_name(str(project)) for project in projects if project}
-    return tuple(sorted(name for name in names - needed - {BINDINGS} if is_normalized_name(name)))

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The split JAX wheel authors
+// SPDX-License-Identifier: Apache-2.0
+// The install picker: a lookup in the table that picker.py wrote into the page. Its state is in the page's address.
+"use strict";
+
+const element = (name, attributes = {}, ...children) => {
+  const made = Object.assign(document.createElement(name), attributes);
+  made.append(...children);
+  return made;
+};
+const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
+
+// Within quotes, too, a shell reads $ and ` in an address; as %24 and %60 they name the same.
+const escaped = (text) => text.replace(/[^\w.~:/%@=+,[\]-]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+const quoted = (text) => (/^[\w.=+:/-]+$/.test(text) ? text : `"${text}"`);
+
+const copyButton = (button) => {
+  const label = button.textContent;
+  button.hidden = false;
+  button.addEventListener("click", async () => {
+    const code = button.parentElement.querySelector("code");
+    try {
+      await navigator.clipboard.writeText(code.textContent);
+    } catch { // refused, or not there over plain http: the user can copy what is selected
+      getSelection().selectAllChildren(code);
+      document.execCommand("copy");
+    }
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = label; }, 1500);
+  });
+  return button;
+};
+const commandBlock = (line) => element("div", { className: "command" },
+  element("pre", { tabIndex: 0 }, element("code", { textContent: line })),
+  copyButton(element("button", { type: "button", className: "copy", textContent: "Copy" })));
+
+// Offer labels, and keep what was chosen where it is still there.
+const offer = (select, labels) => {
+  const before = select.value;
+  select.replaceChildren(...labels.map((label) => element("option", { value: label, textContent: label })));
+  if (labels.includes(before)) select.value = before;
+};
+
+const startPicker = (root) => {
+  const data = JSON.parse(root.querySelector("script").textContent);
+  const form = root.querySelector("form");
+  const answer = root.querySelector("[data-answer]");
+  const question = root.querySelector("[data-question]");
+  const { elements } = form;
+  const readIndex = () => (elements.index ? elements.index.value.trim() : new URL(root.dataset.address, location.href).href);
+  const remember = () => history.replaceState(null, "", `?${new URLSearchParams(new FormData(form))}`);
+
+  // Three lines, each with its own button; without an index the option that names it goes, too.
+  const showSteps = (found, index) => {
+    const { shell, note } = data.systems[elements.system.value];
+    const address = index && quoted(escaped(index.replace(/\/*$/, "/")));
+    const words = { python: elements.python.value, index: address, requirements: found.requirements, check: found.check };
+    const lines = data.shells[shell][elements.installer.value].map((line) => (address ? line : line.replace(/ \S+ \{index\}/, ""))
+      .replace(/\{(\w+)\}/g, (_, word) => words[word]));
+    const names = ["Make and activate an environment", "Install", "Check"];
+    return [
+      element("ol", { className: "steps" }, ...lines.map((line, i) => element("li", {}, element("p", { textContent: names[i] }), commandBlock(line)))),
+      ...[...found.notes, note].filter(Boolean).map((text) => element("p", { className: "note", textContent: sentence(text) })),
+    ];
+  };
+
+  const showReasons = (reasons) => element("dl", { className: "reasons" }, ...reasons.map(([backend, reason]) => element("div", {},
+    element("dt", { textContent: backend }), element("dd", { textContent: reason }))));
+  const fold = (summary, ...parts) => element("details", {}, element("summary", { textContent: summary }), ...parts);
+
+  const showFound = (state, found, index) => [
+    element("h2", {}, element("span", { className: "state", textContent: state }), found.title),
+    element("p", { className: "why" }, element("strong", { textContent: `${found.backend}: ` }), `${found.reason}.`),
+    ...showSteps(found, index),
+    ...(found.others.length ? [fold("Why not another one", showReasons(found.others))] : []),
+  ];
+
+  // Why there is no wheel of ours, what to change with one click, and what JAX itself publishes.
+  const showMissing = (row) => {
+    const question = data.gpus[elements.gpu.value].question;
+    const names = { release: (value) => `JAX ${value}`, driver: (value) => `${question} ${value}`, system: (value) => data.systems[value].label };
+    const upstream = row.upstream ? showFound("JAX's own wheels", row.upstream, "") : [];
+    const other = row.instead.some((change) => change.release);
+    const buttons = row.instead.flatMap(Object.entries).map(([name, value]) => element("button", {
+      type: "button",
+      className: "instead",
+      textContent: `Use ${names[name](value)}`,
+      onclick: () => { choose(name, value); remember(); elements[name].focus(); },
+    }));
+    return [
+      element("h2", {}, element("span", { className: "state missing", textContent: other ? "Use another release" : "Not possible" }), `JAX ${elements.release.value}`),
+      showReasons(row.problems.length ? row.problems : [["upstream", "JAX itself publishes no wheel for it: name an index with ours"]]),
+      ...(row.advice ? [element("p", { className: "note", textContent: sentence(row.advice) })] : []),
+      element("p", {}, ...buttons),
+      ...(upstream.length && buttons.length ? [fold("Or take JAX's own wheels", ...upstream)] : upstream),
+    ];
+  };
+
+  const show = () => {
+    const gpu = data.gpus[elements.gpu.value];
+    question.hidden = !gpu.question;
+    question.querySelector("span").textContent = gpu.question;
+    offer(elements.driver, gpu.choices);
+    const key = ["system", "gpu", "driver", "release"].map((name) => elements[name].value).join("|");
+    const row = data.outcomes[data.answers[key]];
+    const index = readIndex();
+    const found = (index && row.ours) || row.upstream;
+    offer(elements.python, found ? found.pythons : []);
+    elements.python.disabled = !found;
+    if (index) answer.replaceChildren(...(row.ours ? showFound("Available", row.ours, index) : showMissing(row)));
+    else answer.replaceChildren(...(found ? showFound("JAX's own wheels", found, "") : showMissing(row)));
+  };
+
+  const choose = (name, value) => {
+    const field = elements[name];
+    const before = field.value;
+    field.value = value;
+    if (!field.value) field.value = before; // it is not on offer
+    show();
+  };
+  const findGpu = (word) => Object.keys(data.gpus).find((name) => name === word)
+    || Object.keys(data.gpus).find((name) => data.gpus[name].label.toLowerCase().split(/\W+/).includes(word));
+
+  form.hidden = answer.hidden = false;
+  form.addEventListener("input", () => { show(); remember(); });
+  form.addEventListener("submit", (event) => event.preventDefault());
+  show();
+  const wanted = new URLSearchParams(location.search);
+  for (const name of ["system", "release", "gpu", "driver", "python", "installer", "index"]) {
+    if (wanted.has(name) && elements[name]) choose(name, name === "gpu" ? findGpu(wanted.get(name).toLowerCase()) : wanted.get(name));
+  }
+};
+
+for (const root of document.querySelectorAll("[data-picker]")) startPicker(root);
