@@ -20,6 +20,7 @@ myst_heading_anchors = 4  # as GitHub makes them, so that a link works in both
 smartquotes = False  # it would turn the two dashes of an option into one long dash
 
 html_theme = "furo"
+pygments_style = "a11y-high-contrast-light"
 html_title = project
 html_use_index = False
 html_search_scorer = str(Path(__file__).with_name("_ext") / "scorer.js")
@@ -29,9 +30,7 @@ html_js_files = [("picker.js", {"defer": "defer"})]
 html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
-html_show_sourcelink = False
 copybutton_prompt_text = "$ "
 copybutton_line_continuation_character = "\\"
 
-linkcheck_timeout = 20
 linkcheck_ignore = [r"https?://(localhost|127\.0\.0\.1|[\w.]*example\.(org|com))\b"]  # invented ones

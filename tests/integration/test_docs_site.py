@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 from selenium.webdriver.support.wait import WebDriverWait
 
-from browser import explain_missing, find_browser, start_browser
+from browser import Browser, explain_missing, find_browser, start_browser
 from pjrtwheel.docs.site import build_site
 
 pytestmark = pytest.mark.integration
@@ -78,6 +78,56 @@ def test_options_keep_their_two_dashes(site: Path) -> None:
     assert [name for name, text in pages.items() if re.search(r"\N{EN DASH}[a-z]", text)] == []
 
 
+def test_a_button_copies_the_command_of_one_installer(site: Path) -> None:
+    """Of pip or of uv, never both."""
+    blocks = [
+        re.sub(r"<[^>]+>", "", block)
+        for page in site.rglob("*.html")
+        for block in re.findall(r'<div class="highlight"><pre>(.*?)</pre>', page.read_text("utf-8"), re.DOTALL)
+    ]
+    uv = [block for block in blocks if re.search(r"^\$ uv ", block, re.MULTILINE)]
+    assert [block for block in uv if re.search(r"^\$ (python\S* -m )?pip ", block, re.MULTILINE)] == []
+    assert len(uv) > 5
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Return a running browser."""
+    found = find_browser()
+    if found is None:
+        pytest.skip(explain_missing())
+    with start_browser(*found) as running:
+        yield running
+
+
+@pytest.mark.slow
+def test_nothing_is_cut_off_or_faint(site: Path, browser: Browser) -> None:
+    """On every page, at both widths, in both themes."""
+    found = {}
+    for page in sorted(site.rglob("*.html")):
+        for width in (1280, 390):
+            for dark in (False, True):
+                browser.open(page, width=width, dark=dark)
+                browser.keep_picture(f"docs-{page.stem}-{'dark' if dark else 'light'}-{width}")
+                if faults := browser.faults():
+                    found[page.name, width, dark] = faults
+    assert found == {}
+
+
+@pytest.mark.slow
+def test_the_front_page_begins_with_the_picker(site: Path, browser: Browser) -> None:
+    """With the index that the reader names, and JAX's own wheels without one."""
+    lines = "return [...document.querySelectorAll('.answer > .steps code')].map((part) => part.textContent)"
+    browser.open(site / "index.html", suffix="?gpu=t4&python=3.13&installer=pip&index=https://a.example/simple")
+    assert browser.run("return document.querySelector('h1').nextElementSibling.matches('[data-picker]')")
+    make, install, check = browser.run(lines)
+    assert make.startswith("python3.13 -m venv ")
+    assert install.startswith("pip install --index-url https://a.example/simple/ jax==")
+    assert check.startswith("python -m jaxlib_")
+    browser.open(site / "index.html", suffix="?gpu=t4&index=")
+    assert browser.run(lines)[1].startswith('uv pip install "jax[')
+
+
 FIRST_RESULTS = """
 const links = [...document.querySelectorAll("#search-results li > a")];
 return links.length > 2 && links.slice(0, 3).map((link) => link.pathname);
@@ -85,14 +135,10 @@ return links.length > 2 && links.slice(0, 3).map((link) => link.pathname);
 
 
 @pytest.mark.slow
-def test_a_search_finds_the_page_that_people_want(site: Path) -> None:
+def test_a_search_finds_the_page_that_people_want(site: Path, browser: Browser) -> None:
     """Among the first three results, from the disk."""
-    found = find_browser()
-    if found is None:
-        pytest.skip(explain_missing())
     wanted = {"install": "quick-start", "GPU not found": "gpu-ignored", "publish": "publish", "verify": "verify"}
-    with start_browser(*found) as browser:
-        for words, page in wanted.items():
-            browser.driver.get(f"{(site / 'search.html').as_uri()}?q={quote(words)}")
-            links = WebDriverWait(browser.driver, 30).until(lambda _: browser.run(FIRST_RESULTS))
-            assert f"{page}.html" in {Path(link).name for link in links}, words
+    for words, page in wanted.items():
+        browser.driver.get(f"{(site / 'search.html').as_uri()}?q={quote(words)}")
+        links = WebDriverWait(browser.driver, 30).until(lambda _: browser.run(FIRST_RESULTS))
+        assert f"{page}.html" in {Path(link).name for link in links}, words

@@ -3,32 +3,37 @@
 """The release pages in a real browser, from the disk: the picker, both themes, a phone's width, accessibility."""
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
-from browser import Browser, explain_missing, fetch_axe, find_browser, start_browser
+from browser import OPEN_ALL, Browser, explain_missing, fetch_axe, find_browser, start_browser
 from jaxlib_select.facts import known_releases
 from pjrtwheel.products.index import write_index
-from pjrtwheel.products.index.release_pages.picker import INDEX, PYTHON, quote
 from release_index import make_release_dist
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
-PHONE, DESKTOP = 360, 1280
-OPEN_ALL = "for (const part of document.querySelectorAll('details')) { part.hidden = false; part.open = true; }"
-KINDS = ("install", "proofs", "sizes", "wheels", "wheel", "older", "older-install")
+PHONE, DESKTOP = 390, 1280
+KINDS = ("install", "proofs", "sizes", "wheels", "wheel", "older")
 SHOWN = """
 const form = document.querySelector("form");
-const choose = (name, value) => { form.elements[name].value = value; form.dispatchEvent(new Event("input")); };
+history.replaceState = () => {}; // a browser limits how often
+const text = (selector) => [...document.querySelectorAll(selector)].map((part) => part.textContent);
 return arguments[0].map((fields) => {
-  for (const [name, value] of Object.entries(fields)) choose(name, value);
-  const text = (selector) => [...document.querySelectorAll(`.answer ${selector}`)].map((part) => part.textContent);
-  return [text("h2"), text(".why"), text("pre code"), text(".note"), text(".check code"), text(":is(dt, dd)")];
+  for (const [name, value] of fields) {
+    form.elements[name].value = value;
+    form.dispatchEvent(new Event("input"));
+  }
+  return [text(".answer > h2 .state"), text(".answer > .steps code"), text(".instead"), text(".answer > .note")];
 });
 """
 
@@ -74,36 +79,90 @@ def pages(index: Path) -> dict[str, Path]:
     """Return one page of each kind, by its name in pictures."""
     folder = index / "about_files"
     listed = {name: folder / f"{name}.html" for name in ("proofs", "sizes", "wheels")}
-    first = {"wheel": "jaxlib_*", "older": "proofs-*", "older-install": "install-*"}
+    first = {"wheel": "jaxlib_*", "older": "proofs-*"}
     found = {name: min(folder.glob(f"{pattern}.html")) for name, pattern in first.items()}
     return {"install": index / "about.html", **listed, **found}
 
 
-@pytest.mark.parametrize("name", ["install", "older-install"])
+def expect(table: dict[str, Any], key: str, installer: str, address: str) -> tuple[dict[str, str], list[list[str]]]:
+    """Return the fields of the form for a key, and what it shows then."""
+    fields = dict(zip(("system", "gpu", "driver", "release"), key.split("|"), strict=True))
+    row, system = table["outcomes"][table["answers"][key]], table["systems"][fields["system"]]
+    found, lines, states = row["ours"] or row["upstream"], [], []
+    if not row["ours"]:
+        states.append("Use another release" if any("release" in each for each in row["instead"]) else "Not possible")
+    if found and (row["ours"] or not row["instead"]):
+        states.append("Available" if row["ours"] else "JAX's own wheels")
+        values = {"python": found["pythons"][-1], "index": address} | found
+        lines = table["shells"][system["shell"]][installer]
+        if not row["ours"]:
+            lines = [re.sub(r" \S+ \{index\}", "", line) for line in lines]
+        lines = [line.format_map(values) for line in lines]
+    names = {"release": "JAX {}", "driver": f"{table['gpus'][fields['gpu']]['question']} {{}}"}
+    labels = {name: entry["label"] for name, entry in table["systems"].items()}
+    buttons = [names.get(n, "{}").format(labels.get(v, v)) for each in row["instead"] for n, v in each.items()]
+    notes = [*found["notes"], *filter(None, [system["note"]])] if lines else [*filter(None, [row["advice"]])]
+    if not row["ours"] and lines and row["advice"]:
+        notes.insert(0, row["advice"])
+    fields |= {"installer": installer} | ({"python": found["pythons"][-1]} if found else {})
+    return fields, [states, lines, [f"Use {each}" for each in buttons], [f"{n[0].upper()}{n[1:]}." for n in notes]]
+
+
+@pytest.fixture(scope="module")
+def table(pages: dict[str, Path]) -> dict[str, Any]:
+    """Return the table in the page."""
+    (text,) = re.findall(r'<script type="application/json">(.*?)</script>', pages["install"].read_text("utf-8"))
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
 def test_the_picker_shows_the_row_of_its_table(
-    browser: Browser, pages: dict[str, Path], index: Path, name: str
+    browser: Browser, pages: dict[str, Path], index: Path, table: dict[str, Any]
 ) -> None:
-    """For everything on offer, with the address of the index, whatever was chosen before."""
-    browser.open(pages[name])
-    systems = json.loads(browser.run("return document.getElementById('picker-data').textContent"))["systems"]
-    address = quote(f"{index.resolve().as_uri()}/")
-    fields, expected = [], []
-    for number, system in enumerate(systems):
-        python = system["pythons"][-1]
-        for package in system["packages"]:
-            for row in package["answers"]:
-                for kind, commands in package["commands"].items():
-                    installer, environment = kind.split()
-                    chosen = {"system": str(number), "accelerator": row["accelerator"], "choice": row["choice"]}
-                    fields.append({**chosen, "python": python, "installer": installer, "environment": environment})
-                    lines = commands.replace(PYTHON, python).replace(INDEX, address)
-                    notes = [f"{note[0].upper()}{note[1:]}." for note in row["notes"]]
-                    others = [text for other in row["others"] for text in other]
-                    why, check = f"{row['backend']}: {row['reason']}.", package["checks"][environment]
-                    expected.append([[package["title"]], [why], [lines], notes, [check], others])
-    assert len(expected) > 300
-    assert browser.run(SHOWN, fields) == expected
+    """For everything on offer, with the address of the index, whatever was chosen before; all kinds occur."""
+    browser.open(pages["install"])
+    address = f"{index.resolve().as_uri()}/"
+    expected = [expect(table, key, installer, address) for key in table["answers"] for installer in ("uv", "pip")]
+    assert browser.run(SHOWN, [[*fields.items()] for fields, _ in expected]) == [shown for _, shown in expected]
+    states = {state for _, shown in expected for state in shown[0]}
+    assert states == {"Available", "Use another release", "Not possible", "JAX's own wheels"}
     assert browser.messages() == []
+
+
+def test_the_state_of_the_picker_is_in_the_address(
+    browser: Browser, pages: dict[str, Path], index: Path, table: dict[str, Any]
+) -> None:
+    """Also from the root of the index; a name in a label counts, and what is not on offer does not."""
+    chosen = "const form = document.querySelector('form'); return Object.fromEntries(new FormData(form))"
+    browser.open(pages["install"])
+    first = browser.run(chosen)
+    assert [first[name] for name in ("system", "gpu", "driver", "release")] == table["first"]
+    browser.driver.get(f"{(index / 'index.html').resolve().as_uri()}?gpu=H200&python=3.13&installer=pip&system=beos")
+    WebDriverWait(browser.driver, 10).until(lambda _: "about.html?" in browser.driver.current_url)
+    wanted = {**first, "gpu": "h100", "python": "3.13", "installer": "pip"}
+    WebDriverWait(browser.driver, 10).until(lambda _: browser.run(chosen) == wanted)
+    element = browser.driver.find_element("name", "release")
+    Select(element).select_by_index(1)
+    browser.driver.refresh()
+    assert browser.run(chosen) == wanted | {"release": table["releases"][1]}
+
+
+def test_another_release_is_a_click_away(browser: Browser, pages: dict[str, Path], table: dict[str, Any]) -> None:
+    """And its lines are copied one by one."""
+    rows = {key: table["outcomes"][number] for key, number in table["answers"].items()}
+    key = next(key for key, row in rows.items() if any("release" in change for change in row["instead"]))
+    fields, _ = expect(table, key, "pip", "")
+    browser.open(pages["install"], suffix=f"?{urlencode(fields)}")
+    browser.driver.find_element("css selector", ".instead").click()
+    assert browser.driver.find_element("css selector", ".answer .state").text == "Available"
+    origin = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
+    browser.driver.execute_cdp_cmd("Browser.grantPermissions", origin)
+    for button in browser.driver.find_elements("css selector", ".answer > .steps .copy"):
+        button.click()
+        WebDriverWait(browser.driver, 10).until(lambda _, button=button: button.text == "Copied")
+        copied = browser.driver.execute_async_script("navigator.clipboard.readText().then(arguments[0])")
+        assert copied == browser.run("return arguments[0].parentElement.querySelector('code').textContent", button)
+        assert "\n" not in copied
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
@@ -111,11 +170,11 @@ def test_the_picker_shows_the_row_of_its_table(
 def test_a_page_is_accessible_in_both_themes(
     browser: Browser, pages: dict[str, Path], axe: str, name: str, *, dark: bool
 ) -> None:
-    """Axe finds nothing, also with everything open, at both widths; the ground is dark where that is asked for."""
+    """Nothing is cut off or faint, and axe finds nothing, at both widths; the ground is dark if asked for."""
     for width in (DESKTOP, PHONE):
         browser.open(pages[name], width=width, dark=dark)
         browser.keep_picture(f"{name}-{'dark' if dark else 'light'}-{width}")
-        browser.run(OPEN_ALL)
+        assert browser.faults() == []
         assert browser.violations(axe) == []
         red = browser.run("return Number(getComputedStyle(document.body).backgroundColor.match(/[0-9.]+/)[0])")
         assert (red < 100) is dark
@@ -130,13 +189,7 @@ def test_a_page_asks_for_nothing_else_and_fits_a_phone(
     for width in (PHONE, DESKTOP):
         browser.open(pages[name], width=width)
         browser.run(OPEN_ALL)
-        wide = browser.run(
-            "const width = document.documentElement.clientWidth;"
-            "return [...document.querySelectorAll('body *')]"
-            ".filter((part) => part.getBoundingClientRect().right > width + 1 && part.checkVisibility())"
-            ".map((part) => part.outerHTML.slice(0, 120))"
-        )
-        assert (wide, browser.run("return document.documentElement.scrollWidth")) == ([], width)
+        assert browser.run("return document.documentElement.scrollWidth") == width
     asked = {address.partition("#")[0] for address in browser.requests()}
     own = index.resolve().as_uri()
     assert [address for address in asked if not address.startswith((f"{own}/", "data:", "about:"))] == []
@@ -181,14 +234,14 @@ def test_a_cell_of_the_map_shows_what_ran(browser: Browser, plain_browser: Brows
         shown = browser.run("return document.querySelector('details[open] .inner').innerText")
         assert "A Processor" in shown
         assert browser.run("return document.activeElement.id") == cells[1 + keys][1:]
-    browser.open(pages["proofs"], fragment=cells[2][1:])
+    browser.open(pages["proofs"], suffix=cells[2])
     assert browser.run(visible) == 1
     shown = "return document.querySelector('.evidence > details[open] .inner').id"
     assert browser.run(shown) == cells[2][1:]
     browser.run("location.hash = arguments[0]", cells[0])
     WebDriverWait(browser.driver, 10).until(lambda _: browser.run(shown) == cells[0][1:])
     assert browser.run(visible) == 1
-    plain_browser.open(pages["proofs"], fragment=cells[2][1:])
+    plain_browser.open(pages["proofs"], suffix=cells[2])
     opened = "return [...document.querySelectorAll('.evidence > details[open] .inner')].map((part) => part.id)"
     assert plain_browser.run(opened) == [cells[2][1:]]  # the browser does that by itself
 

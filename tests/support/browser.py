@@ -22,6 +22,9 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 _BROWSERS = ("chromium", "google-chrome", "chrome")
 _WAIT_S = 30
+_LOOKS = Path(__file__).parents[1] / "data/looks.js"
+CONTRAST = 5.5  # of every text with its ground
+OPEN_ALL = "for (const part of document.querySelectorAll('details')) { part.hidden = false; part.open = true; }"
 # Checks of accessibility, from the package index of npm; the digest is that of its tarball, in the form of npm.
 _AXE = "axe-core@4.14.1"
 _AXE_SHA512 = "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ=="
@@ -38,14 +41,14 @@ class Browser:
 
     driver: webdriver.Chrome
 
-    def open(self, path: Path, *, width: int = 1280, dark: bool = False, fragment: str = "") -> None:
-        """Show a file in a window of some width, in a light or dark theme."""
+    def open(self, path: Path, *, width: int = 1280, dark: bool = False, suffix: str = "") -> None:
+        """Show a file in a window of some width, in a light or dark theme; the suffix is a query or a fragment."""
         size = {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
         theme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [theme]})
         self.driver.get("about:blank")  # a fragment alone would not load the page again
-        address = path.resolve().as_uri() + (f"#{fragment}" if fragment else "")
+        address = path.resolve().as_uri() + suffix
         self.driver.get(address)
         # On a machine under load the driver may come back before the scripts of the page have run.
         loaded = "return document.readyState === 'complete' && location.href === arguments[0]"
@@ -54,6 +57,11 @@ class Browser:
     def run(self, script: str, *arguments: object) -> Any:
         """Return what a function body in JavaScript returns."""
         return self.driver.execute_script(script, *arguments)
+
+    def faults(self) -> list[str]:
+        """Return what is cut off, broken inside a word or faint on the page, with all of its parts open."""
+        self.run(OPEN_ALL)
+        return list(self.run(_LOOKS.read_text("utf-8"), CONTRAST))
 
     def messages(self) -> list[str]:
         """Return what the console said since the last call."""

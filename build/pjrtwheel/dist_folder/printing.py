@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print the wheels of a record: one line for each, and all that is known of each."""
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
@@ -111,7 +110,7 @@ def _make_table(entries: Iterable[Entry]) -> Table:
     table.add_column("passed/skipped/failed", overflow="fold", min_width=7)
     for entry in entries:
         # Programs of the best proof count, and those that could not run there as skipped.
-        outcomes = Counter(result.outcome for python in entry.proof.pythons for result in python.results)
+        outcomes = entry.proof.outcomes()
         passed, failed = outcomes[Outcome.PASSED], outcomes[Outcome.FAILED]
         results = f"{passed}/{outcomes.total() - passed - failed}/{failed}" if outcomes else "not run"
         proof = f"{entry.proof.describe_level()}{_companion(entry, entry.proof) if outcomes else ''}"

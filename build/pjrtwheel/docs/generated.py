@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is generated below `docs/`: the README's picture, and the table of releases."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import jinja2
@@ -12,6 +13,7 @@ from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.errors import UsageError
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Release
+from pjrtwheel.sets import BINDINGS
 
 RELEASES = "docs/user/wheels.md"
 _BEGIN = "<!-- releases: begin, written by ./noxw update -->"
@@ -37,14 +39,16 @@ def render_generated(root: Path) -> dict[str, str]:
 
 
 def render_releases(releases: Sequence[Release], backends: Iterable[Backend]) -> str:
-    """Return a Markdown table with a column for each release and a row for `jaxlib` and each plugin wheel."""
-    rows = [
-        ["", *(release.version for release in releases)],
-        ["---"] * (1 + len(releases)),
-        ["`jaxlib`", *(_describe_bindings(release) for release in releases)],
-        *([f"`{b.distribution}`", *(_describe_plugin(release, b) for release in releases)] for b in backends),
-    ]
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in rows)
+    """Return a Markdown table of `jaxlib` and each plugin wheel: which releases have it, and for what."""
+    rows = ["| wheel | releases | for |", "| --- | --- | --- |"]
+    describe: dict[str, Callable[[Release], str]] = {BINDINGS: _describe_bindings}
+    describe |= {backend.distribution: partial(_describe_plugin, backend) for backend in backends}
+    for name, describe_in in describe.items():
+        alike: dict[str, list[str]] = {}
+        for release in releases:
+            alike.setdefault(describe_in(release), []).append(release.version)
+        rows += [f"| `{name}` | {', '.join(versions)} | {text} |" for text, versions in alike.items() if text]
+    return "\n".join(rows)
 
 
 def _describe_bindings(release: Release) -> str:
@@ -54,11 +58,9 @@ def _describe_bindings(release: Release) -> str:
     return "; ".join(f"{', '.join(names)}: {pythons}" for pythons, names in platforms.items())
 
 
-def _describe_plugin(release: Release, backend: Backend) -> str:
+def _describe_plugin(backend: Backend, release: Release) -> str:
     platforms = sorted(release.platforms(backend.name))
-    if not platforms:
-        return "absent"
-    return "; ".join((", ".join(platforms), *_list_limits(release, backend, platforms)))
+    return "; ".join((", ".join(platforms), *_list_limits(release, backend, platforms))) if platforms else ""
 
 
 def _list_limits(release: Release, backend: Backend, platforms: Sequence[str]) -> Iterator[str]:

@@ -251,6 +251,15 @@ class Proof:
         opened = [Level.LOAD] if self.pjrt_api is not None else []
         return highest([*(python.level for python in self.pythons), *opened])
 
+    def outcomes(self) -> Counter[Outcome]:
+        """Return how many programs, targets and checks failed on any Python, or else passed on any, each once."""
+        order = (Outcome.FAILED, Outcome.PASSED, Outcome.EXPECTED, Outcome.NOT_RUN)
+        found: dict[tuple[ResultKind, str], Outcome] = {}
+        for result in (result for python in self.pythons for result in python.results):
+            key = (result.kind, result.program)
+            found[key] = min(result.outcome, found.get(key, result.outcome), key=order.index)
+        return Counter(found.values())
+
     def describe_level(self) -> str:
         """Return the level, as `aot`, or as `aot (emulated)`."""
         return f"{self.level}{' (emulated)' if self.emulated else ''}"

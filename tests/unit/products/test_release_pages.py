@@ -5,6 +5,7 @@
 `tests/integration/test_release_pages.py` looks at them in a browser.
 """
 
+import functools
 import hashlib
 import html
 import json
@@ -22,6 +23,7 @@ import pytest
 
 from jaxlib_select import cli
 from jaxlib_select.facts import known_releases, load_facts
+from pjrtwheel.abis import name_python
 from pjrtwheel.errors import UsageError
 from pjrtwheel.products.index import installer_pages, write_index
 from pjrtwheel.products.index.projects import IndexedFile, Project, WheelContents, list_projects, read_release
@@ -90,7 +92,7 @@ def test_every_link_leads_somewhere(projects: tuple[Project, ...], pages: dict[s
     """To a page, to a place on one, to a wheel or to the index; nothing is asked of another machine."""
     files = {path.relative_to(index).as_posix() for path in index.rglob("*") if path.is_file()}
     assert check_links(pages, files) > 300
-    assert len(pages) == 4 * len(known_releases()) + sum(len(project.files) for project in projects)
+    assert len(pages) == 1 + 3 * len(known_releases()) + sum(len(project.files) for project in projects)
     assert {path for path, text in pages.items() if len(text.encode()) > 250_000} == set()  # a phone has to load it
 
 
@@ -98,7 +100,7 @@ def test_every_link_of_an_index_without_wheels_leads_somewhere() -> None:
     """The menu lists what there is."""
     pages = {path: data.decode() for path, data in render_pages(()).items()}
     assert sorted(pages) == ["about.html"]
-    assert check_links(pages, {*pages, *installer_pages(())}) >= 4
+    assert check_links(pages, {*pages, *installer_pages(())}) >= 3
 
 
 def check_links(pages: dict[str, str], files: set[str]) -> int:
@@ -247,25 +249,22 @@ def test_a_device_is_a_row_of_its_own(chip: str, label: str) -> None:
     proof = Proof(Level.DEVICE, "0.1", results, ORIGIN, backend="abacus", machine=replace(MACHINE, chip=chip))
     (found,) = make_maps(abacus_release(entry_of(NAME, proof=proof)))
     (row,) = found.rows
-    assert (row.label, [(cell.level, cell.text) for cell in row.cells]) == (label, [("device", "1 program")])
+    assert (row.label, [(cell.level, cell.text) for cell in row.cells]) == (label, [("device", "1 passed")])
 
 
-PICKER_DATA = re.compile(r'<script type="application/json" id="picker-data">(.*?)</script>')
+def read_table(page: str) -> dict[str, Any]:
+    """Return the table in a page, with the row of each key."""
+    (text,) = re.findall(r'<script type="application/json">(.*?)</script>', page)
+    table: dict[str, Any] = json.loads(text)
+    return table | {"rows": {key: table["outcomes"][number] for key, number in table["answers"].items()}}
 
 
-def read_table(page: str) -> list[dict[str, Any]]:
-    """Return the systems of the table in a page."""
-    (text,) = PICKER_DATA.findall(page)
-    systems: list[dict[str, Any]] = json.loads(text)["systems"]
-    return systems
-
-
-def read_offered(root: Path) -> tuple[list[dict[str, Any]], dict[tuple[str, str], list[dict[str, Any]]]]:
+def read_offered(root: Path) -> tuple[dict[str, dict[str, Any]], dict[tuple[str, str], list[dict[str, Any]]]]:
     """Return the systems, and for each accelerator and choice the parts of its machine, as the files have them."""
     systems = tomllib.loads((root / "build/pjrtwheel/products/index/release_pages/picker.toml").read_text("utf-8"))
     listed = [tomllib.loads(path.read_text("utf-8")) for path in (root / "plugins").glob("*/picker.toml")]
-    return systems["systems"], {
-        (entry["label"], choice["label"]): [entry["machine"], choice["machine"]]
+    return {system["name"]: system for system in systems["systems"]}, {
+        (entry["name"], choice["label"]): [entry["machine"], choice["machine"]]
         for table in listed
         for entry in table["accelerators"]
         for choice in entry.get("choices", [{"label": "", "machine": {}}])
@@ -273,46 +272,123 @@ def read_offered(root: Path) -> tuple[list[dict[str, Any]], dict[tuple[str, str]
 
 
 @pytest.mark.parametrize("jax", known_releases())
-def test_every_row_is_what_the_selector_resolves(
+def test_every_answer_is_what_the_selector_resolves(
     jax: str, root: Path, pages: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By its own command line, and with all that is on offer; a package by its name where the system has it."""
-    page = "about.html" if jax == known_releases()[-1] else next(p for p in pages if f"install-{jax}" in p)
+    """By its own command line, for everything on offer, of ours and of upstream."""
     systems, machines = read_offered(root)
-    table = read_table(pages[page])
-    assert [system["label"] for system in table] == [system["label"] for system in systems]
-    packages = set()
-    for system, listed in zip(systems, table, strict=True):
-        rows = [(package, row) for package in listed["packages"] for row in package["answers"]]
-        assert {(row["accelerator"], row["choice"]) for _, row in rows if not row["named"]} == machines.keys()
-        for package, row in rows:
-            machine = picker.join_machines(
-                system["machine"], *([] if row["named"] else machines[row["accelerator"], row["choice"]])
-            )
-            (tmp_path / "machine.json").write_text(json.dumps(machine), "utf-8")
-            options = ["--backend", row["accelerator"].partition(":")[0]] if row["named"] else []
-            command = ["resolve", f"jax=={jax}", "--machine", str(tmp_path / "machine.json"), "--json", *options]
-            command += ["--provider", "ours"]
+    rows = {key: row for key, row in read_table(pages["about.html"])["rows"].items() if key.endswith(f"|{jax}")}
+    assert rows.keys() == {"|".join((system, *named, jax)) for system in systems for named in machines}
+    backends = set()
+    for key, row in rows.items():
+        system, gpu, choice, _ = key.split("|")
+        machine = picker.join_machines(systems[system]["machine"], *machines[gpu, choice])
+        (tmp_path / "machine.json").write_text(json.dumps(machine), "utf-8")
+        for provider, found in (("ours", row["ours"]), ("upstream", row["upstream"])):
+            asked = "jax" if found and provider == "upstream" and jax not in found["title"] else f"jax=={jax}"
+            command = ["resolve", asked, "--machine", str(tmp_path / "machine.json"), "--json", "--provider", provider]
             assert cli.main(command) == 0
             decision = json.loads(capsys.readouterr().out)
-            (chosen,) = (entry for entry in decision["candidates"] if entry["chosen"])
-            assert (row["backend"], row["reason"]) == (chosen["backend"], chosen["reason"])
-            assert row["notes"][-len(decision["warnings"]) :] == decision["warnings"] or not decision["warnings"]
-            others = {(entry["backend"], entry["reason"]) for entry in decision["candidates"] if not entry["chosen"]}
-            assert {tuple(other) for other in row["others"]} <= others
-            needs = [picker.quote(text) for text in (*decision["requirements"], *decision["constraints"])]
-            assert package["title"] == decision["requirements"][-1]
-            assert package["commands"].keys() == {f"{i} {e}" for i in ("uv", "pip") for e in ("new", "existing")}
-            assert all(" ".join(needs) in text for text in package["commands"].values())
-            variables = decision["environment"].items()
-            assert all(f'{name}="{value}"' in t for name, value in variables for t in package["commands"].values())
-            packages.add(decision["package"])
-    able = {backend.distribution for backend in load_facts(jax).backends if backend.select and backend.tags}
-    assert len(able) >= 4
-    assert able <= packages
+            chosen = next(entry for entry in decision["candidates"] if entry["chosen"])
+            if found:
+                assert (found["backend"], found["reason"]) == (chosen["backend"], chosen["reason"])
+                assert found["notes"][: len(decision["warnings"])] == decision["warnings"]
+                needs = [picker.quote(text) for text in (*decision["requirements"], *decision["constraints"])]
+                assert (found["title"], found["requirements"]) == (decision["requirements"][-1], " ".join(needs))
+                backends.add(chosen["backend"])
+            elif not row["ours"] and gpu != "cpu" and (decision["backend"] != "cpu") < (provider == "ours"):
+                reasons = {(entry["backend"], entry["reason"]) for entry in decision["candidates"]}
+                assert {tuple(problem) for problem in row["problems"]} <= reasons, key
+    assert {backend.name for backend in load_facts(jax).backends if backend.select and backend.tags} <= backends
 
 
-OWN = '[[accelerators]]\nlabel = "Abacus 5"\nmachine = { tpu = { pci = ["1ae0:0063"] } }\n'
+PYTHONS = ("cp312", "cp313")
+PLATFORMS = ("linux_x86_64", "macos_arm64", "windows_x86_64")
+
+
+def make_stock(jax: str, *names: str) -> picker.Stock:
+    """Return a stock of the bindings for every system, and of some backends."""
+    backends = [backend for backend in load_facts(jax).backends if backend.name in names]
+    found = {("jaxlib", platform): PYTHONS for platform in PLATFORMS}
+    return picker.Stock(
+        jax, found | {(backend.distribution, platform): PYTHONS for backend in backends for platform in backend.tags}
+    )
+
+
+def names_of(jax: str) -> set[str]:
+    """Return the backends of a release."""
+    return {backend.name for backend in load_facts(jax).backends if backend.tags}
+
+
+NEWEST, OLDEST = known_releases()[-1], known_releases()[0]
+STOCKS = {
+    "all": [make_stock(jax, *names_of(jax)) for jax in reversed(known_releases())],
+    "cpu": [make_stock(NEWEST, "cpu")],
+    "cuda12": [make_stock(NEWEST, "cuda12")],
+    "cuda13": [make_stock(NEWEST, "cuda13")],
+    "none": [picker.Stock(NEWEST, {})],
+    "tpu": [make_stock(NEWEST, "cpu"), make_stock(OLDEST, "cpu", "tpu")],
+}
+
+
+@functools.cache
+def table_of(index: str) -> tuple[dict[str, Any], dict[tuple[str, ...], Any]]:
+    """Return the table of an index, and its rows."""
+    table = picker.make_table(picker.read_offer(), STOCKS[index])
+    return table, {tuple(key.split("|")): table["outcomes"][number] for key, number in table["answers"].items()}
+
+
+@pytest.mark.parametrize("index", STOCKS)
+def test_no_answer_needs_a_wheel_that_the_index_lacks(index: str, root: Path) -> None:
+    """An accelerator does not get the CPU, what is offered instead is there, and the first choice is."""
+    platforms = {name: system["platform"] for name, system in read_offered(root)[0].items()}
+    by_release = {stock.jax: stock.pythons for stock in STOCKS[index]}
+    table, rows = table_of(index)
+    for (system, gpu, choice, jax), row in rows.items():
+        if found := row["ours"]:
+            package = "jaxlib" if found["title"] == f"jax=={jax}" else re.split(r"[\[=]", found["title"])[0]
+            assert [name_python(python) for python in by_release[jax][package, platforms[system]]] == found["pythons"]
+            assert (found["backend"] == "cpu") is (gpu == "cpu")
+        else:
+            assert row["problems"]
+            state = {"system": system, "gpu": gpu, "driver": choice, "release": jax}
+            assert all(rows[tuple((state | change).values())]["ours"] for change in row["instead"])
+            assert row["upstream"] is None or (row["upstream"]["backend"] == "cpu") is (gpu == "cpu")
+    assert bool(rows[table["first"]]["ours"]) is any(row["ours"] for row in rows.values())
+
+
+def test_what_is_offered_where_the_index_lacks_the_best() -> None:
+    """Another wheel that fits, another release, another driver, the other system, JAX's own wheels."""
+    assert table_of("cuda12")[1]["linux", "h100", "580 or newer", NEWEST]["ours"]["backend"] == "cuda12"
+    old_driver = table_of("cuda13")[1]["linux", "b200", "570 to 579", NEWEST]
+    assert (old_driver["ours"], old_driver["instead"]) == (None, [{"driver": "580 or newer"}])
+    assert {"system": "wsl"} in table_of("all")[1]["windows", "h100", "580 or newer", NEWEST]["instead"]
+    assert table_of("tpu")[1]["linux", "tpu", "", NEWEST]["instead"] == [{"release": OLDEST}]
+    lacking = table_of("cpu")[1]["linux", "h100", "580 or newer", NEWEST]
+    assert (lacking["ours"], lacking["upstream"]["requirements"]) == (None, f'"jax[cuda13]=={NEWEST}"')
+    assert table_of("cpu")[0]["first"][:2] == ("linux", "cpu")
+
+
+def test_the_stock_is_what_can_be_installed() -> None:
+    """Not for a Python without kernels, and no wheel that was withdrawn."""
+    bindings = [entry_of(f"jaxlib-1.2.3-{tag}-{tag}-manylinux_2_27_x86_64.whl", lock_id="ff") for tag in PYTHONS]
+    needs = ("jaxlib-abacus-kernels==1.2.3+own.1; os_name >= '3'", "not a requirement", "beads")
+    wheels = [entry_of(name, lock_id="ff", requires=needs) for name in (NAME, KERNELS)]
+    files = [file_of(replace(entry, version="1.2.3+own.1")) for entry in (*bindings, *wheels)]
+    (release,) = list_releases(list_projects(files, "the index"))
+    platform = "linux_x86_64"
+    assert picker.stock_of(release).pythons == {
+        ("jaxlib", platform): PYTHONS,
+        ("jaxlib-abacus", platform): ("cp312",),
+        ("jaxlib-abacus-kernels", platform): ("cp312",),
+    }
+    gone = [replace(file, yanked="crashes") if file.filename == KERNELS else file for file in files]
+    (release,) = list_releases(list_projects(gone, "the index"))
+    assert picker.stock_of(release).pythons["jaxlib-abacus", platform] == ()
+
+
+A5 = "name = 'a5'\nlabel = 'A5'\n"
+OWN = '[[accelerators]]\nname = "a5"\nlabel = "Abacus 5"\nmachine = { tpu = { pci = ["1ae0:0063"] } }\n'
 
 
 def test_each_backend_says_itself_what_the_picker_offers(root: Path, tmp_path: Path) -> None:
@@ -321,7 +397,7 @@ def test_each_backend_says_itself_what_the_picker_offers(root: Path, tmp_path: P
     before = load_accelerators(tmp_path)
     assert len({entry.label for entry in before}) == len(before)
     shutil.copytree(tmp_path / "plugins/cuda13", tmp_path / "plugins/abacus")
-    added = Accelerator("Abacus 5", {"tpu": {"pci": ["1ae0:0063"]}})
+    added = Accelerator("a5", "Abacus 5", {"tpu": {"pci": ["1ae0:0063"]}})
     for order, place in ((50, len(before) - 1), (1, 0)):
         (tmp_path / "plugins/abacus/picker.toml").write_text(f"order = {order}\n{OWN}", "utf-8")
         assert load_accelerators(tmp_path) == (*before[:place], added, *before[place:])
@@ -330,9 +406,12 @@ def test_each_backend_says_itself_what_the_picker_offers(root: Path, tmp_path: P
 @pytest.mark.parametrize(
     ("table", "cause"),
     [
-        ("name = 'x'", "name"),
-        ("label = 'A5'\nmachine = { nvidia = { gpu = [] } }", "nvidia.gpu"),
-        ("label = 'A5'\nmachine = {}\nchoices = [{ label = 'b', machine = { amd = { room = '7' } } }]", "amd.room"),
+        ("name = 'x'", "label"),
+        (f"{A5}machine = {{ nvidia = {{ gpu = [] }} }}", "nvidia.gpu"),
+        (
+            "name = 'a5'\nlabel = 'A5'\nmachine = {}\nchoices = [{ label = 'b', machine = { amd = { room = '7' } } }]",
+            "amd.room",
+        ),
     ],
 )
 def test_a_slip_in_an_accelerator_is_found(root: Path, tmp_path: Path, table: str, cause: str) -> None:
@@ -346,20 +425,6 @@ def test_a_slip_in_an_accelerator_is_found(root: Path, tmp_path: Path, table: st
 
 @pytest.mark.parametrize("word", ["a$(id)==1", "`id`", 'a"b', "a\\b", "a\nb", HOSTILE])
 def test_what_a_shell_reads_more_into_is_in_no_command(word: str) -> None:
-    """Neither as a word, also within quotes, nor as a project: a release file may be anybody's."""
+    """Also within quotes."""
     with pytest.raises(ValueError, match="no word for a shell"):
         picker.quote(word)
-    plugin = entry_of(NAME, provenance={"project": word})
-    assert picker.find_rivals(abacus_release(plugin)) == ()
-
-
-def test_rivals_are_the_origins_that_nothing_of_ours_needs() -> None:
-    """Upstream's plugin and kernels for the same device go; a library that ours requires stays."""
-    plugin = entry_of(NAME, provenance={"project": "Up_A"}, requires=("needed==1; os_name >= '3'", "not a requirement"))
-    others = {KERNELS: "up-a-kernels", KERNELS.replace("cp312", "cp313"): "needed"}
-    kernels = (entry_of(name, provenance={"project": project}) for name, project in others.items())
-    found = abacus_release(plugin, *kernels)
-    assert (picker.find_rivals(found), [wheel.entry for wheel in found.plugins()]) == (
-        ("up-a", "up-a-kernels"),
-        [plugin],
-    )

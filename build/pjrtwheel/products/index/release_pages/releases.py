@@ -16,7 +16,6 @@ from urllib.parse import quote
 from packaging.version import Version
 
 from pjrtwheel.abis import name_python, python_order
-from pjrtwheel.errors import count
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.index.projects import IndexedFile, Project
 from pjrtwheel.record.entries import Entry
@@ -238,9 +237,7 @@ def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tu
         if proof.level is Level.DEVICE and proof.machine is not None:
             chip, processor = proof.machine.chip, proof.machine.processor
             named = (processor, "") if chip in {"", proof.backend} else (chip, proof.machine.driver)
-            results = [result for python in proof.pythons for result in python.results]
-            passed = {result.program for result in results if result.outcome is Outcome.PASSED}
-            yield named, Cell(Level.DEVICE.value, count(len(passed), "program"), proof=proof)
+            yield named, Cell(Level.DEVICE.value, f"{proof.outcomes()[Outcome.PASSED]} passed", proof=proof)
 
 
 def _target_cell(proof: Proof, target: TargetProof) -> Cell:

@@ -115,14 +115,14 @@ const startPicker = (root) => {
     const field = elements[name];
     const before = field.value;
     field.value = value;
-    if (!field.value) field.value = before; // it is not on offer
+    if (field.selectedIndex < 0) field.value = before; // it is not on offer
     show();
   };
   const findGpu = (word) => Object.keys(data.gpus).find((name) => name === word)
     || Object.keys(data.gpus).find((name) => data.gpus[name].label.toLowerCase().split(/\W+/).includes(word));
 
   form.hidden = answer.hidden = false;
-  form.addEventListener("input", () => { show(); remember(); });
+  for (const kind of ["input", "change"]) form.addEventListener(kind, () => { show(); remember(); });
   form.addEventListener("submit", (event) => event.preventDefault());
   show();
   const wanted = new URLSearchParams(location.search);
