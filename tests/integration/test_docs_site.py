@@ -4,9 +4,8 @@
 
 import re
 from collections.abc import Iterator
-from html.parser import HTMLParser
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import pytest
 from selenium.webdriver.support.wait import WebDriverWait
@@ -16,17 +15,6 @@ from pjrtwheel.docs.site import build_site
 
 pytestmark = pytest.mark.integration
 
-LOADED = {
-    "script": "src",
-    "img": "src",
-    "iframe": "src",
-    "source": "src",
-    "video": "src",
-    "link": "href",
-    "form": "action",
-}
-IN_STYLE = re.compile(r"url\(\s*['\"]?([^'\")]+)|@import\s+['\"]([^'\"]+)")
-
 
 @pytest.fixture(scope="module")
 def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -34,42 +22,6 @@ def site(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     output = tmp_path_factory.mktemp("docs") / "site"
     build_site(root, output)
     return output
-
-
-class Loads(HTMLParser):
-    """What a browser asks for by itself when it shows a page."""
-
-    def __init__(self) -> None:
-        """Begin with nothing."""
-        super().__init__()
-        self.addresses: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Keep what the attributes of an element load."""
-        values = dict(attrs)
-        self.addresses += [str(values[LOADED[tag]])] if LOADED.get(tag) in values else []
-        self.addresses += [first or second for first, second in IN_STYLE.findall(values.get("style") or "")]
-
-
-def loaded_by(path: Path) -> Iterator[str]:
-    """Yield what a page or a style sheet loads."""
-    text = path.read_text("utf-8")
-    if path.suffix == ".html":
-        parser = Loads()
-        parser.feed(text)
-        yield from parser.addresses
-    yield from (first or second for first, second in IN_STYLE.findall(text))
-
-
-def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
-    """Scripts, styles, images and fonts are files of the site, so that it works from a disk."""
-    files = [path for path in site.rglob("*") if path.suffix in {".html", ".css"}]
-    asked = {(path, address) for path in files for address in loaded_by(path)}
-    assert len(asked) > 50
-    assert {(path.name, address) for path, address in asked if urlsplit(address).netloc} == set()
-    local = [(path, urlsplit(address)) for path, address in asked if not address.startswith(("data:", "#"))]
-    missing = {f"{path.name}: {parts.path}" for path, parts in local if not (path.parent / parts.path).exists()}
-    assert missing == set()
 
 
 def test_options_keep_their_two_dashes(site: Path) -> None:
@@ -101,9 +53,10 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.mark.slow
-def test_nothing_is_cut_off_or_faint(site: Path, browser: Browser) -> None:
-    """On every page, at both widths, in both themes."""
+def test_nothing_is_cut_off_faint_or_loaded_from_elsewhere(site: Path, browser: Browser) -> None:
+    """On every page, at both widths, in both themes; it works from a disk."""
     found = {}
+    browser.requests()
     for page in sorted(site.rglob("*.html")):
         for width in (1280, 390):
             for dark in (False, True):
@@ -112,6 +65,9 @@ def test_nothing_is_cut_off_or_faint(site: Path, browser: Browser) -> None:
                 if faults := browser.faults():
                     found[page.name, width, dark] = faults
     assert found == {}
+    asked = browser.requests()
+    assert [address for address in asked if not address.startswith((site.as_uri(), "data:", "about:"))] == []
+    assert len(asked) > 100
 
 
 @pytest.mark.slow

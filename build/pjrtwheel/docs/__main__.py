@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Documents of the repository: `python -m pjrtwheel.docs [build|linkcheck|update|measure WHEEL...]`."""
+"""Documents of the repository: `python -m pjrtwheel.docs [build|linkcheck|update]`."""
 
 import sys
 from collections.abc import Sequence
@@ -9,14 +9,12 @@ from pathlib import Path
 from pjrtwheel.docs.generated import render_generated
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.products.measures import write_measures
 from pjrtwheel.program import CommandParser, program
 
 _ACTIONS = {
     "build": "write the site into site/ of the repository",
     "linkcheck": "ask the addresses that pages link to",
     "update": "write what is generated in README.md and docs/",
-    "measure": "measure wheels, upstream's and ours, for docs/wheels.json",
 }
 
 
@@ -25,7 +23,6 @@ def make_parser() -> CommandParser:
     parser = CommandParser(prog="python -m pjrtwheel.docs", description=__doc__)
     about = "; ".join(f"{name}: {text}" for name, text in _ACTIONS.items())
     parser.add_argument("action", nargs="?", default="build", choices=_ACTIONS, help=about)
-    parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL", help="to measure: wheels, or folders of them")
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
     return parser
 
@@ -36,9 +33,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = make_parser().parse_all(argv)
     if not (args.root / "docs/conf.py").is_file():
         raise UsageError(f"not the repository: {args.root}", remedy="give it with --root, or change into it")
-    if args.action == "measure":
-        write_measures(args.root, args.wheels)
-    elif args.action == "update":
+    if args.action == "update":
         for path, text in render_generated(args.root).items():
             write_atomically(args.root / path, text)
     else:

@@ -17,7 +17,7 @@ from jaxlib_select.errors import MachineError
 from jaxlib_select.machine.file import from_json, to_json
 from jaxlib_select.machine.model import Machine
 from pjrtwheel.backend import find_backend, load_backends
-from pjrtwheel.docs.generated import Measure, read_measures, render_generated, render_picture, render_releases
+from pjrtwheel.docs.generated import render_generated, render_picture, render_releases
 from pjrtwheel.prove.proof_file import ProofFile
 from pjrtwheel.record.entries import Record
 from pjrtwheel.release.model import Override, Pin, Release
@@ -36,7 +36,7 @@ def validator(root: Path, path: str) -> Any:
 
 
 def test_generated_files_are_up_to_date(root: Path) -> None:
-    """After a change in releases, dataclasses or docs/wheels.json."""
+    """After a change in releases or backends."""
     for path, text in render_generated(root).items():
         assert (root / path).read_text("utf-8") == text, f"{path} is out of date: ./noxw update"
 
@@ -103,7 +103,7 @@ def make_release(version: str, *keys: str, override: str = "") -> Release:
     return replace(release_under_test(), version=version, pins=pins, overrides=overrides, absent=())
 
 
-def test_each_release_has_a_column_and_each_wheel_a_row(root: Path) -> None:
+def test_releases_with_the_same_wheel_share_a_row(root: Path) -> None:
     """With what one platform or one backend lacks of what the others have."""
     full = make_release(
         "2.0",
@@ -118,38 +118,20 @@ def test_each_release_has_a_column_and_each_wheel_a_row(root: Path) -> None:
     bare = make_release("1.0", "bindings.cp312.linux_x86_64")
     both = "linux_aarch64, linux_x86_64"
     assert render_releases([full, bare], [find_backend(root, "cuda12")]).splitlines() == [
-        "|  | 2.0 | 1.0 |",
+        "| wheel | releases | for |",
         "| --- | --- | --- |",
-        f"| `jaxlib` | {both}: 3.10, 3.12, 3.12t; windows_x86_64: 3.12 | linux_x86_64: 3.12 |",
-        f"| `jaxlib-cuda-12` | {both}; with the library of 1.0; not for 3.10, 3.12t, which lack kernels | absent |",
+        f"| `jaxlib` | 2.0 | {both}: 3.10, 3.12, 3.12t; windows_x86_64: 3.12 |",
+        "| `jaxlib` | 1.0 | linux_x86_64: 3.12 |",
+        f"| `jaxlib-cuda-12` | 2.0 | {both}; with the library of 1.0; not for 3.10, 3.12t, which lack kernels |",
     ]
 
 
-@pytest.fixture
-def measures(root: Path) -> tuple[Measure, ...]:
-    """Return what was measured."""
-    return read_measures(root)
-
-
-@pytest.fixture
-def picture(root: Path, measures: tuple[Measure, ...]) -> ET.Element:
-    """Return the picture, which GitHub shows as an image: it may load nothing."""
-    text = render_picture(measures, load_backends(root).values())
+def test_the_picture_has_what_the_release_has(root: Path) -> None:
+    """Each plugin and each Python; GitHub shows it as an image, which may load nothing."""
+    release = make_release(
+        "2.0", "plugin.cuda12.linux_x86_64", "plugin.tpu.linux_x86_64", "bindings.cp399.linux_x86_64"
+    )
+    text = render_picture(release, load_backends(root).values())
+    found = [part.text for part in ET.fromstring(text).iter(f"{SVG}text")]  # noqa: S314 - our own
+    assert [name for name in ("cuda-12", "cuda-13", "tpu", "3.99") if name not in found] == ["cuda-13"]
     assert "href" not in text
-    return ET.fromstring(text)  # noqa: S314 - our own
-
-
-def test_a_box_is_as_wide_as_the_download(picture: ET.Element, measures: tuple[Measure, ...]) -> None:
-    """Boxes too narrow to see are wider. libtpu is no part of JAX, and a third party makes the library of the CPU."""
-    boxes = {}
-    for box in picture.iter(f"{SVG}rect"):
-        if (title := box.find(f"{SVG}title")) is not None and title.text:
-            boxes[title.text.split(":")[0]] = float(box.attrib["width"]) + 1  # and the gap to the next
-    rows = {row.wheel: row for row in measures if row.tag.endswith("x86_64")}
-    absent = {rows[wheel].distribution for wheel in rows.keys() - boxes.keys()}
-    assert absent == {"libtpu", "jaxlib-tpu", "lammps-jax-pjrt-cpu"}
-    scales = {width / rows[wheel].size for wheel, width in boxes.items() if width > 20}
-    assert max(scales) == pytest.approx(min(scales), rel=0.01)
-    sums = [sum(rows[wheel].size for wheel in boxes if rows[wheel].locked is ours) / 1e6 for ours in (False, True)]
-    said = picture.findtext(f"{SVG}title") or ""
-    assert all(f" wheels, {size:.1f} MB" in said for size in sums)

@@ -24,7 +24,6 @@ from pjrtwheel.record.entries import Entry, format_entries, read_entries
 from pjrtwheel.release.model import Absent
 from release_entries import entry_of
 from release_under_test import BACKENDS, release_under_test
-from small_wheels import build_wheel
 
 RELEASE = release_under_test()
 VERSION = RELEASE.set_version
@@ -252,26 +251,6 @@ def test_variants_that_are_none_any_more_are_removed_last(dist: Path, root: Path
     names = {f"jaxlib_auto-{VERSION}-py3-none-any-null.whl", f"jaxlib_auto-{VERSION}-py3-none-any.whl"}
     assert {path.name for path in dist.glob("jaxlib_auto-*.whl")} == names
     assert listed_variants(dist) == names
-
-
-def test_releases_lie_next_to_each_other(dist: Path, root: Path) -> None:
-    """Each asks for packages of its own; a run for one leaves the other as it is."""
-    other = replace(RELEASE, build=RELEASE.build + 1, absent=NO_CPU)
-    newer = other.set_version
-    name = entry(BACKENDS["cuda13"], "linux_x86_64").filename.replace(f"-{VERSION}-", f"-{newer}-")
-    wheel = build_wheel(dist, {}, name=name)
-    made = replace(entry(BACKENDS["cuda13"], "linux_x86_64", CODE13, newer), filename=name, lock_id="00")
-    listed = read_entries(dist) | {name: replace(made, sha256=hash_file(wheel))}
-    (dist / "release.json").write_text(format_entries(listed))
-    build_auto(root, dist, RELEASE)
-    before = {path.name: path.read_bytes() for path in dist.glob(f"jaxlib_auto-{VERSION}-*")}
-    build_auto(root, dist, other)
-    after = {path.name: path.read_bytes() for path in dist.glob("jaxlib_auto-*")}
-    assert before.items() <= after.items()
-    record = read_entries(dist)
-    assert listed_variants(dist) == {name for name in after if name.endswith(".whl")}
-    assert record[f"jaxlib_auto-{VERSION}-py3-none-any.whl"].requires == PLAIN
-    assert record[f"jaxlib_auto-{newer}-py3-none-any.whl"].requires == (f"jaxlib=={newer}",)
 
 
 def test_a_folder_that_is_not_of_one_set_is_refused(dist: Path, root: Path, tmp_path: Path) -> None:

@@ -11,8 +11,7 @@ import pytest
 
 import abacus_backend
 from abacus_backend import add_aarch64
-from jaxlib_select.facts import Select, Source, known_releases, load_facts, read_facts
-from jaxlib_select.machine.model import format_version
+from jaxlib_select.facts import Select, Source, known_releases, load_facts
 from pjrtwheel.backend import load_backends, parse_backend
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
@@ -135,12 +134,6 @@ def test_the_toolkit_is_the_one_that_the_library_states() -> None:
         make_facts([backend], RELEASE, BOTH)
 
 
-def test_a_toolkit_that_is_no_number_of_cuda_is_none() -> None:
-    """Read as one, every driver would seem to be new enough."""
-    backend = dataclasses.replace(BACKEND, toolkit_attribute="bead_version")
-    assert toolkit_of(backend, entry("manylinux_2_27_x86_64", attributes={"bead_version": "13"})) == ""
-
-
 def test_a_key_of_the_table_is_another_one_since_a_release() -> None:
     """For that release and those after it, the last one wins; versions are compared as numbers."""
     backend = dataclasses.replace(BACKEND, since={"1.9": {"driver": "2.0"}, "1.10.0": {"driver": "3.1", "rank": 7}})
@@ -194,20 +187,6 @@ def test_backends_that_nobody_wrote_facts_about_are_found(root: Path, tmp_path: 
     assert find_unknown(root, version, backends.values()) == ()
     assert find_unknown(root, version, [*backends.values(), BACKEND]) == ("abacus",)
     assert find_unknown(tmp_path, "0.0.1", [backends["cpu"]]) == ("cpu",)
-
-
-def test_the_selector_reads_what_the_build_writes(root: Path, tmp_path: Path) -> None:
-    """Every backend arrives with its table, and a new one too."""
-    backends = load_backends(root)
-    for backend in load_facts(DEFAULT_RELEASE).backends:
-        toolkit = format_version(backend.select.toolkit) if backend.select else None
-        assert bool(toolkit) is bool(backends[backend.name].toolkit_attribute)
-        known = [KnownCode((), None, toolkit or "")] if toolkit else []
-        assert backend.select == read_select(backends[backend.name], DEFAULT_RELEASE, known)
-    path, facts = tmp_path / "1.json", make_facts([BACKEND], RELEASE, BOTH)
-    path.write_text(format_facts(facts), "utf-8")
-    assert read_facts(path) == facts
-    assert known_releases(tmp_path) == ("1",)
 
 
 def test_the_command_writes_the_file(root: Path, tmp_path: Path) -> None:

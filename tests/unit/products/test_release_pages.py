@@ -24,17 +24,30 @@ import pytest
 from jaxlib_select import cli
 from jaxlib_select.facts import known_releases, load_facts
 from pjrtwheel.abis import name_python
+from pjrtwheel.backend import OWN_ROOT
+from pjrtwheel.dist_folder.printing import print_wheels
 from pjrtwheel.errors import UsageError
 from pjrtwheel.products.index import installer_pages, write_index
 from pjrtwheel.products.index.projects import IndexedFile, Project, WheelContents, list_projects, read_release
-from pjrtwheel.products.index.release_pages import picker, render_pages
+from pjrtwheel.products.index.release_pages import picker, render_pages, upstream_sizes
 from pjrtwheel.products.index.release_pages.picker import Accelerator, load_accelerators
 from pjrtwheel.products.index.release_pages.releases import ListedRelease, list_releases, make_maps
 from pjrtwheel.record.entries import Entry
-from pjrtwheel.record.proofs import Compilation, Level, Outcome, ProgramResult, Proof, PythonProof, TargetProof
+from pjrtwheel.record.proofs import (
+    Compilation,
+    Level,
+    Outcome,
+    ProgramResult,
+    Proof,
+    PythonProof,
+    ResultKind,
+    TargetProof,
+)
+from pjrtwheel.release.model import Release
 from pjrtwheel.sets import SELECTOR
 from release_entries import entry_of
 from release_index import MACHINE, ORIGIN, make_release_dist
+from terminal_output import text_of
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\"'&{{ 71933 * 3 }}"
 KERNELS = "jaxlib_abacus_kernels-1.2.3+own.1-cp312-cp312-manylinux_2_27_x86_64.whl"
@@ -387,7 +400,6 @@ def test_the_stock_is_what_can_be_installed() -> None:
     assert picker.stock_of(release).pythons["jaxlib-abacus", platform] == ()
 
 
-A5 = "name = 'a5'\nlabel = 'A5'\n"
 OWN = '[[accelerators]]\nname = "a5"\nlabel = "Abacus 5"\nmachine = { tpu = { pci = ["1ae0:0063"] } }\n'
 
 
@@ -403,28 +415,41 @@ def test_each_backend_says_itself_what_the_picker_offers(root: Path, tmp_path: P
         assert load_accelerators(tmp_path) == (*before[:place], added, *before[place:])
 
 
-@pytest.mark.parametrize(
-    ("table", "cause"),
-    [
-        ("name = 'x'", "label"),
-        (f"{A5}machine = {{ nvidia = {{ gpu = [] }} }}", "nvidia.gpu"),
-        (
-            "name = 'a5'\nlabel = 'A5'\nmachine = {}\nchoices = [{ label = 'b', machine = { amd = { room = '7' } } }]",
-            "amd.room",
-        ),
-    ],
-)
-def test_a_slip_in_an_accelerator_is_found(root: Path, tmp_path: Path, table: str, cause: str) -> None:
-    """The selector passes over what it does not know, so the picker would offer the CPU for it."""
-    shutil.copytree(root / "plugins", tmp_path / "plugins")
-    (tmp_path / "plugins/cpu/picker.toml").write_text(f"[[accelerators]]\n{table}\n", "utf-8")
-    with pytest.raises(UsageError, match=r"cpu/picker\.toml") as caught:
-        load_accelerators(tmp_path)
-    assert cause in caught.value.cause
-
-
 @pytest.mark.parametrize("word", ["a$(id)==1", "`id`", 'a"b', "a\\b", "a\nb", HOSTILE])
 def test_what_a_shell_reads_more_into_is_in_no_command(word: str) -> None:
     """Also within quotes."""
     with pytest.raises(ValueError, match="no word for a shell"):
         picker.quote(word)
+
+
+def test_a_malformed_accelerator_is_named(root: Path, tmp_path: Path) -> None:
+    """With its file."""
+    shutil.copytree(root / "plugins", tmp_path / "plugins")
+    for text in ("name = 'x'", "name = 'x'\nlabel = 'X'\nmachine = { nvidia = { cuda = 'newest' } }"):
+        (tmp_path / "plugins/cpu/picker.toml").write_text(f"[[accelerators]]\n{text}\n", "utf-8")
+        with pytest.raises(UsageError, match=r"cpu/picker\.toml"):
+            load_accelerators(tmp_path)
+
+
+def test_a_size_is_compared_with_the_file_that_a_wheel_is_made_of(release: Release) -> None:
+    """By its hash, as it is pinned; a release of somebody else has none."""
+    sizes = upstream_sizes(OWN_ROOT, release.version)
+    assert {sizes[pin.sha256] for pin in release.pins.values()} == {pin.size for pin in release.pins.values()}
+    assert upstream_sizes(OWN_ROOT, "0.0.1") == {}
+
+
+def test_map_page_and_terminal_count_alike() -> None:
+    """Each program and check once, however many Pythons ran it; one that did not run is not among those that ran."""
+    results = [ProgramResult(name, Outcome.PASSED, Level.DEVICE, 1.0, "") for name in ("jit", "linalg")]
+    results += [ProgramResult("probe", Outcome.PASSED, Level.LOAD, 1.0, "", ResultKind.CHECK)]
+    results += [ProgramResult("torch", Outcome.NOT_RUN, Level.DEVICE, 0.0, "no torch")]
+    pythons = tuple(PythonProof(tag, "3", tuple(results)) for tag in PYTHONS)
+    proof = Proof(Level.DEVICE, "0.1", pythons, ORIGIN, backend="abacus", machine=MACHINE)
+    entry = entry_of(NAME, proof=proof)
+    pages = render_pages([Project("jaxlib-abacus", (file_of(entry),))])
+    proofs, page = (pages[f"about_files/{name}.html"].decode() for name in ("proofs", NAME.removesuffix(".whl")))
+    assert "<small>3 passed</small>" in proofs
+    assert ", 3 passed, 1 not run," in page
+    assert "3/1/0" in text_of(lambda console: print_wheels([entry], Path("dist"), console=console), 80)
+    (ran,) = re.findall(r"Programs that ran</caption>(.*?)</table>", proofs, re.DOTALL)
+    assert (ran.count("jit"), ran.count("torch")) == (2, 0)

@@ -65,7 +65,7 @@ def write_pages(projects: tuple[Project, ...], others: tuple[Project, ...], outp
     """Write the pages of our projects, whose files have addresses elsewhere, and others, in place of the index before.
 
     Raises:
-        UsageError: `output` holds something that is no index, or the measures of this repository are malformed.
+        UsageError: `output` holds something that is no index.
         WheelError: The disk is full.
     """
     with _replacing(output) as index:

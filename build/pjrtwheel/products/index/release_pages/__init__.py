@@ -19,10 +19,10 @@ import jinja2
 import markupsafe
 
 from pjrtwheel.abis import name_python
-from pjrtwheel.backend import OWN_ROOT, load_backends
+from pjrtwheel.backend import OWN_ROOT
 from pjrtwheel.products.index.projects import Project
 from pjrtwheel.products.index.release_pages.releases import ListedRelease, Wheel, list_releases, make_maps
-from pjrtwheel.products.measures import DATA, Pair, pair_up, read_measures
+from pjrtwheel.release import known
 
 MAIN_PAGE = "about.html"
 FOLDER = "about_files"  # never the name of a project: those have no underscore (PEP 503)
@@ -33,7 +33,7 @@ def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
     """Return path → bytes of all pages for people; the same input gives the same bytes.
 
     Raises:
-        UsageError: The measures of this repository, or what a backend offers to the picker, are malformed.
+        UsageError: What a backend offers to the picker is malformed.
     """
     releases = list_releases(projects)
     templates = open_templates()
@@ -88,7 +88,7 @@ def _pages_of(templates: jinja2.Environment, release: ListedRelease) -> Iterator
     """Yield the other pages of one release, and those of its wheels, by file name."""
     views: dict[str, dict[str, Any]] = {
         "proofs": {"maps": make_maps(release)},
-        "sizes": {"comparisons": compare_sizes(OWN_ROOT), "own": _largest_wheels(release)},
+        "sizes": {"upstream": upstream_sizes(OWN_ROOT, release.jax), "own": _largest_wheels(release)},
         "wheels": {},
     }
     for name in _PAGES:
@@ -100,13 +100,10 @@ def _pages_of(templates: jinja2.Environment, release: ListedRelease) -> Iterator
             yield wheel.page, page.render(page="wheel", wheel=wheel, release=release)
 
 
-def compare_sizes(root: Path) -> tuple[Pair, ...]:
-    """Return upstream's wheels and ours side by side, as `docs/wheels.json` has them; nothing where there is no file.
-
-    Raises:
-        UsageError: The file is malformed.
-    """
-    return tuple(pair_up(read_measures(root), load_backends(root).values())) if (root / DATA).is_file() else ()
+def upstream_sizes(root: Path, jax: str) -> dict[str, int]:
+    """Return the size of each file of upstream that the wheels of a release are made of, by its sha256."""
+    pins = known.load_release(root, jax).pins if jax in known.list_releases(root) else {}
+    return {pin.sha256: pin.size for pin in pins.values()}
 
 
 def _largest_wheels(release: ListedRelease) -> list[Wheel]:

@@ -22,7 +22,6 @@ from jaxlib_select.errors import SelectError
 from jaxlib_select.facts import UPSTREAM, known_releases, load_facts
 from jaxlib_select.machine.file import from_json
 from jaxlib_select.machine.model import Machine as MachineFile
-from jaxlib_select.tables import unknown_keys
 from pjrtwheel.abis import name_python, python_order
 from pjrtwheel.backend import OWN_ROOT, load_backends
 from pjrtwheel.errors import UsageError
@@ -145,7 +144,7 @@ def load_accelerators(root: Path) -> tuple[Accelerator, ...]:
     """Return what the backends below `root` offer, each directory once, also one that several backends share.
 
     Raises:
-        UsageError: A file is not TOML, or of another form, or a machine in it has what the selector does not know.
+        UsageError: A file is not TOML, or of another form, or a machine in it is none.
     """
     backends = load_backends(root).values()
     paths = {root / "plugins" / name / _FILENAME for entry in backends for name in (entry.name, *entry.shared)}
@@ -157,20 +156,11 @@ def _read(path: Path) -> Accelerators:
     try:
         listed = read_toml(Accelerators, path.read_text("utf-8"))
         for accelerator in listed.accelerators:
-            _check_machine(accelerator.label, accelerator.machine)
             for choice in accelerator.choices:
-                _check_machine(choice.label, choice.machine)
+                from_json(join_machines(accelerator.machine, choice.machine))
     except (TableError, SelectError) as error:
         raise UsageError(f"malformed list of accelerators: {path}", cause=str(error).partition("\n")[0]) from error
     return listed
-
-
-def _check_machine(label: str, machine: Machine) -> None:
-    """Refuse a key that the selector would pass over: the picker would take the accelerator for none."""
-    from_json(machine)
-    unknown = [where + key for where, key, _ in unknown_keys(MachineFile, machine)]
-    if unknown:
-        raise TableError(f"the machine of {label!r} has unknown keys: {', '.join(unknown)}")
 
 
 def stock_of(release: ListedRelease) -> Stock:
