@@ -58,9 +58,10 @@ const startPicker = (root) => {
     const lines = data.shells[shell][elements.installer.value].map((line) => (address ? line : line.replace(/ \S+ \{index\}/, ""))
       .replace(/\{(\w+)\}/g, (_, word) => words[word]));
     const names = ["Make and activate an environment", "Install", "Check"];
+    const example = index.includes("wheels.example.org") && "wheels.example.org is an example: write the address of your index instead";
     return [
       element("ol", { className: "steps" }, ...lines.map((line, i) => element("li", {}, element("p", { textContent: names[i] }), commandBlock(line)))),
-      ...[...found.notes, note].filter(Boolean).map((text) => element("p", { className: "note", textContent: sentence(text) })),
+      ...[example, ...found.notes, note].filter(Boolean).map((text) => element("p", { className: "note", textContent: sentence(text) })),
     ];
   };
 
@@ -107,7 +108,7 @@ const startPicker = (root) => {
     const found = (index && row.ours) || row.upstream;
     offer(elements.python, found ? found.pythons : []);
     elements.python.disabled = !found;
-    if (index) answer.replaceChildren(...(row.ours ? showFound("Available", row.ours, index) : showMissing(row)));
+    if (index) answer.replaceChildren(...(row.ours ? showFound(elements.index ? "In this release" : "Available", row.ours, index) : showMissing(row)));
     else answer.replaceChildren(...(found ? showFound("JAX's own wheels", found, "") : showMissing(row)));
   };
 
