@@ -10,7 +10,7 @@ const isWide = (part) => part.scrollWidth > part.clientWidth + 1
   || part.getBoundingClientRect().right > part.parentElement.getBoundingClientRect().right + 1;
 const wide = [...document.querySelectorAll("table, pre, .table-wrapper")].filter((part) => shown(part) && isWide(part));
 
-// Plain words that are broken inside, such as "Pytho" and "n".
+// Plain words that are broken inside, over two lines.
 const texts = [];
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walker.nextNode()) if (walker.currentNode.data.trim() && shown(walker.currentNode.parentElement)) texts.push(walker.currentNode);

@@ -6,6 +6,7 @@
 FOLDER/.uploads/TAG/   what was sent so far, which no page links to; gone once all of it is published
 FOLDER/files/TAG/      a whole release: wheels, their METADATA, documents
 FOLDER/simple/         the index of all releases
+FOLDER/index.html      where people start, unless it is somebody's own: it sends them on to the pages of the index
 FOLDER/metadata/       the list of all releases, where its owner signs one
 FOLDER/yanked.toml     which wheels were withdrawn, and why
 ```

@@ -50,7 +50,8 @@ def test_a_release_appears_as_a_whole(release: ReleaseFolder, site: Path) -> Non
     send(place, release, stop_after=5)
     assert sorted(path.name for path in site.iterdir()) == [".uploads"]
     send(open_at(site), release)  # another run goes on
-    assert sorted(path.name for path in site.iterdir()) == ["files", "simple"]  # nothing else is served
+    assert sorted(path.name for path in site.iterdir()) == ["files", "index.html", "simple"]  # nothing else
+    assert "simple/about.html" in (site / "index.html").read_text("utf-8")  # where people go on
     found = open_at(site).list_files(PROJECTS)
     assert {name: file.sha256 for name, file in found.items()}.items() >= release.digests.items()
     assert {file.yanked for file in found.values()} == {None}

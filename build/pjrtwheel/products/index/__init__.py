@@ -64,12 +64,19 @@ def write_index(
 def write_pages(projects: tuple[Project, ...], others: tuple[Project, ...], output: Path) -> None:
     """Write the pages of our projects, whose files have addresses elsewhere, and others, in place of the index before.
 
+    The folder around it sends people on to them, unless somebody's own page is there.
+
     Raises:
         UsageError: `output` holds something that is no index.
         WheelError: The disk is full.
     """
     with _replacing(output) as index:
         _write(projects, others, index)
+    page = output.with_name(HTML_PAGE)
+    if not page.exists() or _is_ours(output.parent):
+        template, front = open_templates().get_template("simple.html"), f"{output.name}/{MAIN_PAGE}"
+        text = template.render(title="Index", links=[], api=_API, generator=_GENERATOR, front=front)
+        files.write_atomically(page, text)
 
 
 @contextmanager
@@ -83,11 +90,15 @@ def _replacing(output: Path) -> Iterator[Path]:
         (staging / "index").rename(output)
 
 
+def _is_ours(folder: Path) -> bool:
+    """Return whether the page of a folder was written here."""
+    page = folder / HTML_PAGE
+    return page.is_file() and _GENERATOR in page.read_text("utf-8", errors="replace")
+
+
 def check_place(output: Path) -> None:
     """Raise a `UsageError` if an index would take the place of something else."""
-    page = output / HTML_PAGE
-    ours = page.is_file() and _GENERATOR in page.read_text("utf-8", errors="replace")
-    if output.exists() and not ours and not (output.is_dir() and not any(output.iterdir())):
+    if output.exists() and not _is_ours(output) and not (output.is_dir() and not any(output.iterdir())):
         raise UsageError(f"{output} is not an index made here", remedy="give a new folder with --output")
 
 
