@@ -58,7 +58,7 @@ const startPicker = (root) => {
     const lines = data.shells[shell][elements.installer.value].map((line) => (address ? line : line.replace(/ \S+ \{index\}/, ""))
       .replace(/\{(\w+)\}/g, (_, word) => words[word]));
     const names = ["Make and activate an environment", "Install", "Check"];
-    const example = index.includes("wheels.example.org") && "wheels.example.org is an example: write the address of your index instead";
+    const example = index.includes("wheels.example.org") && "this index is an example: write the address of yours";
     return [
       element("ol", { className: "steps" }, ...lines.map((line, i) => element("li", {}, element("p", { textContent: names[i] }), commandBlock(line)))),
       ...[example, ...found.notes, note].filter(Boolean).map((text) => element("p", { className: "note", textContent: sentence(text) })),
