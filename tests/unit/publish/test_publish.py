@@ -13,8 +13,7 @@ import pytest
 from console_blocks import alike, shown
 from pjrtwheel.errors import AttestError, PublishError, UsageError
 from pjrtwheel.publish import upload_api
-from pjrtwheel.publish.upload_api import UploadIndex
-from release_folders import PLUGIN_TAG, WHEELS, stopping, write_release_folder
+from release_folders import PLUGIN_TAG, WHEELS, write_release_folder
 from upload_server import PASSWORD, USERNAME, Fault, UploadServer
 
 Publish = Callable[..., Any]
@@ -152,30 +151,11 @@ def test_other_bytes_are_refused_before_anything_is_sent(
     assert BINDINGS[1] in printed.lines[1]
 
 
-def test_a_foreign_wheel_of_the_release_is_refused(publish: Publish, server: UploadServer, folder: Path) -> None:
-    """Installers would take it for one of ours; wheels of other versions and projects are nobody's business."""
-    foreign = "jaxlib-1.2.3+split.1-cp314-cp314-manylinux_2_27_x86_64.whl"
-    others = ["jaxlib-1.2.3-cp314-cp314-manylinux_2_27_x86_64.whl", "jaxlib-1.2.3.tar.gz"]
-    server.files |= dict.fromkeys((foreign, *others), b"other")
-    printed = publish(folder)
-    assert (printed.status, server.uploads, foreign in printed.lines[1]) == (REFUSED, [], True)
-    del server.files[foreign]
-    assert publish(folder).status == 0
-
-
 def test_a_plugin_alone_joins_the_jaxlib_that_is_there(publish: Publish, server: UploadServer, tmp_path: Path) -> None:
     """It was built for a published set, and requires that very version."""
     release = write_release_folder(tmp_path / "plugin", [ABACUS], requires=["jaxlib==1.2.3+split.1"])
     server.files[BINDINGS[0]] = b"published before"
     assert (publish(release.path).status, server.uploads) == (0, [ABACUS])
-
-
-def test_what_was_yanked_is_not_published_again(publish: Publish, server: UploadServer, folder: Path) -> None:
-    """The same bytes would stay withdrawn."""
-    publish(folder)
-    server.yanked[ABACUS] = "wrong sums"
-    printed = publish(folder)
-    assert (printed.status, "wrong sums" in printed.lines[1]) == (REFUSED, True)
 
 
 def test_limits_of_the_destination_are_held(command: Publish, server: UploadServer, folder: Path) -> None:
@@ -201,19 +181,6 @@ def test_what_is_no_whole_release_is_refused(publish: Publish, server: UploadSer
     shutil.copytree(dirty, tmp_path / "dist", ignore=shutil.ignore_patterns("SHA256SUMS"))
     found = [publish(path).status for path in (bare, dirty, altered, two, tmp_path / "dist")]
     assert (found, server.requests) == ([ALTERED, USAGE, ALTERED, ALTERED, USAGE], [])
-
-
-@pytest.mark.parametrize("stopped_at", [0, 2, 4])
-def test_a_run_interrupted_after_any_file_is_resumed(
-    publish: Publish, server: UploadServer, folder: Path, stopped_at: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before the first file, between two, and after the last one: the next run sends what is missing."""
-    with monkeypatch.context() as patch:
-        patch.setattr(UploadIndex, "upload", stopping(UploadIndex.upload, after=stopped_at))
-        printed = publish(folder)
-    assert (printed.status, server.files) == (130 if stopped_at < 4 else 0, bytes_of(folder, ORDER[:stopped_at]))
-    assert (publish(folder).status, server.uploads) == (0, ORDER)
-    assert server.files == bytes_of(folder, ORDER)
 
 
 def test_credentials_go_to_their_host_and_into_no_message(

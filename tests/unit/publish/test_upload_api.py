@@ -10,7 +10,7 @@ import requests
 
 from pjrtwheel.errors import PublishError
 from pjrtwheel.fetch.listing import IndexFile
-from pjrtwheel.publish.servers import same_host, save_answer
+from pjrtwheel.publish.servers import save_answer
 from pjrtwheel.publish.upload_api import UploadIndex
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 from release_folders import WHEELS, write_release_folder
@@ -44,20 +44,6 @@ def test_a_file_that_changed_meanwhile_is_not_sent(server: UploadServer, tmp_pat
     with pytest.raises(PublishError, match="changed"):
         open_at(server).upload(release.path / WHEELS[0], release.digests[WHEELS[0]])
     assert (server.uploads, server.files) == ([], {})
-
-
-@pytest.mark.parametrize(
-    ("url", "signed"),
-    [
-        ("https://example.org/a.whl", True),
-        ("http://example.org/a.whl", False),
-        ("https://files.example.org/a.whl", False),
-        ("https://example.org:8443/a.whl", False),
-    ],
-)
-def test_credentials_go_to_one_host_and_never_in_clear_text(url: str, *, signed: bool) -> None:
-    """An index may link to files elsewhere, and to its own without encryption."""
-    assert same_host(url, "https://example.org/simple/") is signed
 
 
 def test_a_download_ends_where_the_file_should(server: UploadServer, tmp_path: Path) -> None:
