@@ -158,9 +158,8 @@ def slow(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
-    """Give the readers of untrusted input a million mutated inputs, or $FUZZ_INPUTS: [ARGUMENT OF PYTEST]..."""
-    inputs = os.environ.get("FUZZ_INPUTS", "1000000")
-    _run(session, "tests", *PYTEST, *PARALLEL, "tests/unit/fuzz", *session.posargs, FUZZ_INPUTS=inputs)
+    """Give the readers of untrusted input a million mutated inputs: [ARGUMENT OF PYTEST]..."""
+    _run(session, "tests", *PYTEST, *PARALLEL, "tests/unit/fuzz", *session.posargs, FUZZ_INPUTS="1000000")
 
 
 def _run_docs(session: nox.Session, *arguments: str) -> None:

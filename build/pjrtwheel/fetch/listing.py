@@ -27,7 +27,7 @@ from pjrtwheel.files import hash_file
 
 _SECONDS = 60
 _SHOWN = 300  # characters of an error
-_CHUNK = 1 << 20
+CHUNK = 1 << 20
 _LARGEST_DOCUMENT = 64 << 20
 _NUMBER = re.compile(r"\[Errno -?\d+\] ")
 # Of pip's configuration, each going before the one before it.
@@ -270,8 +270,13 @@ def download_file(url: str, target: Path, size: int, certificate: str = "") -> P
     Raises:
         FetchError: There is nothing, or the connection broke.
     """
+    return save_chunks(_read_chunks(url, certificate), target, size)
+
+
+def save_chunks(chunks: Iterable[bytes], target: Path, size: int) -> Path:
+    """Write chunks to a file; where there are more bytes than expected, end soon after them."""
     with target.open("wb") as file:
-        for chunk in _read_chunks(url, certificate):
+        for chunk in chunks:
             file.write(chunk)
             if file.tell() > size:
                 break
@@ -297,13 +302,13 @@ def _read_chunks(url: str, certificate: str) -> Iterator[bytes]:
     try:
         if path := local_path(url):
             with path.open("rb") as file:
-                yield from iter(partial(file.read, _CHUNK), b"")
+                yield from iter(partial(file.read, CHUNK), b"")
         else:
             with (
                 DownloadSession() as session,
                 session.get(url, timeout=_SECONDS, verify=certificate or True, stream=True) as answer,
             ):
                 answer.raise_for_status()
-                yield from answer.iter_content(_CHUNK)
+                yield from answer.iter_content(CHUNK)
     except (OSError, requests.RequestException) as error:
         raise FetchError(f"cannot read {without_login(url)}", cause=describe_failure(error)) from error

@@ -19,7 +19,6 @@ from pjrtwheel.errors import PublishError, printable
 from pjrtwheel.fetch.listing import describe_failure
 from pjrtwheel.files import FULL
 
-_CHUNK = 1 << 20
 _CREDENTIALS = "uploads: check TWINE_USERNAME and TWINE_PASSWORD or .pypirc; reading: the address or .netrc"
 # Status → what it means, and what to do.
 _MEANINGS = {
@@ -32,10 +31,6 @@ _MEANINGS = {
         "have its limit raised, and write it as file_limit into releases/destinations.toml",
     ),
 }
-
-
-class PassingError(PublishError):
-    """What may have passed when the request is repeated: a server or a network that failed."""
 
 
 Credentials = tuple[str, str]  # user and password
@@ -83,8 +78,6 @@ def explain_answer(what: str, answer: requests.Response) -> PublishError:
     said = f"it answered {answer.status_code} {printable(answer.reason or '')}".rstrip()
     if answer.is_redirect:
         return PublishError(what, cause=f"{said}: the address leads elsewhere", remedy="check the address")
-    if answer.status_code in {408, 429} or answer.status_code >= 500:
-        return PassingError(what, cause=f"{said}: the server failed", remedy="wait until the server works again")
     page = "html" in answer.headers.get("Content-Type", "")  # which is for a browser
     meaning, remedy = _MEANINGS.get(answer.status_code, ("" if page else printable(answer.text), ""))
     return PublishError(what, cause=f"{said}: {meaning}".rstrip(": "), remedy=remedy)
@@ -115,10 +108,8 @@ def explained(what: str, target: Path | None = None) -> Iterator[None]:
 def _explain_request(what: str, error: requests.RequestException) -> PublishError:
     if isinstance(error, requests.HTTPError) and error.response is not None:  # of a page
         return explain_answer(what, error.response)
-    passing = (requests.Timeout, requests.ConnectionError, requests.exceptions.ChunkedEncodingError)
-    kind = PassingError if isinstance(error, passing) else PublishError
     remedy = "check the address, that the server runs, and its certificate, which REQUESTS_CA_BUNDLE can name"
-    return kind(what, cause=describe_failure(error), remedy=remedy)
+    return PublishError(what, cause=describe_failure(error), remedy=remedy)
 
 
 def _explain_system(what: str, error: OSError, path: Path | None = None) -> PublishError:
@@ -126,26 +117,3 @@ def _explain_system(what: str, error: OSError, path: Path | None = None) -> Publ
     place = error.filename or path
     remedy = "free some space there" if error.errno in FULL else "check the path, and its permissions"
     return PublishError(what, cause=f"{words}: {place}" if place else words, remedy=remedy)
-
-
-def save_answer(what: str, answer: requests.Response, target: Path, size: int) -> None:
-    """Write the bytes of an answer, which was asked for as a stream, to a file.
-
-    Args:
-        what: Begins the error.
-        answer: The answer.
-        target: The file.
-        size: How many bytes there should be, 0 if that is not known. Where there are more, the download ends
-            soon after them, so that no server fills the disk; the file's hash is another one then.
-
-    Raises:
-        PublishError: It is no success; the error begins with `what`.
-    """
-    if not answer.ok:
-        raise explain_answer(what, answer)
-    written = 0
-    with target.open("wb") as stream:
-        for chunk in answer.iter_content(_CHUNK):
-            written += stream.write(chunk)
-            if 0 < size < written:
-                return

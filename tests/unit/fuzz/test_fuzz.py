@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mutated inputs for every reader of untrusted input: each must give a result or one of the tool's own errors.
 
-An input follows from the seed, its reader and its number alone. `./noxw fuzz` has a million; FUZZ_INPUTS and FUZZ_SEED
-in the environment give other ones.
+An input follows from the seed, its reader and its number alone. `./noxw fuzz` has a million, FUZZ_SEED in the
+environment gives other ones.
 """
 
 import faulthandler
