@@ -9,7 +9,6 @@ installed by name, and in which JAX is started.
 import functools
 import itertools
 import json
-import sys
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +21,15 @@ from pjrtwheel.abis import name_python
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import Ended, run_process
-from pjrtwheel.environment.venv import create_venv, find_uv, last_lines, require_installed, run_tool, scratch_place
+from pjrtwheel.environment.venv import (
+    create_venv,
+    find_uv,
+    last_lines,
+    pip_command,
+    require_installed,
+    run_tool,
+    scratch_place,
+)
 from pjrtwheel.errors import PjrtWheelError, ProofError, UsageError, fit, shorten
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
@@ -341,8 +348,7 @@ def install_command(installer: str, stage: Stage, python: Path, requirements: Se
     """Return the command that a user would type, for another environment; a folder of wheels has no JAX."""
     if installer == "pip":
         place = f"--index-url={stage.url}" if stage.url else f"--find-links={stage.where}"
-        pip = [sys.executable, "-P", "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input"]
-        return [*pip, "install", "--quiet", "--only-binary=:all:", place, *requirements]
+        return [*pip_command(python), "install", "--quiet", "--only-binary=:all:", place, *requirements]
     place = f"--default-index={stage.url}" if stage.url else f"--find-links={stage.where}"
     # uv's cache knows a wheel by its address alone, and a stage may have had another one there.
     fresh = [f"--refresh-package={requirement.partition('[')[0].partition('=')[0]}" for requirement in requirements]

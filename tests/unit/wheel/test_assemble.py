@@ -234,14 +234,6 @@ def test_upstream_of_another_platform_or_release(
         assemble(parse_manifest(json.dumps(bindings | {"wheel": str(other)})), tmp_path / "out")
 
 
-def test_upstream_that_is_not_the_pinned_file(bindings: Manifest, inputs: Path, tmp_path: Path) -> None:
-    """A file of the pinned name with other bytes is refused with both digests."""
-    write_release_file(inputs, {"bindings.cp312.linux_x86_64": UPSTREAM}, label="", build=3)
-    digest = hashlib.sha256(Path(bindings["wheel"]).read_bytes()).hexdigest()
-    with pytest.raises(WheelError, match=f"{digest}.*{'0' * 64}"):
-        assemble(parse_manifest(json.dumps(bindings)), tmp_path / "out")
-
-
 def test_repair_of_a_finished_wheel(make_wheel: MakeWheel, tmp_path: Path) -> None:
     """Repair keeps name and metadata, repairs the libraries, and has nothing to do a second time."""
     wheel = make_wheel({"demo/lib.so": build_elf(stack_flags=7), "demo/data.txt": b"data"})
