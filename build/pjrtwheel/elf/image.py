@@ -133,7 +133,7 @@ def _read_header(file: BinaryIO, size: int, where: str, machine: str | None) -> 
         raise _truncated(where, size, FileHeader.SIZE)
     if start[4] != layout.CLASS64 or start[5] != layout.LITTLE_ENDIAN:
         raise ElfError(f"{where} is not a 64-bit little-endian ELF file", cause="no platform of ours has other ones")
-    header = FileHeader.unpack(start[FileHeader.START :])
+    header = FileHeader(*FileHeader.FORMAT.unpack(start[FileHeader.START :]))
     found = layout.MACHINES.get(header.machine, f"machine {header.machine}")
     expected = [machine] if machine else list(layout.MACHINES.values())
     if found not in expected:

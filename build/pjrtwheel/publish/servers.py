@@ -2,17 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """How servers are spoken to, and what their answers, or their silence, mean for whoever publishes.
 
-Credentials in an address go to its host only and into no message, and no request waits without end.
+Credentials in an address go to its host only and into no message.
 """
 
 import urllib.parse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import requests
-from requests.adapters import HTTPAdapter
 from twine.exceptions import NonInteractive, TwineException
 
 from pjrtwheel.errors import PublishError, printable
@@ -34,19 +32,6 @@ _MEANINGS = {
 
 
 Credentials = tuple[str, str]  # user and password
-
-
-class Impatient(HTTPAdapter):
-    """Give up when a server stays silent for some seconds, which twine would wait for without end."""
-
-    def __init__(self, seconds: float) -> None:
-        """Remember the limit."""
-        super().__init__()
-        self._seconds = seconds
-
-    def send(self, request: requests.PreparedRequest, *args: Any, **options: Any) -> requests.Response:
-        """Send a request within the limit."""
-        return super().send(request, *args, **{**options, "timeout": self._seconds})
 
 
 def same_host(url: str, other: str) -> bool:

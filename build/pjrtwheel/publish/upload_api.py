@@ -8,6 +8,7 @@ are in the address or in `.netrc`. None of them is in an address that is printed
 
 import argparse
 import contextlib
+import functools
 import io
 import logging
 from collections.abc import Collection, Mapping
@@ -24,7 +25,6 @@ from pjrtwheel.fetch.listing import CHUNK, DownloadSession, IndexFile, describe_
 from pjrtwheel.publish.destinations import Destination, variable_of
 from pjrtwheel.publish.servers import (
     Credentials,
-    Impatient,
     explain_answer,
     explained,
     same_host,
@@ -134,8 +134,8 @@ class UploadIndex:
     def _twine(self) -> Repository:
         """Return twine's side of an upload; without any other credentials it asks for a token (trusted publishing)."""
         repository = self._read_settings().create_repository()
-        for scheme in ("http://", "https://"):
-            repository.session.mount(scheme, Impatient(SILENCE_S))
+        # twine would wait without end for a server that stays silent.
+        repository.session.request = functools.partial(repository.session.request, timeout=SILENCE_S)  # type: ignore[method-assign]
         return repository
 
     def _read_settings(self) -> Settings:

@@ -63,15 +63,6 @@ def test_in_ci_a_dry_run_is_the_default(
     assert (publish(folder, "--no-dry-run").status, server.uploads) == (0, ORDER)
 
 
-def test_digests_that_the_index_states_can_be_enough(publish: Publish, server: UploadServer, folder: Path) -> None:
-    """On request nothing is downloaded, unless the index states none."""
-    publish(folder, "--trust-index-hashes")
-    assert server.downloads == []
-    server.digests = False
-    assert publish(folder, "--trust-index-hashes").status == 0
-    assert sorted(server.downloads) == sorted(ORDER)
-
-
 def test_variants_go_only_where_they_are_taken(publish: Publish, server: UploadServer, tmp_path: Path) -> None:
     """Their plain wheel does instead, as with installers that know no variants."""
     plain, variant = (f"jaxlib_auto-1.2.3+split.1-py3-none-any{label}.whl" for label in ("", "-null"))
