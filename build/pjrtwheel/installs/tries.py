@@ -9,7 +9,6 @@ installed by name, and in which JAX is started.
 import functools
 import itertools
 import json
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -216,14 +215,12 @@ class InstallResult:
         outcome: What became of it.
         detail: The devices, or why there are none; why it failed or was skipped.
         wheels: File names of the wheels of the set that were installed.
-        seconds: How long it took.
     """
 
     combination: Combination
     outcome: InstallOutcome
     detail: str
     wheels: tuple[str, ...] = ()
-    seconds: float = 0.0
 
 
 def list_combinations(
@@ -301,7 +298,6 @@ def try_install(
     What the stage has of `jaxlib-select` is installed with it, and of `jaxlib-auto` with the backend that its plain
     wheel asks for.
     """
-    start = time.monotonic()
     selector = [SELECTOR] if staged.find(SELECTOR, combination.python) else []
     auto = [AUTO] if backend.is_cpu and staged.find(AUTO, combination.python) else []
     projects = (BINDINGS, *backend.distributions, *selector, *auto)
@@ -321,7 +317,7 @@ def try_install(
     except PjrtWheelError as error:
         outcome, detail = InstallOutcome.FAILED, str(error)
     wheels = tuple(staged.wheels[name].filename for name in chosen)
-    return InstallResult(combination, outcome, detail, wheels, round(time.monotonic() - start, 1))
+    return InstallResult(combination, outcome, detail, wheels)
 
 
 def try_all(

@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.errors import PublishError, UsageError, WheelError, count, describe_size, fit, printable, shorten
+from pjrtwheel.errors import PublishError, WheelError, count, describe_size, fit, printable, shorten
 from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import hash_file, require_space
 from pjrtwheel.publish.destinations import Destination, Place, check_limits
@@ -293,12 +293,10 @@ def publish_release(publication: Publication, stage: Publication | None, *, dry_
 
     Raises:
         PublishError: The destination or the stage refused, failed or differs.
-        UsageError: The stage is none, or is the destination; or it is not known where files are uploaded to.
+        UsageError: It is not known where files are uploaded to.
     """
     place, release = publication.place, publication.release
     tag = release.tag
-    if stage and stage.place.address == place.address:
-        raise UsageError(f"{place.address} is both the stage and the destination", remedy="name another --from")
     plan = publication.examine()
     destination = publication.destination.name
     for line in format_plan(f"{tag} to {destination}", plan):
@@ -325,12 +323,9 @@ def _check_stage(stage: Publication) -> None:
     """Make sure that a stage lists the whole release under its digests, before anything is taken from it.
 
     Raises:
-        UsageError: It is no stage.
         PublishError: Files are missing there, or are others than those of the release folder.
     """
     name = stage.destination.name
-    if not stage.destination.stage:
-        raise UsageError(f"{name} is no stage", remedy="releases/destinations.toml says which destinations are")
     plan = stage.examine()
     if problems := [*plan.problems, *(f"{file.name} is missing" for file in plan.to_send)]:
         raise PublishError(

@@ -29,9 +29,7 @@ from pjrtwheel.fetch.listing import (
     settings_for,
     without_login,
 )
-from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS, REFERENCE, Platform
-from pjrtwheel.record.entries import RELEASE_FILENAME, read_entries
 from pjrtwheel.release.checks import list_prebuilt
 from pjrtwheel.release.known import choose_release, list_releases, load_release
 from pjrtwheel.release.model import Pin, Release
@@ -83,7 +81,6 @@ def find_offer(where: str, cache: Path) -> Offer:
     Raises:
         UsageError: It is no folder, URL or version, or there are none.
         FetchError: It cannot be asked.
-        WheelError: Its `release.json` is damaged.
     """
     if is_address(where):
         files = list_wheels(BINDINGS, settings_for(where))
@@ -168,21 +165,12 @@ def read_lock(wheel: Path, package: str = BINDINGS) -> ReleaseLock:
 
 
 def list_folder(folder: Path) -> Wheels:
-    """List the `jaxlib` wheels of a folder; what its `release.json` describes is held to that when it is fetched."""
+    """List the `jaxlib` wheels of a folder."""
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder", remedy=_FORMS)
-    digests = {name: entry.sha256 for name, entry in read_entries(folder).items()}
     return tuple(
-        (name, functools.partial(_check_file, path.absolute(), digests.get(path.name)))
-        for path, name in find_plain_wheels(folder).items()
-        if name.distribution == BINDINGS
+        (name, path.absolute) for path, name in find_plain_wheels(folder).items() if name.distribution == BINDINGS
     )
-
-
-def _check_file(path: Path, digest: str | None) -> Path:
-    if digest and hash_file(path) != digest:
-        raise WheelError(f"{path} is not the file that {RELEASE_FILENAME} describes", remedy="copy the folder again")
-    return path
 
 
 def _list_version(text: str, cache: Path) -> Wheels:

@@ -4,7 +4,6 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,6 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import FetchError, PjrtWheelError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.record.entries import format_entries, make_entry
-from pjrtwheel.record.origin import Origin
-from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.sets import wheel_sets
@@ -174,19 +170,6 @@ def test_wheels_of_two_sets_under_one_version_are_refused(publish: Callable[...,
     offer = find_offer(str(folder), tmp_path)
     with pytest.raises(WheelError, match="locks"):
         fetch_set(choose_set(offer, None, X86), ["cp312", "cp313"])
-
-
-def test_a_file_that_release_json_does_not_describe(publish: Callable[..., Path], tmp_path: Path) -> None:
-    """A copy that was damaged on the way is named."""
-    folder = publish("1.2+split.1")
-    (wheel,) = folder.glob("*.whl")
-    (built,) = fetch_set(find_offer(str(folder), tmp_path), []).bindings
-    origin = Origin(None, None, "0", "")
-    entry = make_entry(built.report, Proof(Level.STATIC, None, (), origin), origin)
-    (folder / "release.json").write_text(format_entries({wheel.name: replace(entry, sha256="0" * 64)}), "utf-8")
-    offer = find_offer(str(folder), tmp_path)
-    with pytest.raises(WheelError, match=r"release\.json"):
-        fetch_set(choose_set(offer, None, X86), [])
 
 
 def test_a_release_that_is_not_pinned_here_is_named(
