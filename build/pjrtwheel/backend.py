@@ -138,6 +138,7 @@ class Backend:
         search_paths: Elements of the libraries' run paths that are kept although they lead out of `site-packages`.
         env_prefixes: How the names of environment variables begin that its vendor's libraries read, such as `ROCM_`; a
             proof that was kept does not hold under other values.
+        environment: Variables without which the library, opened without JAX, would search for its device for minutes.
         select: Which machines it serves, as `jaxlib_select.facts.Select` documents it; `products/facts.py` checks it.
             Without it `jaxlib-select` takes the backend only when asked for by name.
         since: Release of JAX → keys of `select` that are others from that release on.
@@ -172,6 +173,7 @@ class Backend:
     external: tuple[str, ...] = ()
     search_paths: tuple[str, ...] = ()
     env_prefixes: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
     select: Mapping[str, Any] | None = None
     since: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     toolkit_attribute: str = ""

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -162,6 +163,7 @@ def execute_probe(args: argparse.Namespace) -> int:
     else:
         for name, result in results.items():
             print(f"{Path(name).name}: PJRT {result.pjrt_api or 'not read'}: {result.summary()}")
+            print(textwrap.indent(result.output, "  | "), end="\n" if result.output else "")
     done = {ProbeOutcome.PASSED, ProbeOutcome.NO_DEVICE}
     return 0 if all(result.outcome in done for result in results.values()) else ProofError.exit_code
 

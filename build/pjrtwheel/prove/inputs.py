@@ -17,7 +17,6 @@ from pjrtwheel import tables
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.venv import requirement_group
 from pjrtwheel.errors import UsageError
-from pjrtwheel.probe.plugin import find_settings
 from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import aot_requires
 from pjrtwheel.sources import import_closure
@@ -172,8 +171,7 @@ class ProofInputs:
 
     def files(self) -> tuple[Path, ...]:
         """Return every file that takes part in proving."""
-        settings = find_settings(self.backend) if self.backend else None
-        return (*self.smoke, *self.aot, *import_closure(*_MODULES), *((settings,) if settings else ()))
+        return (*self.smoke, *self.aot, *import_closure(*_MODULES))
 
 
 def load_inputs(root: Path, release: Release, backend: Backend | None) -> ProofInputs:

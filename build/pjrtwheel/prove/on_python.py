@@ -24,7 +24,7 @@ from pjrtwheel.environment.venv import (
 )
 from pjrtwheel.files import staging_folder
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult, load_settings, probe_plugin
+from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult, probe_plugin
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove import aot
 from pjrtwheel.prove.devices import (
@@ -177,7 +177,7 @@ def gather(
         return Evidence(_with(empty, shown), machine=machine)
     start = time.monotonic()
     device, library = bool(devices.count), site_packages(python) / backend.library_member
-    opened = probe_plugin(library, load_settings(backend), device=device)
+    opened = probe_plugin(library, backend.environment, device=device)
     checks = _conformance(opened, round(time.monotonic() - start, 1))
     chips = choose_targets(inputs.targets, host_platform().name, emulated=empty.emulated)
     plan = choose_level(backend.name, devices, opened, targets=bool(chips))
@@ -205,7 +205,7 @@ def _conformance(found: ProbeResult, seconds: float) -> tuple[ProgramResult, ...
     """Return what PJRT's conformance checks showed of an installed library; nothing of one that does not open.
 
     Without JAX they show no more than that it loads. Without the device most checks cannot run; that is no failure
-    where the backend's `probe.toml` has its message.
+    where the library says so.
     """
     if found.outcome is ProbeOutcome.NOT_OPENED:
         return ()
