@@ -103,6 +103,43 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a program of the proofs cannot run on a backend, or cannot be compiled for a chip.
+
+    Attributes:
+        error: Regular expression that its error must match.
+        reason: The same for people.
+    """
+
+    error: str
+    reason: str
+
+    def __post_init__(self) -> None:
+        """Refuse a pattern that is none."""
+        try:
+            re.compile(self.error)
+        except re.error as error:
+            raise ValueError(f"{self.error!r} is not a regular expression: {error}") from error
+
+    def describe_fault(self, found: str) -> str:
+        """Say what is wrong with what became of the program, given its error; nothing if it failed as expected."""
+        if not found:
+            return f"it does not fail, though it is declared to: {self.reason}"
+        return "" if re.search(self.error, found) else f"it fails with another error than {self.error!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Smoke:
+    """What is known of the proofs on the device.
+
+    Attributes:
+        fails: Program of `tests/smoke/` → why it fails.
+    """
+
+    fails: dict[str, Failure] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Backend:
     """One accelerator and the wheel that carries it.
 
@@ -139,6 +176,7 @@ class Backend:
         env_prefixes: How the names of environment variables begin that its vendor's libraries read, such as `ROCM_`; a
             proof that was kept does not hold under other values.
         environment: Variables without which the library, opened without JAX, would search for its device for minutes.
+        smoke: Which programs cannot run on its accelerator.
         select: Which machines it serves, as `jaxlib_select.facts.Select` documents it; `products/facts.py` checks it.
             Without it `jaxlib-select` takes the backend only when asked for by name.
         since: Release of JAX → keys of `select` that are others from that release on.
@@ -174,6 +212,7 @@ class Backend:
     search_paths: tuple[str, ...] = ()
     env_prefixes: tuple[str, ...] = ()
     environment: dict[str, str] = field(default_factory=dict)
+    smoke: Smoke = field(default_factory=Smoke)
     select: Mapping[str, Any] | None = None
     since: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     toolkit_attribute: str = ""

@@ -104,6 +104,7 @@ def test_a_library_of_an_older_header_is_no_crash(root: Path, release: Release) 
     }
 
 
+INCLUDES = "#include <stdio.h>\n#include <stdlib.h>\nvoid beads(void);\n"
 CRASH = 'return fputs("TT_FATAL: No chips detected\\n", stderr), abort(), &no_client;'
 
 
@@ -129,7 +130,9 @@ def test_a_young_library_says_what_is_wrong(
     """It may abort, or lack what another library has."""
     source = tmp_path / "young.c"
     stub = (root / "tests/data/stub_xla/xla/xla/pjrt/c/stub_plugin.c").read_text("utf-8")
-    source.write_text("#include <stdio.h>\n#include <stdlib.h>\nvoid beads(void);\n" + stub.replace("return &no_client;", code))
+    source.write_text(
+        "#include <stdio.h>\n#include <stdlib.h>\nvoid beads(void);\n" + stub.replace("return &no_client;", code)
+    )
     library = compile_library("young.so", source, "-Wl,--allow-shlib-undefined", "-Wl,-z,now")
     found = probe_file(library, (), device=device)
     assert (found.outcome, said in found.reason) == (outcome, True), found.reason

@@ -66,7 +66,7 @@ def run_programs(
 
         def run(program: Path) -> ProgramResult:
             with step.item(program.stem):
-                result = run_program(python, program, backend)
+                result = judge(run_program(python, program, backend), backend)
             if jobs == 1:
                 progress.say(f"  {result.program:<14}{result.seconds:6.1f} s  {result.outcome}")
             return result
@@ -88,6 +88,18 @@ def run_program(python: Path, program: Path, backend: Backend | None, *, seconds
         # The program was right, but its process did not end in order: a crash at exit is a failure as well.
         outcome, detail = Outcome.FAILED, end.explain()
     return ProgramResult(program.stem, outcome, level, elapsed, detail)
+
+
+def judge(result: ProgramResult, backend: Backend | None) -> ProgramResult:
+    """Return a result with what the backend's file declares of the program: that it fails, with a certain error."""
+    failure = backend.smoke.fails.get(result.program) if backend else None
+    if failure is None or result.outcome is Outcome.NOT_RUN:
+        return result
+    fault = failure.describe_fault(result.detail if result.outcome is Outcome.FAILED else "")
+    if not fault:
+        return replace(result, outcome=Outcome.EXPECTED, detail=failure.reason)
+    where = f"[smoke.fails.{result.program}] of backend.toml: {fault}"
+    return replace(result, outcome=Outcome.FAILED, detail=f"{result.detail}\n{where}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from pjrtwheel.fetch.listing import list_digests, read_settings
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.publish.destinations import Destination, check_limits, load_destinations
 from pjrtwheel.record.entries import RELEASE_FILENAME
-from pjrtwheel.record.proofs import Level
+from pjrtwheel.record.proofs import Level, Outcome
 from pjrtwheel.release_check.candidate import CHANGELOG, Candidate, gather
 from pjrtwheel.release_check.policy import (
     History,
@@ -229,7 +229,9 @@ def summarize(verdicts: Sequence[Verdict]) -> str:
     parts = [count(len(verdicts), "wheel"), f"{size:.1f} MB"]
     parts += [f"{levels[level]} {level}" for level in reversed(Level) if levels[level]]
     waived = sum(verdict.waiver is not None for verdict in verdicts)
-    return f"{', '.join(parts)}{f' ({waived} by waivers)' if waived else ''}"
+    expected = sorted({name for verdict in verdicts for name in verdict.entry.proof.expected_failures()})
+    text = f"{', '.join(parts)}{f' ({waived} by waivers)' if waived else ''}"
+    return f"{text}, {count(len(expected), 'program')} {Outcome.EXPECTED}: {fit(expected)}" if expected else text
 
 
 def format_problems(problems: Iterable[Problem]) -> Iterator[str]:

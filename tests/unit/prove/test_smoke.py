@@ -10,13 +10,16 @@ import subprocess
 import sys
 import time
 import unittest
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from pjrtwheel.prove.on_python import run_program, run_programs
-from pjrtwheel.record.proofs import Outcome
+from pjrtwheel.backend import Failure, Smoke
+from pjrtwheel.prove.on_python import judge, run_program, run_programs
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult
+from release_under_test import BACKENDS
 
 
 @pytest.mark.parametrize(
@@ -38,6 +41,28 @@ def test_how_a_program_ends(tmp_path: Path, body: str, outcome: Outcome, said: s
     assert (result.program, result.outcome) == ("program", outcome)
     lines = result.detail.splitlines()
     assert said in {lines[0], lines[-1]}
+
+
+DECLARED = {"program": Failure("no double|SIGSEGV", "the chip has no doubles")}
+
+
+@pytest.mark.parametrize(
+    ("before", "detail", "after", "said"),
+    [
+        (Outcome.FAILED, "Traceback\nValueError: no doubles", Outcome.EXPECTED, "the chip has no doubles"),
+        (Outcome.FAILED, "killed by SIGSEGV", Outcome.EXPECTED, "the chip has no doubles"),
+        (Outcome.FAILED, "two is not three", Outcome.FAILED, "another error than 'no double|SIGSEGV'"),
+        (Outcome.PASSED, "ran", Outcome.FAILED, "it does not fail, though it is declared to: the chip has no doubles"),
+        (Outcome.NOT_RUN, "needs 4 devices", Outcome.NOT_RUN, "needs 4 devices"),
+    ],
+    ids=["declared", "crash", "another error", "no failure", "skipped"],
+)
+def test_what_a_backend_cannot_run_is_declared(before: Outcome, detail: str, after: Outcome, said: str) -> None:
+    """A declared failure counts as such with its own error alone, and a program that does not fail is an error."""
+    result = ProgramResult("program", before, Level.DEVICE, 1.0, detail)
+    judged = judge(result, replace(BACKENDS["cpu"], smoke=Smoke(DECLARED)))
+    assert (judged.outcome, said in judged.detail.splitlines()[-1]) == (after, True)
+    assert judge(result, None) == result
 
 
 @pytest.mark.parametrize(("jobs", "named"), [(1, 2), (2, 0)])

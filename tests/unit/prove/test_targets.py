@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from folders import write_files
-from pjrtwheel.backend import find_backend, load_backends
+from pjrtwheel.backend import Failure, find_backend, load_backends
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.prove.aot import judge, prove_target, read_log, summarize_target
-from pjrtwheel.prove.inputs import Failure, Target, Topology, choose_targets, load_targets, parse_target
+from pjrtwheel.prove.inputs import Target, Topology, choose_targets, load_targets, parse_target
 from pjrtwheel.record.proofs import Compilation, Level, Outcome, ResultKind
 from release_under_test import ROOT
 
@@ -57,7 +57,7 @@ def test_what_is_wrong_in_a_file_is_said(old: str, new: str, what: str) -> None:
 
 def test_own_targets_take_precedence(root: Path, tmp_path: Path) -> None:
     """What backends share is theirs; what one says of its own about the same chip completes it, key by key."""
-    own = 'code = ["sm_2"]\n[fails.sort]\npattern = "too old"\nreason = "not by us"\n'
+    own = 'code = ["sm_2"]\n[fails.sort]\nerror = "too old"\nreason = "not by us"\n'
     shared = {"shared/targets/chip.toml": TEXT, "shared/targets/another.toml": TEXT}
     write_files(tmp_path / "plugins", {**shared, "mine/targets/chip.toml": own})
     backend = replace(find_backend(root, "cpu"), name="mine", shared=("shared",))

@@ -19,7 +19,7 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.products.auto import list_filename, make_variants, release_document
 from pjrtwheel.publish.destinations import Destination, DestinationKind
-from pjrtwheel.record.proofs import Level
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release_check.check import SEVERAL, ProblemKind, check_release
 from release_entries import origin_of, proof_of
@@ -57,11 +57,19 @@ def write_list(small: TaggedRepository) -> Path:
 
 
 def test_a_whole_release_passes_with_one_line(small: TaggedRepository, capsys: pytest.CaptureFixture[str]) -> None:
-    """With its wheels, their size and levels."""
+    """With its wheels, their size and levels, and the programs that failed as expected."""
+    fails = ProgramResult("fft", Outcome.EXPECTED, Level.DEVICE, 1.0, "the chip has no doubles")
+    proof = small.entries()[PLUGIN].proof
+    small.change(
+        PLUGIN, proof=replace(proof, pythons=(replace(proof.pythons[0], results=(*proof.pythons[0].results, fails)),))
+    )
     size = sum(entry.size for entry in small.entries().values()) / 1e6
     command = ["release_check", "--tag", TAG, "--root", str(small.root), "--dist", str(small.dist)]
     assert main(command) == 0
-    assert capsys.readouterr() == (f"{TAG}: 3 wheels, {size:.1f} MB, 2 device, 1 load\n", "")
+    assert capsys.readouterr() == (
+        f"{TAG}: 3 wheels, {size:.1f} MB, 2 device, 1 load, 1 program failed as expected: fft\n",
+        "",
+    )
 
 
 def test_the_line_names_waivers_and_the_destination(
