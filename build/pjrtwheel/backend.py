@@ -151,7 +151,7 @@ class Backend:
         pjrt_name: The name under which the plugin is registered with JAX, such as `cpu`.
         library: File name of the PJRT plugin.
         python_tag: Oldest CPython with the GIL whose stable ABI the extension needs, such as `cp312`.
-        exports: Dynamic symbols that the library defines, all of them and no others.
+        exports: Dynamic symbols that the library defines, or patterns of them such as `foo_*`: all and no others.
         tags: Platform name → platform tag of the wheel.
         requires: Further requirements, beyond the exact `jaxlib`.
         disable: Environment variable that, set to 1, leaves JAX as it was without this wheel.

@@ -29,6 +29,7 @@ from pjrtwheel.platforms import host_platform
 
 _INSIDE = Path(__file__).with_name("inside.py")
 _TIME_LIMIT = 300.0
+_OPEN = "import ctypes, sys; ctypes.CDLL(sys.argv[1]).GetPjrtApi()"
 _SHOWN = 40  # lines of what a library said
 _LOOKING = {"plugin.initialize", "client.create", "client.addressable_devices"}
 _NO_DEVICE = re.compile(
@@ -126,6 +127,16 @@ def probe_plugin(
     if found.outcome is not ProbeOutcome.NOT_OPENED:
         return found
     return replace(found, reason=f"{found.reason}{_ask_linker(library, environ, variables)}")
+
+
+def open_library(library: Path) -> str:
+    """Say why a library does not open, as a plugin, in a process of its own; empty if it does."""
+    command = [sys.executable, "-I", "-c", _OPEN, str(library.resolve())]
+    end = run_process(command, _TIME_LIMIT, environ=os.environ)
+    if end.status == 0:
+        return ""
+    reason = f"{end.describe()}: {end.last_line() or 'it left no output'}"
+    return f"{reason}{_ask_linker(library, os.environ, {})}"
 
 
 def judge(answer: Mapping[str, Any], end: Ended, *, device: bool) -> ProbeResult:

@@ -23,7 +23,7 @@ from pjrtwheel.environment.venv import wheelhouse
 from pjrtwheel.errors import ProofError, count, fit
 from pjrtwheel.files import hash_file, write_atomically
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.probe.plugin import ProbeResult, probe_file
+from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult, probe_file
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.devices import NOTHING_OPENED
 from pjrtwheel.prove.inputs import ProofInputs, load_inputs
@@ -62,6 +62,8 @@ def prove(
     if not here or not smoke_tests:
         reason = "smoke tests switched off" if here else f"wheels are for {platform}"
         opened = _open_plugin(wheels, backend) if here else NOTHING_OPENED
+        if opened.outcome in {ProbeOutcome.NOT_OPENED, ProbeOutcome.FAILED} and opened.reason:
+            progress.say(f"warning: the library does not do here: {opened.summary()}")
         untried = {tag: Evidence(PythonProof(tag, "", (), reason), opened=opened) for tag in tags}
         return combine(wheels, untried, backend, origin)
     inputs, interpreters = load_inputs(root, release, backend), find_interpreters(tags)

@@ -22,9 +22,19 @@ from release_under_test import BACKENDS, release_under_test
 ORIGIN = Origin("c" * 40, dirty=False, version="1.2", date="1970-01-01T00:00:00Z")
 
 
-def test_what_was_only_opened_is_recorded_as_such(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With what the library says of itself, and from where and when that is."""
-    opened = ProbeResult(ProbeOutcome.PASSED, pjrt_api="0.115", attributes={"beads": "10"})
+@pytest.mark.parametrize(
+    ("outcome", "level"), [(ProbeOutcome.PASSED, Level.LOAD), (ProbeOutcome.NOT_OPENED, Level.STATIC)]
+)
+def test_what_was_only_opened_is_recorded_as_such(
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    outcome: ProbeOutcome,
+    level: Level,
+) -> None:
+    """With what the library says of itself, and from where and when that is; that it does not open is said."""
+    opened = ProbeResult(outcome, "no bead", "0.115" if level is Level.LOAD else "", attributes={"beads": "10"})
     monkeypatch.setattr(on_every_python, "probe_file", lambda *_, **__: opened)
     tag = f"cp312-abi3-linux_{platform.machine()}"
     wheel = f"jaxlib_cpu-1-{tag}.whl"
@@ -39,8 +49,10 @@ def test_what_was_only_opened_is_recorded_as_such(root: Path, tmp_path: Path, mo
         smoke_tests=False,
     )
     proof = proofs[wheel]
-    assert (proof.backend, proof.level) == ("cpu", Level.LOAD)
-    assert (proof.pjrt_api, proof.pjrt_attributes) == ("0.115", {"beads": "10"})
+    assert (proof.backend, proof.level, "no bead" in capsys.readouterr().err) == ("cpu", level, level is Level.STATIC)
+    assert (proof.pjrt_api, proof.pjrt_attributes) == (
+        ("0.115", {"beads": "10"}) if level is Level.LOAD else (None, {})
+    )
     assert proof.origin == ORIGIN
 
 
