@@ -3,22 +3,21 @@
 """Run JAX's own tests on the built-in client and on a plugin, in one environment, and compare case by case.
 
 The cases run in a worker of pytest-xdist, which is replaced when a case kills it. What became of each case is read from
-the log that pytest-reportlog writes line by line. The differences that cannot be avoided are in
+pytest's report in JUnit's form. The differences that cannot be avoided are in
 `tests/conformance/<backend>.toml`, with a reason for each.
 """
 
 import fnmatch
 import itertools
-import json
 import os
 import shlex
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from xml.etree import ElementTree as ET
 
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend
@@ -36,8 +35,6 @@ _DETAIL = 400
 # pytest's exit status when all passed, some failed, the file could not be imported, and nothing was there to run.
 _ORDERLY = frozenset({0, 1, 2, 5})
 _MOST_CRASHES = 100  # then a file that crashes while it is imported is given up
-_UNFINISHED = {"setup", "call"}
-_CRASH, _NO_PHASE = "worker ", "???"  # what xdist says of a case that killed its worker, and when
 HOW_TO_GET = "JAX's tests are not in its wheel: take tests/ of jax-ml/jax, at the tag jax-v<release> or the nearest one"
 
 # Ends the name of the case that stands for importing a file, which there is only when that fails.
@@ -45,20 +42,12 @@ IMPORT = "::import"
 
 
 class CaseOutcome(StrEnum):
-    """What became of one case; one that exceeds its time limit crashes."""
+    """What became of one case; one that kills its worker, or exceeds its time limit, has failed."""
 
     PASSED = "passed"
-    SKIPPED = "skipped"
     FAILED = "failed"
-    CRASHED = "crashed"
+    SKIPPED = "skipped"
     NOT_RUN = "not run"
-
-    def is_bad(self) -> bool:
-        """Return whether the case ran and did not do what it should."""
-        return self in {CaseOutcome.FAILED, CaseOutcome.CRASHED}
-
-
-_WORST = (CaseOutcome.PASSED, CaseOutcome.SKIPPED, CaseOutcome.FAILED, CaseOutcome.CRASHED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +55,15 @@ class Case:
     """One test case on one client; its name, as pytest gives it, is the key under which it is kept.
 
     Attributes:
-        detail: The last line of the failure, or why it was skipped.
+        detail: The failure, or why it was skipped, in one line.
     """
 
     outcome: CaseOutcome
     detail: str = ""
 
 
+# By the element of JUnit's form that a case has, the worst first.
+_OUTCOMES = {"error": CaseOutcome.FAILED, "failure": CaseOutcome.FAILED, "skipped": CaseOutcome.SKIPPED}
 _SHOWN = (CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.SKIPPED)
 
 
@@ -95,15 +86,6 @@ class Expected:
         return fnmatch.fnmatchcase(name, self.case)
 
 
-class ChangeKind(StrEnum):
-    """How a case differs on the plugin; it may also fail on both clients, in another way."""
-
-    FAILING = "newly failing"
-    SKIPPED = "newly skipped"
-    PASSING = "passing on the plugin alone"
-    OTHER = "failing on both"
-
-
 @dataclass(frozen=True, slots=True)
 class Change:
     """A case that went from one outcome on the built-in client to another one on the plugin.
@@ -120,11 +102,11 @@ class Change:
     reason: str
 
     @property
-    def kind(self) -> ChangeKind:
-        """How it differs: a case that fails, crashes or hangs on the plugin, or is lost there, is a failing one."""
-        if self.after.is_bad() or self.after is CaseOutcome.NOT_RUN:
-            return ChangeKind.OTHER if self.before.is_bad() else ChangeKind.FAILING
-        return ChangeKind.SKIPPED if self.after is CaseOutcome.SKIPPED else ChangeKind.PASSING
+    def is_worse(self) -> bool:
+        """Whether it did more on the built-in client: a case that is lost on the plugin is one."""
+        if self.after is CaseOutcome.SKIPPED:
+            return True
+        return self.after is not CaseOutcome.PASSED and self.before is not CaseOutcome.FAILED
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,16 +127,13 @@ class Difference:
     stale: tuple[Expected, ...]
     unusable: str
 
-    def of_kind(self, *kinds: ChangeKind) -> list[Change]:
-        """Return the changes of some kinds."""
-        return [change for change in self.changes if change.kind in kinds]
+    def worse(self) -> list[Change]:
+        """Return the changes for the worse."""
+        return [change for change in self.changes if change.is_worse]
 
     def unexpected(self) -> list[Change]:
-        """Return the changes for the worse that no entry explains."""
-        return [change for change in self.of_kind(*_WORSE) if not change.reason]
-
-
-_WORSE = (ChangeKind.FAILING, ChangeKind.SKIPPED)
+        """Return those that no entry explains."""
+        return [change for change in self.worse() if not change.reason]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +162,10 @@ def compare(
     One that only the built-in client has counts as not run on the plugin, and that as newly failing.
     """
     # A process that breaks outside of any case has no counterpart on the other side.
-    names = [*builtin, *(name for name, case in plugin.items() if name not in builtin and case.outcome.is_bad())]
+    names = [
+        *builtin,
+        *(name for name, case in plugin.items() if name not in builtin and case.outcome is CaseOutcome.FAILED),
+    ]
     nothing = Case(CaseOutcome.NOT_RUN, "lost")
     changes = [_change(name, builtin.get(name, nothing), plugin.get(name, nothing), expected) for name in names]
     differing = tuple(change for change in changes if change.before is not change.after)
@@ -194,7 +176,7 @@ def compare(
         plugin=Counter(case.outcome for case in plugin.values()),
         changes=differing,
         stale=tuple(entry for entry in stale if not any(entry.matches(change.name) for change in differing)),
-        unusable=next((c.detail for n, c in builtin.items() if n.endswith(IMPORT) and c.outcome.is_bad()), ""),
+        unusable=next((c.detail for n, c in builtin.items() if n.endswith(IMPORT)), ""),
     )
 
 
@@ -203,45 +185,28 @@ def _change(name: str, before: Case, after: Case, expected: Sequence[Expected]) 
     return Change(name, before.outcome, after.outcome, after.detail, reason)
 
 
-def _format_counts(counts: Counter[CaseOutcome]) -> str:
-    """Return `passed / failed / skipped`, and how many crashed.
-
-    >>> _format_counts(Counter({CaseOutcome.PASSED: 5, CaseOutcome.SKIPPED: 2, CaseOutcome.CRASHED: 1}))
-    '5 / 0 / 2 (1 crashed)'
-    """
-    crashed = f" ({counts[CaseOutcome.CRASHED]} crashed)" if counts[CaseOutcome.CRASHED] else ""
-    return " / ".join(str(counts[outcome]) for outcome in _SHOWN) + crashed
-
-
 def format_report(differences: Sequence[Difference]) -> str:
     """Return the table, followed by every case that differs."""
     return "\n".join(_lines(differences)) + "\n"
 
 
 def _lines(differences: Sequence[Difference]) -> Iterator[str]:
-    counts = " / ".join(_SHOWN)
-    yield f"| file | built-in: {counts} | plugin: {counts} | newly failing | newly skipped | of these expected |"
-    yield "|---|---|---|---|---|---|"
+    yield "| file | built-in: {0} | plugin: {0} | worse | of these expected |".format(" / ".join(_SHOWN))
+    yield "|---|---|---|---|---|"
     for d in differences:
-        failing, skipped = (len(d.of_kind(kind)) for kind in _WORSE)
-        counts = f"{_format_counts(d.builtin)} | {_format_counts(d.plugin)}"
-        yield f"| {d.file} | {counts} | {failing} | {skipped} | {failing + skipped - len(d.unexpected())} |"
+        builtin, plugin = (" / ".join(str(of[outcome]) for outcome in _SHOWN) for of in (d.builtin, d.plugin))
+        yield f"| {d.file} | {builtin} | {plugin} | {len(d.worse())} | {len(d.worse()) - len(d.unexpected())} |"
     for d in differences:
         if d.unusable:
             yield from ("", f"{d.file} compares nothing, it cannot be imported with this JAX: {d.unusable}")
-        for kind in (*_WORSE, ChangeKind.PASSING):
-            yield from _section(f"{d.file}: {kind}", d.of_kind(kind))
+        if d.changes:
+            yield from ("", f"{d.file}: cases that differ", "")
+        for change in d.changes:
+            why = f"expected: {change.reason}" if change.reason else change.detail
+            yield f"- {change.name}: {change.before} -> {change.after}; {why}"
         if d.stale:
             yield from ("", f"{d.file}: stale entries, to be removed from the list of expected differences", "")
             yield from (f"- {entry.case} ({entry.outcome})" for entry in d.stale)
-
-
-def _section(title: str, changes: Sequence[Change]) -> Iterator[str]:
-    if changes:
-        yield from ("", title, "")
-        for change in changes:
-            why = f"expected: {change.reason}" if change.reason else change.detail
-            yield f"- {change.name}: {change.before} -> {change.after}; {why}"
 
 
 def find_test_files(folder: Path, names: Sequence[str]) -> tuple[Path, ...]:
@@ -323,43 +288,19 @@ def find_python(release: Release) -> Interpreter:
     return found
 
 
-def read_log(lines: Iterable[str]) -> dict[str, Case]:
-    """Return the cases in a log that ended, by name; a last line that was cut short is ignored.
-
-    Of set-up, call, tear-down and subtests the worst counts.
-    """
+def read_report(report: Path, file: str) -> dict[str, Case]:
+    """Return the cases of a test file by name, from pytest's report; where a name comes twice, the worse one counts."""
     cases: dict[str, Case] = {}
-    ended: set[str] = set()
-    for line in lines:
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue
-        match entry["$report_type"]:
-            case "CollectReport" if entry["outcome"] != "passed":
-                name = entry["nodeid"] + IMPORT
-                cases[name] = _read_case(entry)
-                ended.add(name)
-            case kind if kind.endswith("Report") and "when" in entry:
-                name = entry["nodeid"]
-                before = cases.get(name, Case(CaseOutcome.PASSED))
-                cases[name] = max(before, _read_case(entry), key=lambda found: _WORST.index(found.outcome))
-                if entry["when"] not in _UNFINISHED:
-                    ended.add(name)
-    return {name: case for name, case in cases.items() if name in ended}
-
-
-def _read_case(entry: Mapping[str, Any]) -> Case:
-    match entry["longrepr"]:
-        case [_, _, reason]:
-            text = reason
-        case {"reprcrash": {"message": message}}:
-            text = message
-        case other:
-            text = str(other or "")
-    crashed = text.startswith(_CRASH) and entry.get("when") == _NO_PHASE
-    outcome = CaseOutcome.CRASHED if crashed else CaseOutcome(entry["outcome"])
-    return Case(outcome, " ".join(text.split())[:_DETAIL])
+    for found in ET.parse(report).iter("testcase"):  # noqa: S314 - of the tests that have just run
+        group = found.get("classname", "")
+        name = "::".join([file, *group.split(".")[1:], found.get("name", "")]) if group else f"{file}{IMPORT}"
+        elements = {element.tag: element for element in found}
+        kind = next((tag for tag in _OUTCOMES if tag in elements), "")
+        if kind:
+            text = elements[kind].get("message", "")
+            cases[name] = Case(_OUTCOMES[kind], " ".join(text.split())[:_DETAIL])
+        cases.setdefault(name, Case(CaseOutcome.PASSED))
+    return cases
 
 
 def run_file(
@@ -375,13 +316,13 @@ def run_file(
     After a crash the cases behind it run in another process. The environment says which client they use.
     """
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
-        log = Path(scratch) / "log"
-        command = [*_pytest(python, test_file.parent, case_seconds), f"--report-log={log}", str(test_file)]
+        report = Path(scratch) / "report.xml"
+        command = [*_pytest(python, test_file.parent, case_seconds), f"--junit-xml={report}", str(test_file)]
         end = run_process(command, file_seconds, environ=environ)
-        cases = read_log(log.read_text("utf-8").splitlines() if log.is_file() else [])
+        cases = read_report(report, test_file.name) if report.is_file() else {}
     if end.status not in _ORDERLY:
         detail = f"{end.describe()}: {' '.join(end.output.split())[-_DETAIL:]}"
-        cases[f"{test_file.name}::process"] = Case(CaseOutcome.CRASHED, detail)
+        cases[f"{test_file.name}::process"] = Case(CaseOutcome.FAILED, detail)
     return cases
 
 
