@@ -1,14 +1,14 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run JAX's own tests on the built-in client and on a plugin, in one environment, and compare case by case.
+"""Run JAX's own tests on a plugin, and what does not pass there on JAX's built-in client, in one environment.
 
 The cases run in a worker of pytest-xdist, which is replaced when a case kills it. What became of each case is read from
-pytest's report in JUnit's form. The differences that cannot be avoided are in
-`tests/conformance/<backend>.toml`, with a reason for each.
+pytest's report in JUnit's form. The differences that cannot be avoided are in `tests/conformance/<backend>.toml`, with
+a reason for each.
 """
 
 import fnmatch
-import itertools
+import functools
 import os
 import shlex
 import tempfile
@@ -37,8 +37,8 @@ _ORDERLY = frozenset({0, 1, 2, 5})
 _MOST_CRASHES = 100  # then a file that crashes while it is imported is given up
 HOW_TO_GET = "JAX's tests are not in its wheel: take tests/ of jax-ml/jax, at the tag jax-v<release> or the nearest one"
 
-# Ends the name of the case that stands for importing a file, which there is only when that fails.
-IMPORT = "::import"
+# End the names of cases that are not JAX's: importing a file, and its process, where these fail.
+IMPORT, PROCESS = "::import", "::process"
 
 
 class CaseOutcome(StrEnum):
@@ -47,7 +47,6 @@ class CaseOutcome(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     SKIPPED = "skipped"
-    NOT_RUN = "not run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +63,6 @@ class Case:
 
 # By the element of JUnit's form that a case has, the worst first.
 _OUTCOMES = {"error": CaseOutcome.FAILED, "failure": CaseOutcome.FAILED, "skipped": CaseOutcome.SKIPPED}
-_SHOWN = (CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.SKIPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,53 +85,37 @@ class Expected:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A case that went from one outcome on the built-in client to another one on the plugin.
+class Difference:
+    """A case that does not pass on the plugin, and ends otherwise on the built-in client.
 
     Attributes:
-        detail: What it said on the plugin.
+        case: What became of it on the plugin.
         reason: Why this is expected; empty if it is not.
     """
 
     name: str
-    before: CaseOutcome
-    after: CaseOutcome
-    detail: str
+    case: Case
     reason: str
-
-    @property
-    def is_worse(self) -> bool:
-        """Whether it did more on the built-in client: a case that is lost on the plugin is one."""
-        if self.after is CaseOutcome.SKIPPED:
-            return True
-        return self.after is not CaseOutcome.PASSED and self.before is not CaseOutcome.FAILED
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Comparison:
     """The comparison of one test file.
 
     Attributes:
-        builtin: CaseOutcome → count on the built-in client; `plugin` has those on the plugin.
-        changes: Cases that went from one outcome to another one.
+        counts: CaseOutcome → count on the plugin.
+        differences: Cases that end otherwise on the built-in client.
         stale: Expected entries whose cases ran and no longer differ.
-        unusable: Why the file cannot be imported on the built-in client, so that it compares nothing; usually empty.
     """
 
     file: str
-    builtin: Counter[CaseOutcome]
-    plugin: Counter[CaseOutcome]
-    changes: tuple[Change, ...]
+    counts: Counter[CaseOutcome]
+    differences: tuple[Difference, ...]
     stale: tuple[Expected, ...]
-    unusable: str
 
-    def worse(self) -> list[Change]:
-        """Return the changes for the worse."""
-        return [change for change in self.changes if change.is_worse]
-
-    def unexpected(self) -> list[Change]:
-        """Return those that no entry explains."""
-        return [change for change in self.worse() if not change.reason]
+    def unexpected(self) -> list[Difference]:
+        """Return the differences that no entry explains."""
+        return [difference for difference in self.differences if not difference.reason]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,58 +137,42 @@ def load_expected(root: Path, backend: str) -> tuple[Expected, ...]:
 
 
 def compare(
-    file: str, builtin: Mapping[str, Case], plugin: Mapping[str, Case], expected: Sequence[Expected]
-) -> Difference:
-    """Compare the cases of one file.
-
-    One that only the built-in client has counts as not run on the plugin, and that as newly failing.
-    """
-    # A process that breaks outside of any case has no counterpart on the other side.
-    names = [
-        *builtin,
-        *(name for name, case in plugin.items() if name not in builtin and case.outcome is CaseOutcome.FAILED),
+    file: str, plugin: Mapping[str, Case], builtin: Mapping[str, Case], expected: Sequence[Expected]
+) -> Comparison:
+    """Compare the cases of one file with those of them that also ran on the built-in client."""
+    differing = [
+        name
+        for name, case in plugin.items()
+        if case.outcome is not CaseOutcome.PASSED and (name not in builtin or builtin[name].outcome is not case.outcome)
     ]
-    nothing = Case(CaseOutcome.NOT_RUN, "lost")
-    changes = [_change(name, builtin.get(name, nothing), plugin.get(name, nothing), expected) for name in names]
-    differing = tuple(change for change in changes if change.before is not change.after)
-    stale = [entry for entry in expected if any(map(entry.matches, plugin))]
-    return Difference(
+    explain = functools.partial(_explain, expected=expected)
+    stale = [entry for entry in expected if any(map(entry.matches, plugin)) and not any(map(entry.matches, differing))]
+    return Comparison(
         file=file,
-        builtin=Counter(case.outcome for case in builtin.values()),
-        plugin=Counter(case.outcome for case in plugin.values()),
-        changes=differing,
-        stale=tuple(entry for entry in stale if not any(entry.matches(change.name) for change in differing)),
-        unusable=next((c.detail for n, c in builtin.items() if n.endswith(IMPORT)), ""),
+        counts=Counter(case.outcome for case in plugin.values()),
+        differences=tuple(Difference(name, plugin[name], explain(name, plugin[name])) for name in differing),
+        stale=tuple(stale),
     )
 
 
-def _change(name: str, before: Case, after: Case, expected: Sequence[Expected]) -> Change:
-    reason = next((entry.reason for entry in expected if entry.outcome is after.outcome and entry.matches(name)), "")
-    return Change(name, before.outcome, after.outcome, after.detail, reason)
+def _explain(name: str, case: Case, expected: Sequence[Expected]) -> str:
+    return next((entry.reason for entry in expected if entry.outcome is case.outcome and entry.matches(name)), "")
 
 
-def format_report(differences: Sequence[Difference]) -> str:
-    """Return the table, followed by every case that differs."""
-    return "\n".join(_lines(differences)) + "\n"
+def format_report(comparisons: Sequence[Comparison]) -> str:
+    """Return a line for each file, followed by every case that differs."""
+    return "\n".join(line for comparison in comparisons for line in _lines(comparison))
 
 
-def _lines(differences: Sequence[Difference]) -> Iterator[str]:
-    yield "| file | built-in: {0} | plugin: {0} | worse | of these expected |".format(" / ".join(_SHOWN))
-    yield "|---|---|---|---|---|"
-    for d in differences:
-        builtin, plugin = (" / ".join(str(of[outcome]) for outcome in _SHOWN) for of in (d.builtin, d.plugin))
-        yield f"| {d.file} | {builtin} | {plugin} | {len(d.worse())} | {len(d.worse()) - len(d.unexpected())} |"
-    for d in differences:
-        if d.unusable:
-            yield from ("", f"{d.file} compares nothing, it cannot be imported with this JAX: {d.unusable}")
-        if d.changes:
-            yield from ("", f"{d.file}: cases that differ", "")
-        for change in d.changes:
-            why = f"expected: {change.reason}" if change.reason else change.detail
-            yield f"- {change.name}: {change.before} -> {change.after}; {why}"
-        if d.stale:
-            yield from ("", f"{d.file}: stale entries, to be removed from the list of expected differences", "")
-            yield from (f"- {entry.case} ({entry.outcome})" for entry in d.stale)
+def _lines(comparison: Comparison) -> Iterator[str]:
+    counts = ", ".join(f"{comparison.counts[outcome]} {outcome}" for outcome in CaseOutcome)
+    unexpected = len(comparison.unexpected())
+    expected = len(comparison.differences) - unexpected
+    yield f"{comparison.file}: {counts}; differs on JAX's own client: {unexpected}, and {expected} expected"
+    for found in comparison.differences:
+        why = f"expected: {found.reason}" if found.reason else found.case.detail
+        yield f"- {found.name}: {found.case.outcome}; {why}"
+    yield from (f"- no longer differs: {entry.case} ({entry.outcome})" for entry in comparison.stale)
 
 
 def find_test_files(folder: Path, names: Sequence[str]) -> tuple[Path, ...]:
@@ -240,8 +206,10 @@ def run_clients(
     expected: Sequence[Expected],
     *,
     jobs: int,
-) -> tuple[Difference, ...]:
-    """Run every file on both clients, and compare what became of its cases.
+) -> tuple[Comparison, ...]:
+    """Run every file on the plugin, and what did not pass there on the built-in client.
+
+    A file that cannot be imported is not run again: it is one of another release, and compares nothing.
 
     Raises:
         ProofError: JAX uses another client than the one that is asked for, so the comparison would say nothing.
@@ -250,15 +218,15 @@ def run_clients(
     for client, environ in environs.items():
         check_client(python, environ, client)
 
-    def run(work: tuple[Path, str]) -> dict[str, Case]:
-        test_file, client = work
-        cases = run_file(python, test_file, environs[client])
-        print(f"{test_file.name} on the {client} client: {len(cases)} cases", flush=True)
-        return cases
+    def run(test_file: Path) -> Comparison:
+        plugin = run_file(python, test_file, environs["plugin"])
+        again = [name for name, case in plugin.items() if case.outcome is not CaseOutcome.PASSED]
+        again = [name for name in again if not name.endswith((IMPORT, PROCESS))]
+        builtin = run_file(python, test_file, environs["built-in"], names=again) if again else {}
+        print(f"{test_file.name}: {len(plugin)} cases, {len(builtin)} on both clients", flush=True)
+        return compare(test_file.name, plugin, builtin, expected)
 
-    runs = run_all(run, itertools.product(test_files, CLIENTS), jobs)
-    rows = zip(test_files, runs[::2], runs[1::2], strict=True)
-    return tuple(compare(test_file.name, builtin, plugin, expected) for test_file, builtin, plugin in rows)
+    return run_all(run, test_files, jobs)
 
 
 def check_client(python: Path, environ: Mapping[str, str], client: str) -> None:
@@ -308,21 +276,23 @@ def run_file(
     test_file: Path,
     environ: Mapping[str, str],
     *,
+    names: Sequence[str] = (),
     case_seconds: float = CASE_SECONDS,
     file_seconds: float = FILE_SECONDS,
 ) -> dict[str, Case]:
-    """Run every case of a file within time limits, and return what became of each, by name.
+    """Run the cases of a file, all or those named, within time limits, and return what became of each, by name.
 
     After a crash the cases behind it run in another process. The environment says which client they use.
     """
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
-        report = Path(scratch) / "report.xml"
-        command = [*_pytest(python, test_file.parent, case_seconds), f"--junit-xml={report}", str(test_file)]
+        report, chosen = Path(scratch) / "report.xml", Path(scratch) / "cases"
+        chosen.write_text("\n".join(str(test_file.parent / name) for name in names or [test_file.name]), "utf-8")
+        command = [*_pytest(python, test_file.parent, case_seconds), f"--junit-xml={report}", f"@{chosen}"]
         end = run_process(command, file_seconds, environ=environ)
         cases = read_report(report, test_file.name) if report.is_file() else {}
     if end.status not in _ORDERLY:
         detail = f"{end.describe()}: {' '.join(end.output.split())[-_DETAIL:]}"
-        cases[f"{test_file.name}::process"] = Case(CaseOutcome.FAILED, detail)
+        cases[f"{test_file.name}{PROCESS}"] = Case(CaseOutcome.FAILED, detail)
     return cases
 
 

@@ -31,7 +31,6 @@ from pjrtwheel.prove.devices import (
     NOTHING_OPENED,
     Devices,
     choose_level,
-    detect_devices,
     find_devices,
     find_machine,
     require_device,
@@ -136,15 +135,12 @@ def prove_python(
     if interpreter is None or not can_prove(wheels, tag):
         return untried(tag, interpreter)
     wheels, backend = fitting(wheels, tag), inputs.backend
-    if on_device and backend:
-        # The loader alone knows at once what takes a minute to find out with JAX, which has to be installed for it.
-        require_device(detect_devices(interpreter.path, wheels, backend), backend)
-    needed = device_requirements(inputs, wheels) if on_device else inputs.all_requirements
+    needed = inputs.requirements if on_device else inputs.all_requirements
     with staging_folder(scratch_place(cache)) as scratch:
         with progress.step(f"environment with Python {interpreter.version}"):
             python = create_environment(interpreter, needed, wheels, target=scratch / "venv", cache=cache)
         devices = find_devices(python, backend)
-        if devices.lacks_vendor_library and not on_device:
+        if devices.lacks_vendor_library:
             install_wheels(python, interpreter, device_requirements(inputs, wheels), wheels, cache)
             devices = find_devices(python, backend)
         if on_device and backend:

@@ -39,32 +39,31 @@ from pjrtwheel.sets import BINDINGS, our_names
 from pjrtwheel.sets.tags import find_tagged
 from pjrtwheel.wheel.names import find_name
 
-SEVERAL = 10  # the exit status if problems are of more than one kind
+NOT_YET = 10  # the exit status if a release must not be published
 
 
 class ProblemKind(Enum):
-    """What is wrong: the exit status if nothing else is, a heading, and what fixes it."""
+    """What is wrong, as a heading, and what fixes it."""
 
-    TAG = 20, "tag", "take the tag of what is in the repository, and set it on this commit: git tag TAG"
-    TREE = 21, "working tree", "commit or remove what differs, then check out the tag, or set it on this commit"
-    CHANGELOG = 22, "changelog", "add an entry to CHANGELOG.md that names the release"
-    MISSING = 23, "missing wheels", "build them (./noxw build_BACKEND, auto, select), or bring them: ./noxw merge"
-    UNLISTED = 24, "wheels that do not belong to the release", "remove them, or give another folder with --dist"
-    ALTERED = 25, "altered or renamed wheels", "copy the folder again, or build these again"
-    LOCK = 26, "locks", "build all wheels of the set again from this release file"
-    LEVEL = 27, "proofs", "prove them: ./noxw smoke_BACKEND; or waive it with a reason in releases/policy.toml"
+    TAG = "tag", "take the tag of what is in the repository, and set it on this commit: git tag TAG"
+    TREE = "working tree", "commit or remove what differs, then check out the tag, or set it on this commit"
+    CHANGELOG = "changelog", "add an entry to CHANGELOG.md that names the release"
+    MISSING = "missing wheels", "build them (./noxw build_BACKEND, auto, select), or bring them: ./noxw merge"
+    UNLISTED = "wheels that do not belong to the release", "remove them, or give another folder with --dist"
+    ALTERED = "altered wheels", "copy the folder again, or build these again"
+    LOCK = "locks", "build all wheels of the set again from this release file"
+    LEVEL = "proofs", "prove them: ./noxw smoke_BACKEND; or waive it with a reason in releases/policy.toml"
     ORIGIN = (
-        28,
         "proofs that do not count",
         "prove them again at a commit of this release; if the clone is shallow, git fetch --unshallow",
     )
-    POLICY = 29, "policy", "decide anew, and write it into releases/policy.toml"
-    DESTINATION = 31, "destination", "choose another one with --to, or change releases/destinations.toml"
-    BUILT = 32, "commits", "build all wheels at one commit, the tag's or one before it; proofs of the same bytes stay"
+    POLICY = "policy", "decide anew, and write it into releases/policy.toml"
+    DESTINATION = "destination", "choose another one with --to, or change releases/destinations.toml"
+    BUILT = "commits", "build all wheels at one commit, the tag's or one before it; proofs of the same bytes stay"
 
-    def __init__(self, status: int, heading: str, remedy: str) -> None:
+    def __init__(self, heading: str, remedy: str) -> None:
         """Give its parts their names."""
-        self.status, self.heading, self.remedy = status, heading, remedy
+        self.heading, self.remedy = heading, remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +150,7 @@ def check_repository(candidate: Candidate) -> Iterator[Problem]:
 
 
 def check_presence(candidate: Candidate) -> Iterator[Problem]:
-    """Yield what is promised and not there, or not listed, and under which name its bytes are."""
+    """Yield what is promised and not there, or not listed."""
     promise, listed, present = candidate.promise, candidate.listed, candidate.present
     if promise.fault:
         yield Problem(ProblemKind.MISSING, promise.fault)
@@ -160,12 +159,8 @@ def check_presence(candidate: Candidate) -> Iterator[Problem]:
         yield Problem(ProblemKind.ALTERED, text)
     for name in promise.documents.keys() - set(candidate.documents):
         yield Problem(ProblemKind.MISSING, f"{name} is not there")
-    by_digest = {file.sha256: name for name, file in present.items() if name not in listed}
     for name in sorted(promise.wheels):
-        other = by_digest.get(listed[name].sha256) if name in listed else None
-        if name not in present and other:
-            yield Problem(ProblemKind.ALTERED, f"{name} was renamed to {other}")
-        elif name not in present:
+        if name not in present:
             yield Problem(ProblemKind.MISSING, f"{name} is not there")
         elif name not in listed:
             yield Problem(ProblemKind.MISSING, f"{name} is there, but {RELEASE_FILENAME} does not describe it")
@@ -190,12 +185,8 @@ def check_bytes(candidate: Candidate) -> Iterator[str]:
             yield f"{RELEASE_FILENAME} describes {name} as another wheel than its name says"
         if file is None:
             continue
-        if (file.sha256, file.size) != (entry.sha256, entry.size):
-            found, stated = (
-                f"{size} bytes of sha256 {digest[:12]}"
-                for digest, size in ((file.sha256, file.size), (entry.sha256, entry.size))
-            )
-            yield f"{name} has {found}, {RELEASE_FILENAME} says {stated}"
+        if file.sha256 != entry.sha256:
+            yield f"{name} has sha256 {file.sha256[:12]}, {RELEASE_FILENAME} says {entry.sha256[:12]}"
         if file.fault:
             yield file.fault
 
@@ -239,21 +230,9 @@ def format_problems(problems: Iterable[Problem]) -> Iterator[str]:
     listed = list(dict.fromkeys(problems))
     for kind in ProblemKind:
         if found := [problem for problem in listed if problem.kind is kind]:
-            yield f"{kind.heading} ({count(len(found), 'problem')}, status {kind.status})"
+            yield f"{kind.heading} ({count(len(found), 'problem')})"
             yield from (f"  {problem.text}" for problem in found)
             yield f"  fix: {kind.remedy}"
-
-
-def status_of(problems: Iterable[Problem]) -> int:
-    """Return the exit status: 0 without problems, that of their kind, or `SEVERAL`."""
-    statuses = {problem.kind.status for problem in problems}
-    return SEVERAL if len(statuses) > 1 else next(iter(statuses), 0)
-
-
-def describe_statuses() -> str:
-    """Return what each exit status means, a line each."""
-    lines = [f"  {kind.status}  {kind.heading}" for kind in ProblemKind]
-    return "\n".join(["   0  the release can be published", *lines, f"  {SEVERAL}  several of these"])
 
 
 def warn_of_names(root: Path, digests: Collection[str]) -> None:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,12 +14,11 @@ from folders import write_files
 from pjrtwheel.conformance.comparison import (
     Case,
     CaseOutcome,
-    Change,
+    Comparison,
     Difference,
     Expected,
     compare,
     find_test_files,
-    format_report,
     load_expected,
     run_file,
 )
@@ -30,50 +30,34 @@ def cases(**outcomes: CaseOutcome) -> dict[str, Case]:
     return {name: Case(outcome, "why") for name, outcome in outcomes.items()}
 
 
-def run(folder: Path, text: str, case_seconds: float = 60, file_seconds: float = 60) -> dict[str, str]:
+def run(folder: Path, text: str, case_seconds: float = 60, file_seconds: float = 60, **more: Any) -> dict[str, str]:
     """Run a test file with this Python and return the outcome of each case."""
     (folder / "some_test.py").write_text(text)
     python, environ = Path(sys.executable), {name: os.environ[name] for name in ("PATH", "HOME")}
     test_file = folder / "some_test.py"
-    cases = run_file(python, test_file, environ, case_seconds=case_seconds, file_seconds=file_seconds)
+    cases = run_file(python, test_file, environ, case_seconds=case_seconds, file_seconds=file_seconds, **more)
     return {name.removeprefix("some_test.py::"): case.outcome.value for name, case in cases.items()}
 
 
-def test_what_is_worse_on_the_plugin_is_found() -> None:
-    """Also what is lost there, and a process that breaks outside of any case, which has no counterpart."""
+def test_what_does_not_pass_on_the_plugin_alone_differs() -> None:
+    """An entry explains it only with the right outcome; one that no longer differs is stale."""
     passed, failed, skipped = CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.SKIPPED
-    before = {"same": passed, "both": failed, "worse": passed, "skipped": passed, "lost": passed, "better": failed}
-    after = {"same": passed, "both": failed, "worse": failed, "skipped": skipped, "better": passed, "woken": failed}
-    difference = compare("f", cases(**before, woken=skipped), cases(**after, process=failed), ())
-    assert [change.name for change in difference.unexpected()] == ["worse", "skipped", "lost", "woken", "process"]
-    assert [change.name for change in difference.changes if not change.is_worse] == ["better"]
-
-
-def test_expected_differences_carry_their_reason() -> None:
-    """An entry explains a difference only with the right outcome; one that no longer differs is stale."""
-    builtin = cases(a=CaseOutcome.PASSED, b=CaseOutcome.PASSED, c=CaseOutcome.PASSED)
-    plugin = cases(a=CaseOutcome.FAILED, b=CaseOutcome.SKIPPED, c=CaseOutcome.PASSED)
-    entries = tuple(Expected(name, CaseOutcome.FAILED, f"because of {name}") for name in ("a", "b", "c", "absent"))
-    assert compare("f", builtin, plugin, entries) == Difference(
+    plugin = cases(a=failed, b=skipped, c=passed, both=failed, other=failed) | cases(**{"f.py::import": failed})
+    builtin = cases(a=passed, b=passed, both=failed, other=skipped)
+    entries = tuple(Expected(name, failed, f"because of {name}") for name in ("a", "b", "c", "absent"))
+    found = compare("f", plugin, builtin, entries)
+    assert found == Comparison(
         file="f",
-        builtin=Counter({CaseOutcome.PASSED: 3}),
-        plugin=Counter([CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.SKIPPED]),
-        changes=(
-            Change("a", CaseOutcome.PASSED, CaseOutcome.FAILED, "why", "because of a"),
-            Change("b", CaseOutcome.PASSED, CaseOutcome.SKIPPED, "why", ""),
+        counts=Counter({passed: 1, failed: 4, skipped: 1}),
+        differences=(
+            Difference("a", Case(failed, "why"), "because of a"),
+            Difference("b", Case(skipped, "why"), ""),
+            Difference("other", Case(failed, "why"), ""),
+            Difference("f.py::import", Case(failed, "why"), ""),
         ),
         stale=(entries[2],),
-        unusable="",
     )
-
-
-def test_a_file_of_another_release_is_no_success() -> None:
-    """A file that cannot be imported on either client does not pass for one without differences."""
-    name = "f.py::import"
-    failed = {name: Case(CaseOutcome.FAILED, "no such name")}
-    difference = compare("f.py", failed, failed, ())
-    assert (difference.unusable, difference.unexpected()) == ("no such name", [])
-    assert "no such name" in format_report([difference])
+    assert [difference.name for difference in found.unexpected()] == ["b", "other", "f.py::import"]
 
 
 def test_outcomes_of_a_file_are_collected(tmp_path: Path) -> None:
@@ -103,6 +87,8 @@ def test_teardown(broken): pass
         "T::test_never": "skipped",
         "test_teardown": "failed",
     }
+    again = ["some_test.py::T::test_bad", "some_test.py::test_teardown"]
+    assert run(tmp_path, text, names=again) == {"T::test_bad": "failed", "test_teardown": "failed"}
 
 
 CRASH = "import os\ndef test_a(): pass\ndef test_b(): os.abort()\ndef test_c(): pass\ndef test_d(): os._exit(3)\n"
@@ -124,7 +110,7 @@ SLOW = "import time\ndef test_a(): pass\ndef test_b(): time.sleep(60)\n"
 def test_what_breaks_costs_one_case(
     tmp_path: Path, text: str, limits: tuple[float, float], outcomes: dict[str, str]
 ) -> None:
-    """Cases before and after it keep theirs, unless the file takes too long; a file that breaks never counts as one without differences."""
+    """Others keep their outcomes, unless the whole file takes too long; it never counts as one without differences."""
     assert run(tmp_path, text, *limits) == outcomes
 
 
