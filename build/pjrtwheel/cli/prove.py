@@ -25,7 +25,7 @@ from pjrtwheel.conformance.comparison import (
 from pjrtwheel.dist_folder.folder import add_proofs
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters, probe
 from pjrtwheel.environment.venv import create_environment, requirement_group
-from pjrtwheel.errors import ProofError, UsageError, explain
+from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
@@ -132,12 +132,8 @@ def _shown(proofs: Mapping[str, Proof]) -> dict[str, Proof]:
 
 
 def _record(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path) -> None:
-    """Put proofs into the `release.json` of a folder; that it cannot be written makes them no less true."""
-    try:
-        unlisted = add_proofs(proofs, digests, dist)
-    except OSError as error:
-        print(f"warning: not recorded: {explain(error)}: {error.filename}", file=sys.stderr, flush=True)
-        return
+    """Put proofs into the `release.json` of a folder."""
+    unlisted = add_proofs(proofs, digests, dist)
     if len(unlisted) < len(proofs):
         print(f"recorded in {dist / 'release.json'}", file=sys.stderr, flush=True)
     for name in unlisted:

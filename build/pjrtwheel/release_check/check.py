@@ -18,24 +18,21 @@ from pjrtwheel.attest.make import list_documents
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import FetchError, UsageError, count, fit, shorten
 from pjrtwheel.fetch.listing import list_digests, read_settings
-from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.publish.destinations import Destination, check_limits, load_destinations
 from pjrtwheel.record.entries import RELEASE_FILENAME
 from pjrtwheel.record.proofs import Level, Outcome
 from pjrtwheel.release_check.candidate import CHANGELOG, Candidate, gather
 from pjrtwheel.release_check.policy import (
-    History,
     Verdict,
     check_built,
     check_levels,
     check_origins,
     check_policy,
     choose_demand,
-    holds,
     judge,
     load_policy,
 )
-from pjrtwheel.sets import BINDINGS, our_names
+from pjrtwheel.sets import our_names
 from pjrtwheel.sets.tags import find_tagged
 from pjrtwheel.wheel.names import find_name
 
@@ -103,22 +100,21 @@ def check_release(root: Path, tag: str, dist: Path, destination: Destination | N
         text = "; ".join(filter(None, (error.what, error.cause, error.remedy)))
         return CheckResult((Problem(ProblemKind.TAG, text),))
     candidate = gather(root, tag, release, dist)
-    policy, history = load_policy(root), History(candidate.checkout.ancestors, datetime.now(UTC))
-    today, entries = history.now.date(), candidate.entries
-    waivers = [waiver for waiver in policy.waivers if holds(waiver, today)]
+    policy, commits, entries = load_policy(root), candidate.checkout.ancestors, candidate.entries
+    today = datetime.now(UTC).date().isoformat()
+    waivers = [waiver for waiver in policy.waivers if waiver.holds(today)]
     verdicts = [
-        judge(entry, choose_demand(policy.demand, entry, candidate.promise.with_plugin), waivers, history)
+        judge(entry, choose_demand(policy.demand, entry, candidate.promise.with_plugin), waivers, commits)
         for entry in entries
     ]
-    projects = {BINDINGS, *our_names(load_backends(root).values())}
     by_kind = {
         ProblemKind.UNLISTED: check_unlisted(candidate),
         ProblemKind.ALTERED: check_bytes(candidate),
         ProblemKind.LOCK: check_locks(candidate),
-        ProblemKind.POLICY: check_policy(policy, projects, PLATFORMS, today),
+        ProblemKind.POLICY: check_policy(policy, today),
         ProblemKind.LEVEL: check_levels(verdicts),
-        ProblemKind.BUILT: check_built(entries, history),
-        ProblemKind.ORIGIN: check_origins(entries, history),
+        ProblemKind.BUILT: check_built(entries, commits),
+        ProblemKind.ORIGIN: check_origins(entries, commits),
         ProblemKind.DESTINATION: check_destination(candidate, destination) if destination else (),
     }
     problems = (

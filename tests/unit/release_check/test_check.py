@@ -207,8 +207,6 @@ def test_a_second_set_needs_an_entry_of_its_own(small: TaggedRepository) -> None
 @pytest.mark.parametrize(
     ("commit", "origin", "fault"),
     [
-        ("own", {"date": "2999-01-01T00:00:00Z"}, "2999-01-01T00:00:00Z"),
-        ("own", {"date": "2026-99-99T00:00:00Z"}, "'2026-99-99T00:00:00Z'"),
         ("own", {"dirty": True}, "uncommitted"),
         ("0" * 40, {}, "0" * 12),
         (None, {}, "no commit"),
