@@ -76,8 +76,7 @@ def check_extension(distribution: str, remedy: Remedy) -> None:
     Raises:
         LibraryDamagedError: It cannot.
     """
-    file = find_extension()
-    if file is not None:  # the dynamic linker answers a truncated one with SIGBUS, too
+    if (file := find_extension()) is not None:  # the dynamic linker answers a truncated one with SIGBUS, too
         check_library(file, platform.machine(), remedy, name="extension")
     try:
         import_extension()
@@ -104,19 +103,18 @@ def open_plugin(plugin: Plugin) -> OpenedPlugin:
     Raises:
         PluginError: The plugin must not or cannot be used.
     """
-    path = plugin.package / plugin.library
     remedy = reinstall_pair(plugin.distribution, check_plugin(plugin).version)
-    return OpenedPlugin(path, load_library(path, remedy))
+    return load_library(plugin.package / plugin.library, remedy)
 
 
-def load_library(path: Path, remedy: Remedy) -> Any:
-    """Open a library and return its API.
+def load_library(path: Path, remedy: Remedy) -> OpenedPlugin:
+    """Open a library.
 
     Raises:
         LibraryDamagedError: It cannot be opened, as a library that it needs is missing or another one; or is no plugin.
     """
     try:
-        return import_extension().load(path)
+        return OpenedPlugin(path, import_extension().load(path))
     except OSError as error:  # of a whole file: what it needs is not here, and installing it again does not bring that
         needed = ", ".join(vendor_libraries(needed_libraries(path))) or "no library"
         raise LibraryDamagedError(str(error), cause=f"it is linked with {needed}, and the system's own") from error

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from folders import write_files
 from pjrtwheel.conformance.comparison import (
     Case,
     CaseOutcome,
@@ -18,11 +17,8 @@ from pjrtwheel.conformance.comparison import (
     Difference,
     Expected,
     compare,
-    find_test_files,
-    load_expected,
     run_file,
 )
-from pjrtwheel.errors import UsageError
 
 
 def cases(**outcomes: CaseOutcome) -> dict[str, Case]:
@@ -112,27 +108,3 @@ def test_what_breaks_costs_one_case(
 ) -> None:
     """Others keep their outcomes, unless the whole file takes too long; it never counts as one without differences."""
     assert run(tmp_path, text, *limits) == outcomes
-
-
-def test_test_files_are_found_by_name(tmp_path: Path) -> None:
-    """Names work with and without their ending, and a wrong one says how to get the tests."""
-    for name in ("a_test.py", "b_test.py", "config.py"):
-        (tmp_path / name).touch()
-    assert [path.name for path in find_test_files(tmp_path, [])] == ["a_test.py", "b_test.py"]
-    assert [path.name for path in find_test_files(tmp_path, ["b_test.py", "a_test"])] == ["b_test.py", "a_test.py"]
-    with pytest.raises(UsageError, match=r"no c_test\.py in .*\nJAX's tests are not in its wheel"):
-        find_test_files(tmp_path, ["c_test"])
-    with pytest.raises(UsageError, match=r"no \*_test\.py"):
-        find_test_files(tmp_path / "nowhere", [])
-
-
-@pytest.mark.parametrize(
-    "text",
-    ['[[difference]]\ncase = "a"\noutcome = "failed"', '[[difference]]\ncase = "a"\noutcome = "failed"\nreason = " "'],
-    ids=["none", "empty"],
-)
-def test_an_entry_without_a_reason_is_refused(tmp_path: Path, text: str) -> None:
-    """Every entry names a case, an outcome and a reason."""
-    write_files(tmp_path, {"tests/conformance/cpu.toml": text})
-    with pytest.raises(UsageError):
-        load_expected(tmp_path, "cpu")

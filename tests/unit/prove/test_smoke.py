@@ -2,17 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Smoke programs run in processes of their own; here with this Python and programs that need no JAX."""
 
-import contextlib
 import os
-import runpy
 import signal
 import subprocess
 import sys
 import time
-import unittest
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
@@ -76,20 +72,6 @@ def test_programs_that_run_one_after_the_other_are_named(
     results = run_programs(Path(sys.executable), programs, None, jobs=jobs)
     assert [result.outcome for result in results] == [Outcome.FAILED, Outcome.FAILED]
     assert len(capsys.readouterr().err.splitlines()) == named
-
-
-@pytest.mark.parametrize(
-    ("versions", "platform", "error"),
-    [((115, 115), "gpu", None), ((0, 0), "cpu", unittest.SkipTest), ((115, 0), "tpu", AssertionError)],
-)
-def test_only_on_the_host_may_processes_do_without_the_plugin(
-    root: Path, monkeypatch: pytest.MonkeyPatch, versions: tuple[int, int], platform: str, error: type[Exception] | None
-) -> None:
-    """On an accelerator a client that is no plugin is a failure, and no reason to skip."""
-    monkeypatch.setitem(sys.modules, "jax", ModuleType("jax"))  # the program imports it, this part does not use it
-    require = runpy.run_path(str(root / "tests/smoke/processes.py"))["require_plugin"]
-    with pytest.raises(error) if error else contextlib.nullcontext():
-        require([{"version": version} for version in versions], platform)
 
 
 INTERRUPTED = """
