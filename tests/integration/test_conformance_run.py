@@ -46,7 +46,7 @@ def test_what_differs_is_named(wheel_python: Path, root: Path, tmp_path: Path) -
     (tmp_path / "tests" / "tiny_test.py").write_text(TESTS)
     pip = [sys.executable, "-m", "pip", "--python", str(wheel_python), "install", "--quiet"]
     subprocess.run([*pip, "pytest==9.2.0", "pytest-xdist==3.8.0"], check=True)
-    options = ("--environment", wheel_python, "--root", root)
+    options = ("--backend", "cpu", "--environment", wheel_python, "--root", root)
     result = run_tooling(root, "conformance", tmp_path / "tests", "tiny_test", *options)
     lines = result.stdout.splitlines()
     assert result.returncode == 9, result.stderr
