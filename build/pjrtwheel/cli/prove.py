@@ -31,11 +31,11 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.probe.plugin import ProbeOutcome, probe_file
 from pjrtwheel.prove.inputs import load_inputs
-from pjrtwheel.prove.on_every_python import combine
+from pjrtwheel.prove.on_every_python import combine, find_cause, raise_failures
 from pjrtwheel.prove.on_python import Evidence, can_prove, prove_python, prove_unpacked, untried
 from pjrtwheel.prove.proof_file import write_proof_file
 from pjrtwheel.record.origin import find_origin, find_signer
-from pjrtwheel.record.proofs import Proof, PythonProof
+from pjrtwheel.record.proofs import Outcome, Proof, PythonProof
 from pjrtwheel.sets.wheel_sets import find_set
 
 
@@ -44,12 +44,8 @@ def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "--root", "--release", "--set")
     parser.add_argument("--backend", required=True, metavar="NAME", help="the backend to prove, on its accelerator")
     parser.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
-    parser.add_argument(
-        "--environment",
-        type=Path,
-        metavar="DIR",
-        help="virtual environment in which all is installed; proven at the highest level available here",
-    )
+    filled = "virtual environment in which all is installed; proven at the highest level available here"
+    parser.add_argument("--environment", type=Path, metavar="DIR", help=filled)
     proofs = "write the proofs there, for `merge --proofs`, and record nothing"
     parser.add_argument("--proofs", type=Path, metavar="FILE", help=proofs)
     parser.add_argument(
@@ -59,19 +55,20 @@ def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:
 
 def execute_smoke(args: argparse.Namespace) -> int:
     """Run every program on every Python that is here, and say what each showed."""
-    failed, ran = False, False
+    shown = []
     for proof in _prove_on_device(args):
         emulated = " (emulated)" if proof.emulated else ""
         print(f"{proof.python} {proof.interpreter}: {proof.summary}, level {proof.level}{emulated}")
         for result in proof.results:
-            print(f"  {result.program:<16}{result.outcome:<19}{result.seconds:6.1f} s  {result.detail}")
+            said = find_cause(result.detail) if result.outcome is Outcome.FAILED else result.detail
+            print(f"  {result.program:<16}{result.outcome:<19}{result.seconds:6.1f} s  {said}")
         for reason in proof.missed:
             print(f"  not shown: {reason}")
-        failed |= bool(proof.failures())
-        ran |= bool(proof.results)
-    if not ran:
+        shown.append(proof)
+    if not any(proof.results for proof in shown):
         raise ProofError("nothing was proven: no program ran", remedy="name the jaxlib wheel of the set as well")
-    return ProofError.exit_code if failed else 0
+    raise_failures(shown, cache_root() / "proofs/smoke.failed.txt", find_backend(args.root, args.backend), {})
+    return 0
 
 
 def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:

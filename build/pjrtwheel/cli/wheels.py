@@ -66,8 +66,7 @@ def execute_inspect(args: argparse.Namespace) -> int:
     screen = console.width if terminal.width else _WIDTH
     if comparison:
         print_lines(describe_comparison(comparison, None if args.verbose else screen), console)
-    folders = {wheel.parent for wheel in args.wheels}
-    listed = {entry.sha256: entry for folder in folders for entry in read_entries(folder).values()}
+    listed = {entry.sha256: entry for wheel in args.wheels for entry in read_entries(wheel.parent).values()}
     for inspection in () if comparison else found:
         lines = list(describe_whole(inspection) if args.verbose else summarize_wheel(inspection, screen))
         if entry := listed.get(inspection.sha256):

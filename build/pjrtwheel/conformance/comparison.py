@@ -8,7 +8,6 @@ a reason for each.
 """
 
 import fnmatch
-import functools
 import os
 import shlex
 import tempfile
@@ -145,18 +144,18 @@ def compare(
         for name, case in plugin.items()
         if case.outcome is not CaseOutcome.PASSED and (name not in builtin or builtin[name].outcome is not case.outcome)
     ]
-    explain = functools.partial(_explain, expected=expected)
     stale = [entry for entry in expected if any(map(entry.matches, plugin)) and not any(map(entry.matches, differing))]
     return Comparison(
         file=file,
         counts=Counter(case.outcome for case in plugin.values()),
-        differences=tuple(Difference(name, plugin[name], explain(name, plugin[name])) for name in differing),
+        differences=tuple(_differ(name, plugin[name], expected) for name in differing),
         stale=tuple(stale),
     )
 
 
-def _explain(name: str, case: Case, expected: Sequence[Expected]) -> str:
-    return next((entry.reason for entry in expected if entry.outcome is case.outcome and entry.matches(name)), "")
+def _differ(name: str, case: Case, expected: Sequence[Expected]) -> Difference:
+    reasons = (entry.reason for entry in expected if entry.outcome is case.outcome and entry.matches(name))
+    return Difference(name, case, next(reasons, ""))
 
 
 def format_report(comparisons: Sequence[Comparison]) -> str:

@@ -148,6 +148,7 @@ def judge(answer: Mapping[str, Any], end: Ended, *, device: bool) -> ProbeResult
         said = find_message(reversed(_tail(end.output)))
         checks.append(Check(died, CheckResult.FAIL, f"{end.describe()}: {said or 'it left no output'}"))
     failed = [check for check in checks if check.result is CheckResult.FAIL]
+    passed = {check.name: check.detail for check in checks if check.result is CheckResult.OK}
     excused = [] if device else [check for check in failed if check.says_no_device()]
     outcome = ProbeOutcome.NO_DEVICE if excused else ProbeOutcome.PASSED
     if len(excused) < len(failed) or not checks:
@@ -158,7 +159,7 @@ def judge(answer: Mapping[str, Any], end: Ended, *, device: bool) -> ProbeResult
         outcome,
         "; ".join(f"{check.name}: {find_message(_tail(check.detail))}" for check in blamed),
         pjrt_api=".".join(map(str, answer.get("api_version", ()))),
-        platform=next((check.detail for check in checks if check.name == "client.platform_name"), ""),
+        platform=passed.get("client.platform_name", ""),
         extensions=tuple(entry["name"] or f"type {entry['type']}" for entry in answer.get("extensions", ())),
         attributes={
             name: ".".join(map(str, value)) if isinstance(value, list) else str(value)

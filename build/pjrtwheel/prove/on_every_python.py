@@ -166,6 +166,8 @@ def raise_failures(
 ) -> None:
     """Raise with every program that failed on any Python, and leave their whole output in `log`.
 
+    There may be `proofs`, what all showed, which a build can keep.
+
     Raises:
         FailedProofError: There is at least one.
     """
@@ -177,7 +179,7 @@ def raise_failures(
         ways = ["fix what failed"]
         if backend and failures[0][1].kind is ResultKind.PROGRAM:
             ways.append(f"declare it with error and reason: [smoke.fails.{failures[0][1].program}] of {backend.path}")
-        ways.append("--keep DIR keeps the wheels and the record apart")
+        ways += ["--keep DIR keeps the wheels and the record apart"] if proofs else []
         error = FailedProofError(
             f"{count(len(failures), 'program')} failed: {fit(names)}",
             cause=f"{find_cause(texts[0])} (the whole output is in {log})",

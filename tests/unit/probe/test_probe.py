@@ -73,6 +73,7 @@ def test_absence_of_the_device_is_told_from_a_broken_library(
     assert (result.outcome, result.reason) == (outcome, f"{check}: {reason or detail}")
     excused = outcome is ProbeOutcome.NO_DEVICE
     assert result.summary().startswith(f"{outcome}: 1 {'needs the device' if excused else 'fail'}: ")
+    assert judge(answer(("client.platform_name", "skip", "no client")), ENDED, device=device).platform == ""
     two = answer((check, "fail", detail), ("device.coords", "fail", "Internal: no"))
     assert judge(two, ENDED, device=device).outcome is ProbeOutcome.FAILED, "it excuses no other failure"
     assert judge(answer(), ENDED, device=device).outcome is ProbeOutcome.FAILED, "nothing was shown"
