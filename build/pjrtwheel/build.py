@@ -7,7 +7,7 @@ import importlib.metadata
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import Backend, check_files
@@ -25,7 +25,7 @@ from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.on_every_python import FailedProofError, prove
 from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.record.origin import find_origin
-from pjrtwheel.record.proofs import explain_level
+from pjrtwheel.record.proofs import Proof, explain_level
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.sets import BINDINGS
 from pjrtwheel.sets.wheel_sets import promised_bindings, promised_plugin
@@ -106,7 +106,7 @@ def build(
     progress.say(f"building {' '.join(request.targets)} for {request.platform.name}")
     with lock_builds(request.root, cache):
         built = _build_and_check(request, backends, dist, cache, progress)
-        proofs = []
+        proofs: list[Mapping[str, Proof]] = []
         for backend in request.backends or (None,):
             of_backend = {BINDINGS, *(backend.distributions if backend else ())}
             try:
@@ -122,7 +122,7 @@ def build(
                 )
             except FailedProofError as error:
                 if keep:
-                    add_wheels(built, [error.proofs], origin, keep)
+                    add_wheels(built, [*proofs, error.proofs], origin, keep)
                     progress.say(f"kept in {keep}: the wheels, and in release.json what ran")
                 raise
             if shortfall := explain_level(found):
