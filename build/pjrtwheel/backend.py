@@ -103,6 +103,43 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a program of the proofs cannot run on a backend, or cannot be compiled for a chip.
+
+    Attributes:
+        error: Regular expression that its error must match.
+        reason: The same for people.
+    """
+
+    error: str
+    reason: str
+
+    def __post_init__(self) -> None:
+        """Refuse a pattern that is none."""
+        try:
+            re.compile(self.error)
+        except re.error as error:
+            raise ValueError(f"{self.error!r} is not a regular expression: {error}") from error
+
+    def describe_fault(self, found: str) -> str:
+        """Say what is wrong with what became of the program, given its error; nothing if it failed as expected."""
+        if not found:
+            return f"it does not fail, though it is declared to: {self.reason}"
+        return "" if re.search(self.error, found) else f"it fails with another error than {self.error!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class Smoke:
+    """What is known of the proofs on the device.
+
+    Attributes:
+        fails: Program of `tests/smoke/` → why it fails.
+    """
+
+    fails: dict[str, Failure] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Backend:
     """One accelerator and the wheel that carries it.
 
@@ -114,7 +151,7 @@ class Backend:
         pjrt_name: The name under which the plugin is registered with JAX, such as `cpu`.
         library: File name of the PJRT plugin.
         python_tag: Oldest CPython with the GIL whose stable ABI the extension needs, such as `cp312`.
-        exports: Dynamic symbols that the library defines, all of them and no others.
+        exports: Dynamic symbols that the library defines, or patterns of them such as `foo_*`: all and no others.
         tags: Platform name → platform tag of the wheel.
         requires: Further requirements, beyond the exact `jaxlib`.
         disable: Environment variable that, set to 1, leaves JAX as it was without this wheel.
@@ -138,6 +175,8 @@ class Backend:
         search_paths: Elements of the libraries' run paths that are kept although they lead out of `site-packages`.
         env_prefixes: How the names of environment variables begin that its vendor's libraries read, such as `ROCM_`; a
             proof that was kept does not hold under other values.
+        environment: Variables without which the library, opened without JAX, would search for its device for minutes.
+        smoke: Which programs cannot run on its accelerator.
         select: Which machines it serves, as `jaxlib_select.facts.Select` documents it; `products/facts.py` checks it.
             Without it `jaxlib-select` takes the backend only when asked for by name.
         since: Release of JAX → keys of `select` that are others from that release on.
@@ -172,6 +211,8 @@ class Backend:
     external: tuple[str, ...] = ()
     search_paths: tuple[str, ...] = ()
     env_prefixes: tuple[str, ...] = ()
+    environment: dict[str, str] = field(default_factory=dict)
+    smoke: Smoke = field(default_factory=Smoke)
     select: Mapping[str, Any] | None = None
     since: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     toolkit_attribute: str = ""

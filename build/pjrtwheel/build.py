@@ -7,7 +7,7 @@ import importlib.metadata
 import json
 import os
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel.backend import Backend, check_files
@@ -22,10 +22,10 @@ from pjrtwheel.errors import BazelError, UsageError, count
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.progress import LINES, Progress
-from pjrtwheel.prove.on_every_python import prove
+from pjrtwheel.prove.on_every_python import FailedProofError, prove
 from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.record.origin import find_origin
-from pjrtwheel.record.proofs import explain_level
+from pjrtwheel.record.proofs import Proof, explain_level
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.sets import BINDINGS
 from pjrtwheel.sets.wheel_sets import promised_bindings, promised_plugin
@@ -81,6 +81,7 @@ def build(
     *,
     dist: Path,
     cache: Path,
+    keep: Path | None = None,
     smoke_tests: bool = True,
     bindings: Sequence[BuiltWheel] = (),
     progress: Progress = LINES,
@@ -88,6 +89,7 @@ def build(
     """Build the wheels of some backends and their bindings, which have an extra for each of all the backends.
 
     The `bindings` of a set that is published are not built: the plugin is proven with them, and published by itself.
+    Wheels whose proof fails, with what it showed, go to the folder `keep`, if there is one.
 
     Returns:
         The entries of `release.json`, one for each wheel now in the folder.
@@ -96,25 +98,33 @@ def build(
         PjrtWheelError: A step failed; nothing is published then.
     """
     _check_request(request, progress)
-    for folder in (dist, cache):
+    if keep and keep.resolve() == dist.resolve():
+        raise UsageError(f"--keep is for wheels whose proof failed, not {dist}", remedy="name another folder")
+    for folder in filter(None, (dist, cache, keep)):
         check_writable(folder)
     origin = find_origin(request.root, os.environ)  # at once: while it builds, the repository may move on
     progress.say(f"building {' '.join(request.targets)} for {request.platform.name}")
     with lock_builds(request.root, cache):
         built = _build_and_check(request, backends, dist, cache, progress)
-        proofs = []
+        proofs: list[Mapping[str, Proof]] = []
         for backend in request.backends or (None,):
             of_backend = {BINDINGS, *(backend.distributions if backend else ())}
-            found = prove(
-                [wheel for wheel in (*built, *bindings) if wheel.report.name.distribution in of_backend],
-                root=request.root,
-                release=request.release,
-                backend=backend,
-                origin=origin,
-                smoke_tests=smoke_tests,
-                cache=cache,
-                progress=progress,
-            )
+            try:
+                found = prove(
+                    [wheel for wheel in (*built, *bindings) if wheel.report.name.distribution in of_backend],
+                    root=request.root,
+                    release=request.release,
+                    backend=backend,
+                    origin=origin,
+                    smoke_tests=smoke_tests,
+                    cache=cache,
+                    progress=progress,
+                )
+            except FailedProofError as error:
+                if keep:
+                    add_wheels(built, [*proofs, error.proofs], origin, keep)
+                    progress.say(f"kept in {keep}: the wheels, and in release.json what ran")
+                raise
             if shortfall := explain_level(found):
                 progress.say(shortfall)
             proofs.append(found)

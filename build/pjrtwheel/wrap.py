@@ -26,6 +26,7 @@ from pjrtwheel.platforms import PLATFORMS, Platform
 from pjrtwheel.record.entries import read_entries
 from pjrtwheel.release.model import SCHEMA
 from pjrtwheel.release.wheels import ReleaseLock
+from pjrtwheel.sets import our_names
 from pjrtwheel.sets.wheel_sets import read_lock
 from pjrtwheel.tables import write_json
 from pjrtwheel.wheel.assemble import assemble
@@ -35,6 +36,7 @@ from pjrtwheel.wheel.report import BuiltWheel
 
 SHARED = "plugins/pjrt"
 COMPILED = f"{SHARED}/compiled"  # an archive of the extension for each platform, where this is not a clone
+_ALIAS = "gpu"  # JAX's own, of platforms that have plugins
 # The oldest glibc whose manylinux policy (as of auditwheel) has a version of libstdc++; upstream's jaxlib needs 2.27.
 _LIBSTDCXX = {"2.27": "3.4.24", "2.31": "3.4.28", "2.34": "3.4.29", "2.35": "3.4.30", "2.39": "3.4.33"}
 
@@ -71,6 +73,13 @@ def write_backend(root: Path, folder: Path, library: Path, vendor: Vendor) -> Ba
     """
     if not re.fullmatch("[a-z]([a-z0-9_]*[a-z0-9])?", vendor.name):
         raise UsageError(f"not a name of a platform: {vendor.name!r}", remedy="take small letters, digits and _")
+    ours, dashed = load_backends(root).values(), vendor.name.replace("_", "-")
+    if vendor.name in {_ALIAS, *(backend.pjrt_name for backend in ours)} or f"jaxlib-{dashed}" in our_names(ours):
+        raise UsageError(
+            f"the name {vendor.name!r} is taken",
+            cause="JAX has a platform of this name, or this repository a wheel",
+            remedy="choose another --name; a backend of this repository is built: ./noxw build_BACKEND --xla LIBRARY",
+        )
     templates = sorted((root / SHARED / "template").glob("*.in"))
     licenses = [path.name for path in vendor.license_files]
     if len({*licenses, *(path.stem for path in templates)}) < len(licenses) + len(templates):
@@ -89,7 +98,7 @@ def write_backend(root: Path, folder: Path, library: Path, vendor: Vendor) -> Ba
     quoted = asdict(vendor) | {"license_files": licenses, "library": library.name, "exports": exports}
     values = {key: json.dumps(value) for key, value in quoted.items()} | {
         "name": vendor.name,
-        "dashed": vendor.name.replace("_", "-"),
+        "dashed": dashed,
         "upper": vendor.name.upper(),
         "directory": folder.name,
         "file": library.name,

@@ -11,7 +11,6 @@ import zlib
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from hostile_wheels import Piece, deflate, pack
@@ -101,7 +100,7 @@ def _read_report(data: bytes) -> object:
 def _read_proofs(data: bytes, scratch: Path) -> object:
     path = scratch / "proofs.json"
     path.write_bytes(data)
-    return read_proof_file(path, datetime.now(UTC))
+    return read_proof_file(path)
 
 
 def _read_machine(data: bytes) -> object:

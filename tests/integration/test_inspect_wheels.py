@@ -92,3 +92,49 @@ def test_no_conformance_check_fails_on_our_plugins(
     assert cpu.attributes["xla_version"] == "2"
     passed = {check.name for check in cpu.checks if check.result is CheckResult.OK}
     assert {"execute.single_device", "compile.deserialize_and_load", "client.create"} <= passed
+
+
+def test_a_library_of_an_older_header_is_no_crash(root: Path, release: Release) -> None:
+    """A foreign wheel: its Layouts extension ends before a function that the checks ask for."""
+    wheel = WheelCache(cache_root(os.environ), download_wheel).fetch(release.pin("header.pjrt_c_api"))
+    found = probe_file(wheel, tuple(load_backends(root).values()), device=True)
+    assert (found.outcome, found.pjrt_api, found.reason) == (ProbeOutcome.PASSED, "0.81", "")
+    assert {check.result for check in found.checks if check.name == "layouts.executable_parameters"} == {
+        CheckResult.UNSUPPORTED
+    }
+
+
+INCLUDES = "#include <stdio.h>\n#include <stdlib.h>\nvoid beads(void);\n"
+CRASH = 'return fputs("TT_FATAL: No chips detected\\n", stderr), abort(), &no_client;'
+
+
+@pytest.mark.parametrize(
+    ("code", "device", "outcome", "said"),
+    [
+        (CRASH, False, ProbeOutcome.NO_DEVICE, "client.create: killed by SIGABRT: TT_FATAL: No chips detected"),
+        (CRASH, True, ProbeOutcome.FAILED, "client.create: killed by SIGABRT: TT_FATAL: No chips detected"),
+        ("return beads(), &no_client;", False, ProbeOutcome.NOT_OPENED, "undefined symbols: beads; it names no"),
+    ],
+    ids=["no device", "the device is here", "undefined symbol"],
+)
+def test_a_young_library_says_what_is_wrong(
+    root: Path,
+    tmp_path: Path,
+    compile_library: Callable[..., Path],
+    *,
+    code: str,
+    device: bool,
+    outcome: ProbeOutcome,
+    said: str,
+) -> None:
+    """It may abort, or lack what another library has."""
+    source = tmp_path / "young.c"
+    stub = (root / "tests/data/stub_xla/xla/xla/pjrt/c/stub_plugin.c").read_text("utf-8")
+    source.write_text(
+        "#include <stdio.h>\n#include <stdlib.h>\nvoid beads(void);\n" + stub.replace("return &no_client;", code)
+    )
+    library = compile_library("young.so", source, "-Wl,--allow-shlib-undefined", "-Wl,-z,now")
+    found = probe_file(library, (), device=device)
+    assert (found.outcome, said in found.reason) == (outcome, True), found.reason
+    if outcome is not ProbeOutcome.NOT_OPENED:
+        assert (found.pjrt_api, found.output) == ("0.115", "TT_FATAL: No chips detected")

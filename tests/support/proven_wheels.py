@@ -45,6 +45,7 @@ def make_small_entry(filename: str, distribution: str = "jaxlib", version: str =
 
 
 RAN = PythonProof("cp312", "3.12.1", (ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, ""),))
+FAILED = PythonProof("cp312", "3.12.1", (ProgramResult("jit", Outcome.FAILED, Level.DEVICE, 1.0, "no bead"),))
 COMPILED = PythonProof(
     "cp312", "3.12.1", (ProgramResult("aot h100", Outcome.PASSED, Level.AOT, 1.0, "", ResultKind.TARGET),)
 )

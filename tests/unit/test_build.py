@@ -29,16 +29,17 @@ from pjrtwheel.build import (
     verification_key,
 )
 from pjrtwheel.cli import build as command
-from pjrtwheel.errors import BazelError, ElfError, UsageError
+from pjrtwheel.errors import BazelError, ElfError, ProofError, UsageError
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.products import facts
+from pjrtwheel.prove.on_every_python import raise_failures
 from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.report import BuiltWheel, Report, read_built
-from proven_wheels import RAN, make_proof
+from proven_wheels import FAILED, RAN, make_proof
 from release_under_test import BACKENDS, release_under_test
 from small_libraries import build_elf
 
@@ -123,7 +124,7 @@ def bazel_returns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> BazelRetur
 
     def write_wheel(name: str) -> str:
         folder = tmp_path / "bazel-out" / name
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
         digest = hashlib.sha256(b"").hexdigest()
         report = Report(name, digest, 0, "id", (), "prebuilt")
@@ -259,6 +260,24 @@ def test_a_build_that_returns_too_little_publishes_nothing(
     assert build_cpu("--no-smoke", wheels=[PROMISED[0], *PROMISED[2:]]) == BazelError.exit_code
     assert f"missing: {PROMISED[1]}" in capsys.readouterr().err
     assert not (tmp_path / "dist").exists()
+
+
+def test_wheels_whose_proof_failed_are_kept_apart(
+    build_cpu: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With what ran, and never among the others; the build fails all the same."""
+    failed = make_proof(Level.STATIC, FAILED)
+
+    def prove(wheels: Sequence[BuiltWheel], **_: object) -> None:
+        raise_failures(failed.pythons, tmp_path / "log", None, {wheel.path.name: failed for wheel in wheels})
+
+    monkeypatch.setattr(steps, "verify_wheels", lambda *_, **__: None)
+    monkeypatch.setattr(steps, "prove", prove)
+    kept = tmp_path / "kept"
+    assert build_cpu("--keep", str(tmp_path / "dist")) == UsageError.exit_code
+    assert build_cpu("--keep", str(kept)) == ProofError.exit_code
+    assert not (tmp_path / "dist").exists()
+    assert {name: entry.proof for name, entry in read_entries(kept).items()} == dict.fromkeys(PROMISED, failed)
 
 
 def test_all_backends_of_a_release_are_built_at_once(

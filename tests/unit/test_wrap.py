@@ -30,6 +30,11 @@ def wrap(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Wrap:
     """Return a function that wraps a library in a folder with the compiled extension; in `dist/` is nothing else."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "dist").mkdir()
+    (tmp_path / "index").mkdir()
+    for version in ("1.2", "1.2.3"):  # all that there is of jaxlib
+        (tmp_path / f"index/jaxlib-{version}-cp312-cp312-manylinux_2_27_x86_64.whl").touch()
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path / "index"))
     (tmp_path / "foo_pjrt.so").write_bytes(build_elf(exports=("GetPjrtApi", "other")))
     extension = {"jaxlib_cpu/pjrt/_pjrt.abi3.so": build_elf(exports=("PyInit__pjrt",))}
     name = "jaxlib_cpu-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl"
@@ -94,6 +99,7 @@ def test_another_jaxlib_needs_another_name(wrap: Wrap, capsys: pytest.CaptureFix
     """Installers could not tell two wheels of one name apart; the same one is made anew."""
     assert [wrap(*FOR), wrap(*FOR)] == [0, 0]
     before = read()
+    assert "warning  it does not open here: " in capsys.readouterr().err, "it is made by hand, and has no code"
     assert wrap("--for", "1.2..1.2.3") == UsageError.exit_code
     assert read() == before
     assert "for another jaxlib" in capsys.readouterr().err
@@ -110,11 +116,18 @@ def test_another_jaxlib_needs_another_name(wrap: Wrap, capsys: pytest.CaptureFix
         (lambda: Path("README.md").touch(), (*FOR, "--license-file", "README.md")),
         (lambda: Path("saved").mkdir(), (*FOR, "--save", "saved")),
         (lambda: None, ("--for", "1.3..1.2")),
+        (lambda: None, ("--for", "1.2.3..9.9.9")),
         (lambda: None, (*FOR, "--name", "foo_")),
+        (lambda: None, (*FOR, "--name", "cuda")),
+        (lambda: None, (*FOR, "--name", "gpu")),
+        (lambda: None, (*FOR, "--name", "select")),
         (lambda: None, (*FOR, "--license", "as you like")),
     ],
-    ids=["text", "no plugin", "machine", "no extension", "whose", "README", "saved", "order", "name", "licence"],
-)
+    ids=[
+        "text", "no plugin", "machine", "no extension", "whose", "README", "saved", "order", "no such release", "name",
+        "platform", "alias", "our wheel", "licence",
+    ],
+)  # fmt: skip
 def test_what_cannot_be_wrapped(wrap: Wrap, change: Callable[[], object], words: tuple[str, ...]) -> None:
     """It is an error without a traceback, and nothing is written."""
     change()

@@ -55,6 +55,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     pythons = "those to build jaxlib and kernels for, such as 3.12,3.14t, or all (default: those on this machine)"
     parser.add_argument("--python", metavar="all|VERSIONS", help=pythons)
     parser.add_argument("--no-smoke", action="store_true", help="do not prove the wheels in clean environments")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="for the wheels and the record if a proof fails")
     parser.add_argument("--verbose", action="store_true", help="also say what was repaired and proven, by wheel")
 
 
@@ -100,6 +101,7 @@ def execute(args: argparse.Namespace) -> int:
             tuple(backends.values()),
             dist=dist,
             cache=cache,
+            keep=args.keep,
             smoke_tests=not args.no_smoke,
             bindings=published.bindings if published else (),
             progress=progress,

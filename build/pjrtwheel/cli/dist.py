@@ -3,7 +3,6 @@
 """`merge` and `table`: folders of finished wheels, and what is in them."""
 
 import argparse
-from datetime import UTC, datetime
 from pathlib import Path
 
 from pjrtwheel.cli import add_options, check_files
@@ -33,7 +32,7 @@ def execute_merge(args: argparse.Namespace) -> int:
         raise UsageError("merge takes either folders or --proofs", remedy="merge folders first, then proofs of them")
     if args.proofs:
         check_files(args.proofs, "files", "*.json")
-        entries = add_proof_files(args.proofs, args.dist, datetime.now(UTC))
+        entries = add_proof_files(args.proofs, args.dist)
     else:
         entries = merge_folders(args.folders, args.dist)
     print_wheels(entries, args.dist, details=True)

@@ -7,6 +7,7 @@ import json
 import os
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -24,17 +25,17 @@ from pjrtwheel.conformance.comparison import (
 from pjrtwheel.dist_folder.folder import add_proofs
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters, probe
 from pjrtwheel.environment.venv import create_environment, requirement_group
-from pjrtwheel.errors import ProofError, UsageError, explain
+from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.probe.plugin import ProbeOutcome, probe_file
 from pjrtwheel.prove.inputs import load_inputs
-from pjrtwheel.prove.on_every_python import combine
+from pjrtwheel.prove.on_every_python import combine, find_cause, raise_failures
 from pjrtwheel.prove.on_python import Evidence, can_prove, prove_python, prove_unpacked, untried
 from pjrtwheel.prove.proof_file import write_proof_file
 from pjrtwheel.record.origin import find_origin, find_signer
-from pjrtwheel.record.proofs import Proof, PythonProof
+from pjrtwheel.record.proofs import Outcome, Proof, PythonProof
 from pjrtwheel.sets.wheel_sets import find_set
 
 
@@ -43,12 +44,8 @@ def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "--root", "--release", "--set")
     parser.add_argument("--backend", required=True, metavar="NAME", help="the backend to prove, on its accelerator")
     parser.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
-    parser.add_argument(
-        "--environment",
-        type=Path,
-        metavar="DIR",
-        help="virtual environment in which all is installed; proven at the highest level available here",
-    )
+    filled = "virtual environment in which all is installed; proven at the highest level available here"
+    parser.add_argument("--environment", type=Path, metavar="DIR", help=filled)
     proofs = "write the proofs there, for `merge --proofs`, and record nothing"
     parser.add_argument("--proofs", type=Path, metavar="FILE", help=proofs)
     parser.add_argument(
@@ -58,19 +55,20 @@ def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:
 
 def execute_smoke(args: argparse.Namespace) -> int:
     """Run every program on every Python that is here, and say what each showed."""
-    failed, ran = False, False
+    shown = []
     for proof in _prove_on_device(args):
         emulated = " (emulated)" if proof.emulated else ""
         print(f"{proof.python} {proof.interpreter}: {proof.summary}, level {proof.level}{emulated}")
         for result in proof.results:
-            print(f"  {result.program:<16}{result.outcome:<19}{result.seconds:6.1f} s  {result.detail}")
+            said = find_cause(result.detail) if result.outcome is Outcome.FAILED else result.detail
+            print(f"  {result.program:<16}{result.outcome:<19}{result.seconds:6.1f} s  {said}")
         for reason in proof.missed:
             print(f"  not shown: {reason}")
-        failed |= bool(proof.failures())
-        ran |= bool(proof.results)
-    if not ran:
+        shown.append(proof)
+    if not any(proof.results for proof in shown):
         raise ProofError("nothing was proven: no program ran", remedy="name the jaxlib wheel of the set as well")
-    return ProofError.exit_code if failed else 0
+    raise_failures(shown, cache_root() / "proofs/smoke.failed.txt", find_backend(args.root, args.backend), {})
+    return 0
 
 
 def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
@@ -131,12 +129,8 @@ def _shown(proofs: Mapping[str, Proof]) -> dict[str, Proof]:
 
 
 def _record(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path) -> None:
-    """Put proofs into the `release.json` of a folder; that it cannot be written makes them no less true."""
-    try:
-        unlisted = add_proofs(proofs, digests, dist)
-    except OSError as error:
-        print(f"warning: not recorded: {explain(error)}: {error.filename}", file=sys.stderr, flush=True)
-        return
+    """Put proofs into the `release.json` of a folder."""
+    unlisted = add_proofs(proofs, digests, dist)
     if len(unlisted) < len(proofs):
         print(f"recorded in {dist / 'release.json'}", file=sys.stderr, flush=True)
     for name in unlisted:
@@ -162,6 +156,7 @@ def execute_probe(args: argparse.Namespace) -> int:
     else:
         for name, result in results.items():
             print(f"{Path(name).name}: PJRT {result.pjrt_api or 'not read'}: {result.summary()}")
+            print(textwrap.indent(result.output, "  | "), end="\n" if result.output else "")
     done = {ProbeOutcome.PASSED, ProbeOutcome.NO_DEVICE}
     return 0 if all(result.outcome in done for result in results.values()) else ProofError.exit_code
 
@@ -186,10 +181,9 @@ def execute_conformance(args: argparse.Namespace) -> int:
         raise UsageError("there is no use for --set and --release with --environment", remedy="leave them out")
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
         python = args.environment or _install(args, backend, Path(scratch))
-        differences = run_clients(python, test_files, backend, expected, jobs=args.jobs)
-    print(format_report(differences))
-    bad = any(difference.unexpected() or difference.unusable for difference in differences)
-    return ProofError.exit_code if bad else 0
+        comparisons = run_clients(python, test_files, backend, expected, jobs=args.jobs)
+    print(format_report(comparisons))
+    return ProofError.exit_code if any(comparison.unexpected() for comparison in comparisons) else 0
 
 
 def _install(args: argparse.Namespace, backend: Backend, scratch: Path) -> Path:

@@ -23,7 +23,7 @@ from pjrtwheel.publish.publication import Publication, publish_release
 from pjrtwheel.publish.static_folder import StaticFolder
 from pjrtwheel.publish.yanked import YANKED_FILE, YANKED_FILENAME
 from pjrtwheel.record.entries import read_entries
-from pjrtwheel.release_check.check import check_release, describe_statuses, format_problems, status_of, warn_of_names
+from pjrtwheel.release_check.check import NOT_YET, check_release, format_problems, warn_of_names
 
 _LONGEST_DAYS = 3650
 _EPILOG = """\
@@ -117,8 +117,7 @@ def execute_pages(args: argparse.Namespace) -> int:
 
 def configure_parser_release_check(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.epilog = f"exit status (below 10: it could not be checked):\n{describe_statuses()}"
+    parser.epilog = f"exit status: 0 if it can be published, {NOT_YET} if not yet; below: it could not be checked"
     parser.add_argument("--tag", type=require_text, required=True, help="such as v0.12.0.1+split.1, or select-v0.1.0")
     place = "also hold it to what a destination takes, by its name"
     parser.add_argument("--to", type=require_text, metavar="DESTINATION", help=place)
@@ -126,7 +125,7 @@ def configure_parser_release_check(parser: argparse.ArgumentParser) -> None:
 
 
 def execute_release_check(args: argparse.Namespace) -> int:
-    """Print one line if all is well, and otherwise every problem; return the status of their kind."""
+    """Print one line if all is well, and otherwise every problem."""
     root = args.root.resolve()
     destination = find_destination(root, args.to) if args.to else None
     dist = args.dist or root / "dist"
@@ -137,4 +136,4 @@ def execute_release_check(args: argparse.Namespace) -> int:
         print(line, file=sys.stderr)
     if not outcome.problems:
         print(outcome.summary)
-    return status_of(outcome.problems)
+    return NOT_YET if outcome.problems else 0

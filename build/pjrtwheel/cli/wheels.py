@@ -10,8 +10,10 @@ from pjrtwheel import tables
 from pjrtwheel.backend import OWN_ROOT, load_backends
 from pjrtwheel.cli import add_options, check_files
 from pjrtwheel.console import open_console
+from pjrtwheel.dist_folder.printing import describe_proofs
 from pjrtwheel.errors import PjrtWheelError, UsageError
 from pjrtwheel.program import print_error
+from pjrtwheel.record.entries import read_entries
 from pjrtwheel.verify import verify_wheels
 from pjrtwheel.verify.compare import compare_inspections
 from pjrtwheel.verify.inspection import inspect_wheel, make_finder
@@ -64,11 +66,12 @@ def execute_inspect(args: argparse.Namespace) -> int:
     screen = console.width if terminal.width else _WIDTH
     if comparison:
         print_lines(describe_comparison(comparison, None if args.verbose else screen), console)
+    listed = {entry.sha256: entry for wheel in args.wheels for entry in read_entries(wheel.parent).values()}
     for inspection in () if comparison else found:
-        if args.verbose:
-            print_lines(describe_whole(inspection), console, screen if terminal.width else None)
-        else:
-            print_lines(summarize_wheel(inspection, screen), console)
+        lines = list(describe_whole(inspection) if args.verbose else summarize_wheel(inspection, screen))
+        if entry := listed.get(inspection.sha256):
+            lines[-1:-1] = describe_proofs(entry)
+        print_lines(lines, console, screen if args.verbose and terminal.width else None)
     return status
 
 

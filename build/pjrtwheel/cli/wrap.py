@@ -14,10 +14,14 @@ from typing import Any
 from pjrtwheel.cli import add_options, check_files, find_links
 from pjrtwheel.errors import UsageError, describe_size
 from pjrtwheel.fetch.cache import cache_root
+from pjrtwheel.fetch.listing import list_wheels, read_settings
 from pjrtwheel.files import display_path
-from pjrtwheel.platforms import Platform, find_platform
-from pjrtwheel.release.known import is_version, newest_release, version_order
+from pjrtwheel.pin.choose import find_named, offered_versions
+from pjrtwheel.platforms import Platform, find_platform, this_platform
+from pjrtwheel.probe.plugin import open_library
+from pjrtwheel.release.known import is_version, list_releases, newest_release, version_order
 from pjrtwheel.release.wheels import ReleaseLock
+from pjrtwheel.sets import BINDINGS
 from pjrtwheel.sets.wheel_sets import choose_set, fetch_set, find_offer
 from pjrtwheel.tables import read_json
 from pjrtwheel.wrap import Vendor, wrap, write_backend
@@ -64,6 +68,8 @@ def execute(args: argparse.Namespace) -> int:
         if args.save:
             shutil.copytree(folder, args.save)
     _say("wheel", f"{display_path(path.absolute())}, {describe_size(report.size)}")
+    if platform == this_platform().name and (reason := open_library(args.library)):
+        _say("warning", f"it does not open here: {reason}")
     if not args.license:
         _say("licence", "not stated: --license says that of the library, --license-file has its text")
     if not args.device:
@@ -87,6 +93,8 @@ def _choose_lock(args: argparse.Namespace, platform: Platform) -> ReleaseLock:
     newest = newest or oldest
     if not is_version(oldest) or not is_version(newest) or version_order(oldest) > version_order(newest):
         raise UsageError(f"no release of jaxlib: {args.target!r}", remedy=f"--for takes {_FOR}, as 0.11.2..0.12.0.1")
+    for version in {oldest, newest}.difference(list_releases(args.root)):
+        find_named(version, offered_versions(list_wheels(BINDINGS, read_settings())))
     return ReleaseLock(oldest, newest, 0, "file", "")
 
 

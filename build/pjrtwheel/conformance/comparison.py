@@ -1,24 +1,22 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Run JAX's own tests on the built-in client and on a plugin, in one environment, and compare case by case.
+"""Run JAX's own tests on a plugin, and what does not pass there on JAX's built-in client, in one environment.
 
 The cases run in a worker of pytest-xdist, which is replaced when a case kills it. What became of each case is read from
-the log that pytest-reportlog writes line by line. The differences that cannot be avoided are in
-`tests/conformance/<backend>.toml`, with a reason for each.
+pytest's report in JUnit's form. The differences that cannot be avoided are in `tests/conformance/<backend>.toml`, with
+a reason for each.
 """
 
 import fnmatch
-import itertools
-import json
 import os
 import shlex
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from xml.etree import ElementTree as ET
 
 from pjrtwheel import tables
 from pjrtwheel.backend import Backend
@@ -36,29 +34,18 @@ _DETAIL = 400
 # pytest's exit status when all passed, some failed, the file could not be imported, and nothing was there to run.
 _ORDERLY = frozenset({0, 1, 2, 5})
 _MOST_CRASHES = 100  # then a file that crashes while it is imported is given up
-_UNFINISHED = {"setup", "call"}
-_CRASH, _NO_PHASE = "worker ", "???"  # what xdist says of a case that killed its worker, and when
 HOW_TO_GET = "JAX's tests are not in its wheel: take tests/ of jax-ml/jax, at the tag jax-v<release> or the nearest one"
 
-# Ends the name of the case that stands for importing a file, which there is only when that fails.
-IMPORT = "::import"
+# End the names of cases that are not JAX's: importing a file, and its process, where these fail.
+IMPORT, PROCESS = "::import", "::process"
 
 
 class CaseOutcome(StrEnum):
-    """What became of one case; one that exceeds its time limit crashes."""
+    """What became of one case; one that kills its worker, or exceeds its time limit, has failed."""
 
     PASSED = "passed"
-    SKIPPED = "skipped"
     FAILED = "failed"
-    CRASHED = "crashed"
-    NOT_RUN = "not run"
-
-    def is_bad(self) -> bool:
-        """Return whether the case ran and did not do what it should."""
-        return self in {CaseOutcome.FAILED, CaseOutcome.CRASHED}
-
-
-_WORST = (CaseOutcome.PASSED, CaseOutcome.SKIPPED, CaseOutcome.FAILED, CaseOutcome.CRASHED)
+    SKIPPED = "skipped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +53,15 @@ class Case:
     """One test case on one client; its name, as pytest gives it, is the key under which it is kept.
 
     Attributes:
-        detail: The last line of the failure, or why it was skipped.
+        detail: The failure, or why it was skipped, in one line.
     """
 
     outcome: CaseOutcome
     detail: str = ""
 
 
-_SHOWN = (CaseOutcome.PASSED, CaseOutcome.FAILED, CaseOutcome.SKIPPED)
+# By the element of JUnit's form that a case has, the worst first.
+_OUTCOMES = {"error": CaseOutcome.FAILED, "failure": CaseOutcome.FAILED, "skipped": CaseOutcome.SKIPPED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,66 +83,38 @@ class Expected:
         return fnmatch.fnmatchcase(name, self.case)
 
 
-class ChangeKind(StrEnum):
-    """How a case differs on the plugin; it may also fail on both clients, in another way."""
-
-    FAILING = "newly failing"
-    SKIPPED = "newly skipped"
-    PASSING = "passing on the plugin alone"
-    OTHER = "failing on both"
-
-
 @dataclass(frozen=True, slots=True)
-class Change:
-    """A case that went from one outcome on the built-in client to another one on the plugin.
+class Difference:
+    """A case that does not pass on the plugin, and ends otherwise on the built-in client.
 
     Attributes:
-        detail: What it said on the plugin.
+        case: What became of it on the plugin.
         reason: Why this is expected; empty if it is not.
     """
 
     name: str
-    before: CaseOutcome
-    after: CaseOutcome
-    detail: str
+    case: Case
     reason: str
-
-    @property
-    def kind(self) -> ChangeKind:
-        """How it differs: a case that fails, crashes or hangs on the plugin, or is lost there, is a failing one."""
-        if self.after.is_bad() or self.after is CaseOutcome.NOT_RUN:
-            return ChangeKind.OTHER if self.before.is_bad() else ChangeKind.FAILING
-        return ChangeKind.SKIPPED if self.after is CaseOutcome.SKIPPED else ChangeKind.PASSING
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Comparison:
     """The comparison of one test file.
 
     Attributes:
-        builtin: CaseOutcome → count on the built-in client; `plugin` has those on the plugin.
-        changes: Cases that went from one outcome to another one.
+        counts: CaseOutcome → count on the plugin.
+        differences: Cases that end otherwise on the built-in client.
         stale: Expected entries whose cases ran and no longer differ.
-        unusable: Why the file cannot be imported on the built-in client, so that it compares nothing; usually empty.
     """
 
     file: str
-    builtin: Counter[CaseOutcome]
-    plugin: Counter[CaseOutcome]
-    changes: tuple[Change, ...]
+    counts: Counter[CaseOutcome]
+    differences: tuple[Difference, ...]
     stale: tuple[Expected, ...]
-    unusable: str
 
-    def of_kind(self, *kinds: ChangeKind) -> list[Change]:
-        """Return the changes of some kinds."""
-        return [change for change in self.changes if change.kind in kinds]
-
-    def unexpected(self) -> list[Change]:
-        """Return the changes for the worse that no entry explains."""
-        return [change for change in self.of_kind(*_WORSE) if not change.reason]
-
-
-_WORSE = (ChangeKind.FAILING, ChangeKind.SKIPPED)
+    def unexpected(self) -> list[Difference]:
+        """Return the differences that no entry explains."""
+        return [difference for difference in self.differences if not difference.reason]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,72 +136,42 @@ def load_expected(root: Path, backend: str) -> tuple[Expected, ...]:
 
 
 def compare(
-    file: str, builtin: Mapping[str, Case], plugin: Mapping[str, Case], expected: Sequence[Expected]
-) -> Difference:
-    """Compare the cases of one file.
-
-    One that only the built-in client has counts as not run on the plugin, and that as newly failing.
-    """
-    # A process that breaks outside of any case has no counterpart on the other side.
-    names = [*builtin, *(name for name, case in plugin.items() if name not in builtin and case.outcome.is_bad())]
-    nothing = Case(CaseOutcome.NOT_RUN, "lost")
-    changes = [_change(name, builtin.get(name, nothing), plugin.get(name, nothing), expected) for name in names]
-    differing = tuple(change for change in changes if change.before is not change.after)
-    stale = [entry for entry in expected if any(map(entry.matches, plugin))]
-    return Difference(
+    file: str, plugin: Mapping[str, Case], builtin: Mapping[str, Case], expected: Sequence[Expected]
+) -> Comparison:
+    """Compare the cases of one file with those of them that also ran on the built-in client."""
+    differing = [
+        name
+        for name, case in plugin.items()
+        if case.outcome is not CaseOutcome.PASSED and (name not in builtin or builtin[name].outcome is not case.outcome)
+    ]
+    stale = [entry for entry in expected if any(map(entry.matches, plugin)) and not any(map(entry.matches, differing))]
+    return Comparison(
         file=file,
-        builtin=Counter(case.outcome for case in builtin.values()),
-        plugin=Counter(case.outcome for case in plugin.values()),
-        changes=differing,
-        stale=tuple(entry for entry in stale if not any(entry.matches(change.name) for change in differing)),
-        unusable=next((c.detail for n, c in builtin.items() if n.endswith(IMPORT) and c.outcome.is_bad()), ""),
+        counts=Counter(case.outcome for case in plugin.values()),
+        differences=tuple(_differ(name, plugin[name], expected) for name in differing),
+        stale=tuple(stale),
     )
 
 
-def _change(name: str, before: Case, after: Case, expected: Sequence[Expected]) -> Change:
-    reason = next((entry.reason for entry in expected if entry.outcome is after.outcome and entry.matches(name)), "")
-    return Change(name, before.outcome, after.outcome, after.detail, reason)
+def _differ(name: str, case: Case, expected: Sequence[Expected]) -> Difference:
+    reasons = (entry.reason for entry in expected if entry.outcome is case.outcome and entry.matches(name))
+    return Difference(name, case, next(reasons, ""))
 
 
-def _format_counts(counts: Counter[CaseOutcome]) -> str:
-    """Return `passed / failed / skipped`, and how many crashed.
-
-    >>> _format_counts(Counter({CaseOutcome.PASSED: 5, CaseOutcome.SKIPPED: 2, CaseOutcome.CRASHED: 1}))
-    '5 / 0 / 2 (1 crashed)'
-    """
-    crashed = f" ({counts[CaseOutcome.CRASHED]} crashed)" if counts[CaseOutcome.CRASHED] else ""
-    return " / ".join(str(counts[outcome]) for outcome in _SHOWN) + crashed
+def format_report(comparisons: Sequence[Comparison]) -> str:
+    """Return a line for each file, followed by every case that differs."""
+    return "\n".join(line for comparison in comparisons for line in _lines(comparison))
 
 
-def format_report(differences: Sequence[Difference]) -> str:
-    """Return the table, followed by every case that differs."""
-    return "\n".join(_lines(differences)) + "\n"
-
-
-def _lines(differences: Sequence[Difference]) -> Iterator[str]:
-    counts = " / ".join(_SHOWN)
-    yield f"| file | built-in: {counts} | plugin: {counts} | newly failing | newly skipped | of these expected |"
-    yield "|---|---|---|---|---|---|"
-    for d in differences:
-        failing, skipped = (len(d.of_kind(kind)) for kind in _WORSE)
-        counts = f"{_format_counts(d.builtin)} | {_format_counts(d.plugin)}"
-        yield f"| {d.file} | {counts} | {failing} | {skipped} | {failing + skipped - len(d.unexpected())} |"
-    for d in differences:
-        if d.unusable:
-            yield from ("", f"{d.file} compares nothing, it cannot be imported with this JAX: {d.unusable}")
-        for kind in (*_WORSE, ChangeKind.PASSING):
-            yield from _section(f"{d.file}: {kind}", d.of_kind(kind))
-        if d.stale:
-            yield from ("", f"{d.file}: stale entries, to be removed from the list of expected differences", "")
-            yield from (f"- {entry.case} ({entry.outcome})" for entry in d.stale)
-
-
-def _section(title: str, changes: Sequence[Change]) -> Iterator[str]:
-    if changes:
-        yield from ("", title, "")
-        for change in changes:
-            why = f"expected: {change.reason}" if change.reason else change.detail
-            yield f"- {change.name}: {change.before} -> {change.after}; {why}"
+def _lines(comparison: Comparison) -> Iterator[str]:
+    counts = ", ".join(f"{comparison.counts[outcome]} {outcome}" for outcome in CaseOutcome)
+    unexpected = len(comparison.unexpected())
+    expected = len(comparison.differences) - unexpected
+    yield f"{comparison.file}: {counts}; differs on JAX's own client: {unexpected}, and {expected} expected"
+    for found in comparison.differences:
+        why = f"expected: {found.reason}" if found.reason else found.case.detail
+        yield f"- {found.name}: {found.case.outcome}; {why}"
+    yield from (f"- no longer differs: {entry.case} ({entry.outcome})" for entry in comparison.stale)
 
 
 def find_test_files(folder: Path, names: Sequence[str]) -> tuple[Path, ...]:
@@ -275,8 +205,10 @@ def run_clients(
     expected: Sequence[Expected],
     *,
     jobs: int,
-) -> tuple[Difference, ...]:
-    """Run every file on both clients, and compare what became of its cases.
+) -> tuple[Comparison, ...]:
+    """Run every file on the plugin, and what did not pass there on the built-in client.
+
+    A file that cannot be imported is not run again: it is one of another release, and compares nothing.
 
     Raises:
         ProofError: JAX uses another client than the one that is asked for, so the comparison would say nothing.
@@ -285,15 +217,15 @@ def run_clients(
     for client, environ in environs.items():
         check_client(python, environ, client)
 
-    def run(work: tuple[Path, str]) -> dict[str, Case]:
-        test_file, client = work
-        cases = run_file(python, test_file, environs[client])
-        print(f"{test_file.name} on the {client} client: {len(cases)} cases", flush=True)
-        return cases
+    def run(test_file: Path) -> Comparison:
+        plugin = run_file(python, test_file, environs["plugin"])
+        again = [name for name, case in plugin.items() if case.outcome is not CaseOutcome.PASSED]
+        again = [name for name in again if not name.endswith((IMPORT, PROCESS))]
+        builtin = run_file(python, test_file, environs["built-in"], names=again) if again else {}
+        print(f"{test_file.name}: {len(plugin)} cases, {len(builtin)} on both clients", flush=True)
+        return compare(test_file.name, plugin, builtin, expected)
 
-    runs = run_all(run, itertools.product(test_files, CLIENTS), jobs)
-    rows = zip(test_files, runs[::2], runs[1::2], strict=True)
-    return tuple(compare(test_file.name, builtin, plugin, expected) for test_file, builtin, plugin in rows)
+    return run_all(run, test_files, jobs)
 
 
 def check_client(python: Path, environ: Mapping[str, str], client: str) -> None:
@@ -323,43 +255,19 @@ def find_python(release: Release) -> Interpreter:
     return found
 
 
-def read_log(lines: Iterable[str]) -> dict[str, Case]:
-    """Return the cases in a log that ended, by name; a last line that was cut short is ignored.
-
-    Of set-up, call, tear-down and subtests the worst counts.
-    """
+def read_report(report: Path, file: str) -> dict[str, Case]:
+    """Return the cases of a test file by name, from pytest's report; where a name comes twice, the worse one counts."""
     cases: dict[str, Case] = {}
-    ended: set[str] = set()
-    for line in lines:
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue
-        match entry["$report_type"]:
-            case "CollectReport" if entry["outcome"] != "passed":
-                name = entry["nodeid"] + IMPORT
-                cases[name] = _read_case(entry)
-                ended.add(name)
-            case kind if kind.endswith("Report") and "when" in entry:
-                name = entry["nodeid"]
-                before = cases.get(name, Case(CaseOutcome.PASSED))
-                cases[name] = max(before, _read_case(entry), key=lambda found: _WORST.index(found.outcome))
-                if entry["when"] not in _UNFINISHED:
-                    ended.add(name)
-    return {name: case for name, case in cases.items() if name in ended}
-
-
-def _read_case(entry: Mapping[str, Any]) -> Case:
-    match entry["longrepr"]:
-        case [_, _, reason]:
-            text = reason
-        case {"reprcrash": {"message": message}}:
-            text = message
-        case other:
-            text = str(other or "")
-    crashed = text.startswith(_CRASH) and entry.get("when") == _NO_PHASE
-    outcome = CaseOutcome.CRASHED if crashed else CaseOutcome(entry["outcome"])
-    return Case(outcome, " ".join(text.split())[:_DETAIL])
+    for found in ET.parse(report).iter("testcase"):  # noqa: S314 - of the tests that have just run
+        group = found.get("classname", "")
+        name = "::".join([file, *group.split(".")[1:], found.get("name", "")]) if group else f"{file}{IMPORT}"
+        elements = {element.tag: element for element in found}
+        kind = next((tag for tag in _OUTCOMES if tag in elements), "")
+        if kind:
+            text = elements[kind].get("message", "")
+            cases[name] = Case(_OUTCOMES[kind], " ".join(text.split())[:_DETAIL])
+        cases.setdefault(name, Case(CaseOutcome.PASSED))
+    return cases
 
 
 def run_file(
@@ -367,21 +275,23 @@ def run_file(
     test_file: Path,
     environ: Mapping[str, str],
     *,
+    names: Sequence[str] = (),
     case_seconds: float = CASE_SECONDS,
     file_seconds: float = FILE_SECONDS,
 ) -> dict[str, Case]:
-    """Run every case of a file within time limits, and return what became of each, by name.
+    """Run the cases of a file, all or those named, within time limits, and return what became of each, by name.
 
     After a crash the cases behind it run in another process. The environment says which client they use.
     """
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
-        log = Path(scratch) / "log"
-        command = [*_pytest(python, test_file.parent, case_seconds), f"--report-log={log}", str(test_file)]
+        report, chosen = Path(scratch) / "report.xml", Path(scratch) / "cases"
+        chosen.write_text("\n".join(str(test_file.parent / name) for name in names or [test_file.name]), "utf-8")
+        command = [*_pytest(python, test_file.parent, case_seconds), f"--junit-xml={report}", f"@{chosen}"]
         end = run_process(command, file_seconds, environ=environ)
-        cases = read_log(log.read_text("utf-8").splitlines() if log.is_file() else [])
+        cases = read_report(report, test_file.name) if report.is_file() else {}
     if end.status not in _ORDERLY:
         detail = f"{end.describe()}: {' '.join(end.output.split())[-_DETAIL:]}"
-        cases[f"{test_file.name}::process"] = Case(CaseOutcome.CRASHED, detail)
+        cases[f"{test_file.name}{PROCESS}"] = Case(CaseOutcome.FAILED, detail)
     return cases
 
 

@@ -10,7 +10,6 @@ import os
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 from pjrtwheel import files
@@ -222,7 +221,7 @@ def _check_same(records: Mapping[Path, Mapping[str, Entry]], dist: Path) -> None
                 )
 
 
-def add_proof_files(paths: Sequence[Path], dist: Path, now: datetime) -> tuple[Entry, ...]:
+def add_proof_files(paths: Sequence[Path], dist: Path) -> tuple[Entry, ...]:
     """Record the proofs of some files, and return the entries of their wheels as they are now.
 
     Raises:
@@ -231,7 +230,7 @@ def add_proof_files(paths: Sequence[Path], dist: Path, now: datetime) -> tuple[E
         WheelError: `release.json` is damaged.
     """
     require_record(dist)
-    received = {path: _signed(read_proof_file(path, now)) for path in paths}
+    received = {path: _signed(read_proof_file(path)) for path in paths}
     with locked(dist):
         entries = read_entries(dist)
         for path, proven in received.items():

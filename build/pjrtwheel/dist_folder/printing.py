@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print the wheels of a record: one line for each, and all that is known of each."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -35,6 +35,13 @@ def describe_level(entry: Entry) -> str:
     return "; ".join(
         f"{proof.describe_level()}{_companion(entry, proof)}{_describe_targets(proof)}" for proof in entry.proofs()
     )
+
+
+def describe_proofs(entry: Entry) -> Iterator[str]:
+    """Yield what was proven of a wheel, with the reason of each program that failed as expected."""
+    yield f"  proof: {describe_level(entry)}; {describe_pythons(entry)}"
+    for name, reason in entry.proof.expected_failures().items():
+        yield f"  {name} {Outcome.EXPECTED}: {reason}"
 
 
 def _companion(entry: Entry, proof: Proof) -> str:

@@ -6,6 +6,9 @@ Unneeded sections go, as linkers put them: behind the bytes that the program hea
 moves. Search paths (RPATH and RUNPATH) lose what is of no use where the library will lie, within the bytes they take.
 """
 
+import fnmatch
+import json
+import os.path
 import posixpath
 import struct
 from collections import Counter
@@ -20,6 +23,7 @@ from pjrtwheel.errors import ElfError, count, describe_size, shorten
 _UNNEEDED_NAMES = {".comment", ".gnu_debuglink", ".gnu_debugaltlink", ".gdb_index", ".llvm_addrsig"}
 _UNNEEDED_PREFIXES = (".debug_", ".zdebug_")
 _TABLE_ALIGNMENT = 8
+_LISTED = 5  # symbols in a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,22 +298,25 @@ def _stack_flags(segment: Segment) -> int:
 
 
 def check_exports(image: ElfImage, wanted: Sequence[str]) -> None:
-    """Hold the exported symbols of a plugin library to those of its backend.
+    """Hold the exported symbols of a plugin library to those of its backend, which may be patterns, as `foo_*`.
 
     Raises:
         ElfError: A symbol is missing, or there are symbols beyond the list and those of the linker.
     """
-    if missing := [name for name in wanted if name not in image.exports]:
+    if missing := [pattern for pattern in wanted if not fnmatch.filter(image.exports, pattern)]:
         exported = ", ".join(image.exports[:5]) or "nothing"
         raise ElfError(
             f"{image.where} exports no {', '.join(missing)}",
             cause=f"it exports {exported}, so it is not this backend's PJRT plugin, or lacks a part of it",
             remedy="give the library that JAX ships for it, or correct exports in backend.toml",
         )
-    extra = sorted(set(image.exports) - {*wanted, *LINKER_DEFINED})
+    permitted = (*wanted, *LINKER_DEFINED)
+    extra = [name for name in image.exports if not any(fnmatch.fnmatchcase(name, pattern) for pattern in permitted)]
     if extra:
+        prefix = os.path.commonprefix(extra)  # noqa: RUF071 - of letters, as is meant
+        more = extra if len(extra) <= _LISTED else [f"{prefix}*"]
         raise ElfError(
-            f"{image.where} exports symbols beyond its allow-list: {shorten(extra, 5)}",
+            f"{image.where} exports symbols beyond its allow-list: {shorten(extra, _LISTED)}",
             cause="it was linked without a version script, and could collide with other libraries of the process",
-            remedy="link it with a version script, or add them to exports in backend.toml",
+            remedy=f"link it with a version script, or write in backend.toml: exports = {json.dumps([*wanted, *more])}",
         )

@@ -3,68 +3,41 @@
 """Run the conformance checks of the `pypjrt` package on a plugin library: PJRT alone, without JAX.
 
 The checks run in a process of their own, because a library under test may crash. What a plugin does not offer is no
-failure. That there is no device is none either, where the backend's `plugins/<name>/probe.toml` names the check and its
-message.
+failure. That there is no device is none either, where that is what the library says.
 """
 
 import os
+import re
+import shutil
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from pjrtwheel import tables
 from pjrtwheel.backend import Backend
-from pjrtwheel.environment.processes import ask_process
-from pjrtwheel.errors import UsageError, WheelError
+from pjrtwheel.binaries import ENTRY_POINT, read_library
+from pjrtwheel.elf.image import read_image
+from pjrtwheel.environment.processes import Ended, ask_process, run_process
+from pjrtwheel.errors import ElfError, WheelError, fit
 from pjrtwheel.fetch.unpack import unpack_wheel
-
-_FILENAME = "probe.toml"
-
-
-@dataclass(frozen=True, slots=True)
-class ProbeSettings:
-    """How one backend is probed.
-
-    Attributes:
-        environment: Variables the library needs in order not to search for its device for minutes.
-        without_device: Check → what its message says when there is no device.
-    """
-
-    environment: Mapping[str, str] = tables.column(pattern="(?s).+", default_factory=dict)
-    # An empty message would excuse every failure.
-    without_device: Mapping[str, str] = tables.column(pattern="(?s).+", default_factory=dict)
-
-
-DEFAULTS = ProbeSettings()
-
-
-def find_settings(backend: Backend) -> Path | None:
-    """Return the file of a backend's own directory, or of one that it shares; nothing if no such directory has one."""
-    plugins = backend.path.parent.parent
-    paths = (plugins / name / _FILENAME for name in (backend.name, *backend.shared))
-    return next((path for path in paths if path.is_file()), None)
-
-
-def load_settings(backend: Backend) -> ProbeSettings:
-    """Read the settings of a backend; those of a backend without such a file say nothing.
-
-    Raises:
-        UsageError: The file is not TOML, has unknown keys, or values that are not strings, or empty ones.
-    """
-    path = find_settings(backend)
-    try:
-        return tables.read_toml(ProbeSettings, path.read_text("utf-8")) if path else DEFAULTS
-    except tables.TableError as error:
-        raise UsageError(f"malformed settings of the conformance checks: {path}", cause=str(error)) from error
-
+from pjrtwheel.platforms import host_platform
 
 _INSIDE = Path(__file__).with_name("inside.py")
 _TIME_LIMIT = 300.0
+_OPEN = "import ctypes, sys; ctypes.CDLL(sys.argv[1]).GetPjrtApi()"
+_SHOWN = 40  # lines of what a library said
+_LOOKING = {"plugin.initialize", "client.create", "client.addressable_devices"}
+_NO_DEVICE = re.compile(
+    r"\b(no|zero|0|find an?y?)( [\w-]+){0,2} (device|chip|card|board|accelerator|[gnt]pu)s?\b|device\S* not found",
+    re.IGNORECASE,
+)
+_FATAL = re.compile(r"fatal|critical|check failed|assertion|what\(\)|error\b.*:", re.IGNORECASE)
+_SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+)\.so|ld-linux")  # these lack no vendor's symbol
 
 
 class ProbeOutcome(StrEnum):
@@ -93,6 +66,10 @@ class Check:
     result: CheckResult
     detail: str
 
+    def says_no_device(self) -> bool:
+        """Whether it failed because there is no device: in words, where a library looks for one."""
+        return self.name in _LOOKING and bool(_NO_DEVICE.search(self.detail))
+
 
 @dataclass(frozen=True, slots=True)
 class ProbeResult:
@@ -105,7 +82,8 @@ class ProbeResult:
         platform: What its client calls itself; empty without a client.
         extensions: Names of its extensions, in the order of the chain.
         attributes: What it says of itself, as text, such as `13000` for `cuda_version`.
-        checks: Every check, in order.
+        checks: Every check that was begun, in order; the last one is that in which the library died, if it did.
+        output: The end of what failed checks and the library said; empty if nothing failed.
     """
 
     outcome: ProbeOutcome
@@ -115,6 +93,7 @@ class ProbeResult:
     extensions: tuple[str, ...] = ()
     attributes: Mapping[str, str] = field(default_factory=dict)
     checks: tuple[Check, ...] = ()
+    output: str = ""
 
     def summary(self) -> str:
         """Return one phrase, such as `passed: 52 pass, 4 unsupported, 7 skip`."""
@@ -127,7 +106,7 @@ class ProbeResult:
 
 def probe_plugin(
     library: Path,
-    settings: ProbeSettings = DEFAULTS,
+    variables: Mapping[str, str],
     *,
     environ: Mapping[str, str] | None = None,
     device: bool = False,
@@ -137,74 +116,126 @@ def probe_plugin(
 
     Args:
         library: The plugin library.
-        settings: What is to be expected of this backend; they add to the environment.
+        variables: What its process's environment has in addition.
         environ: The process's environment; a clean one when absent.
         device: Whether the accelerator is known to be here, so that its absence is no excuse.
         time_limit: Seconds after which a library that hangs has failed.
     """
     command = [sys.executable, "-I", str(_INSIDE), str(library.resolve())]
-    answer, end = ask_process(command, time_limit, environ=environ, variables=settings.environment)
-    if answer is None:
-        last = f": {end.last_line() or 'it left no output'}" if end.status is not None else ""
-        return ProbeResult(ProbeOutcome.FAILED, f"{end.describe()}{last}")
-    return parse_answer(answer, settings, device=device)
+    answer, end = ask_process(command, time_limit, environ=environ, variables=variables)
+    found = judge(answer or {"checks": [], "begun": "start"}, end, device=device)
+    if found.outcome is not ProbeOutcome.NOT_OPENED:
+        return found
+    return replace(found, reason=f"{found.reason}{_ask_linker(library, environ, variables)}")
 
 
-def parse_answer(answer: Mapping[str, Any], settings: ProbeSettings, *, device: bool) -> ProbeResult:
+def open_library(library: Path) -> str:
+    """Say why a library does not open, as a plugin, in a process of its own; empty if it does."""
+    command = [sys.executable, "-I", "-c", _OPEN, str(library.resolve())]
+    end = run_process(command, _TIME_LIMIT, environ=os.environ)
+    if end.status == 0:
+        return ""
+    reason = f"{end.describe()}: {end.last_line() or 'it left no output'}"
+    return f"{reason}{_ask_linker(library, os.environ, {})}"
+
+
+def judge(answer: Mapping[str, Any], end: Ended, *, device: bool) -> ProbeResult:
     """Turn what the process wrote into a result; attributes that are lists are versions, such as `1.22.0`."""
     if "refused" in answer:
         return ProbeResult(ProbeOutcome.NOT_OPENED, str(answer["refused"]))
-    checks = tuple(Check(entry["id"], CheckResult(entry["result"]), entry["detail"]) for entry in answer["checks"])
-    outcome, reason = _judge(checks, settings, device=device)
+    checks = [Check(entry["name"], CheckResult(entry["result"]), entry["detail"]) for entry in answer["checks"]]
+    if died := answer["begun"] or (end.status != 0 and "close"):
+        said = find_message(reversed(_tail(end.output)))
+        checks.append(Check(died, CheckResult.FAIL, f"{end.describe()}: {said or 'it left no output'}"))
+    failed = [check for check in checks if check.result is CheckResult.FAIL]
+    passed = {check.name: check.detail for check in checks if check.result is CheckResult.OK}
+    excused = [] if device else [check for check in failed if check.says_no_device()]
+    outcome = ProbeOutcome.NO_DEVICE if excused else ProbeOutcome.PASSED
+    if len(excused) < len(failed) or not checks:
+        outcome = ProbeOutcome.FAILED
+    blamed = [check for check in failed if check not in excused] or excused
+    texts = [check.detail for check in blamed if "\n" in check.detail]
     return ProbeResult(
         outcome,
-        reason,
-        pjrt_api=".".join(map(str, answer["api_version"])),
-        platform=answer["platform"],
-        extensions=tuple(entry["name"] or f"type {entry['type']}" for entry in answer["extensions"]),
+        "; ".join(f"{check.name}: {find_message(_tail(check.detail))}" for check in blamed),
+        pjrt_api=".".join(map(str, answer.get("api_version", ()))),
+        platform=passed.get("client.platform_name", ""),
+        extensions=tuple(entry["name"] or f"type {entry['type']}" for entry in answer.get("extensions", ())),
         attributes={
             name: ".".join(map(str, value)) if isinstance(value, list) else str(value)
-            for name, value in answer["attributes"].items()
+            for name, value in answer.get("attributes", {}).items()
         },
-        checks=checks,
+        checks=tuple(checks),
+        output="\n".join(_tail("\n".join([*texts, end.output]))) if outcome is ProbeOutcome.FAILED or died else "",
     )
 
 
-def _judge(checks: tuple[Check, ...], settings: ProbeSettings, *, device: bool) -> tuple[ProbeOutcome, str]:
-    failed = [check for check in checks if check.result is CheckResult.FAIL]
-    excuses = {} if device else settings.without_device
-    excused = [check for check in failed if check.name in excuses and excuses[check.name] in check.detail]
-    unexcused = [check for check in failed if check not in excused]
-    if unexcused or not checks:
-        reasons = [f"{check.name}: {check.detail}" for check in unexcused] or ["no check ran"]
-        return ProbeOutcome.FAILED, "; ".join(reasons)
-    if excused:
-        return ProbeOutcome.NO_DEVICE, "; ".join(f"{check.name}: {check.detail}" for check in excused)
-    return ProbeOutcome.PASSED, ""
+def _tail(text: str) -> list[str]:
+    return [line.strip() for line in text.splitlines() if line.strip()][-_SHOWN:]
+
+
+def find_message(lines: Iterable[str]) -> str:
+    """Return the line that says the most: that there is no device, what was fatal, or else the first one.
+
+    >>> find_message(["info:", "TT_FATAL @ cluster.cpp:12: chips > 0", "No chips detected in the cluster"])
+    'No chips detected in the cluster'
+    """
+    listed = list(lines)
+    telling = (line for pattern in (_NO_DEVICE, _FATAL) for line in listed if pattern.search(line))
+    return next(telling, listed[0] if listed else "")
+
+
+def _ask_linker(library: Path, environ: Mapping[str, str] | None, variables: Mapping[str, str]) -> str:
+    """Return, behind the first reason that a library does not open, all that it lacks, as ldd(1) lists it."""
+    if shutil.which("ldd") is None:
+        return ""
+    text = run_process(["ldd", "-r", str(library.resolve())], _TIME_LIMIT, environ=environ, variables=variables).output
+    missing = re.findall(r"^\s*(\S+) => not found", text, re.MULTILINE)
+    undefined = re.findall(r"^undefined symbol: (\S+)", text, re.MULTILINE)
+    needed = [name for name in re.findall(r"^\s*(\S+) => /", text, re.MULTILINE) if not _SYSTEM.match(name)]
+    if missing:
+        return f"; missing libraries: {fit(missing)}"
+    where = f"none of {fit(needed)} has them" if needed else "it names no library that could have them"
+    return f"; undefined symbols: {fit(undefined)}; {where}" if undefined else ""
 
 
 def probe_file(file: Path, backends: Sequence[Backend], *, device: bool) -> ProbeResult:
-    """Run the checks on a library, or on that of a wheel.
+    """Run the checks on a library, or on that of a wheel, whoever made it; those that need not open it come first.
 
     Raises:
-        WheelError: The wheel is damaged, or holds no library of any backend.
+        WheelError: The wheel is damaged, or does not hold one plugin library.
     """
-    known = {backend.library: backend for backend in backends}
     with tempfile.TemporaryDirectory(prefix="probe-") as scratch:
-        library = _unpack(file, Path(scratch), set(known)) if file.suffix == ".whl" else file
-        backend = known.get(library.name)
-        settings = load_settings(backend) if backend else DEFAULTS
-        return probe_plugin(library, settings, environ=os.environ, device=device)
+        library = _unpack(file, Path(scratch)) if file.suffix == ".whl" else file
+        if fault := find_fault(library):
+            return ProbeResult(ProbeOutcome.NOT_OPENED, fault)
+        environment = next((backend.environment for backend in backends if backend.library == library.name), {})
+        return probe_plugin(library, environment, environ=os.environ, device=device)
 
 
-def _unpack(wheel: Path, target: Path, names: set[str]) -> Path:
-    """Unpack the only member with one of these names, and the other libraries, which it may need."""
-    members = unpack_wheel(wheel, target, [], optional=["*.so", "*.so.*"])
-    found = [name for name in members if name.rsplit("/", 1)[-1] in names]
+def find_fault(library: Path) -> str:
+    """Say why a file cannot be a plugin for this machine; empty if it may be one."""
+    try:
+        with library.open("rb") as file:
+            image = read_image(file, library.name, machine=host_platform().machine)
+    except ElfError as error:
+        return "; ".join(filter(None, (error.what, error.cause)))
+    if ENTRY_POINT in image.exports:
+        return ""
+    return f"{library.name} exports no {ENTRY_POINT}, but {fit(image.exports) or 'nothing'}: it is no PJRT plugin"
+
+
+def _unpack(wheel: Path, target: Path) -> Path:
+    """Unpack the libraries of a wheel, and return the plugin."""
+    found = []
+    for member in unpack_wheel(wheel, target, [], optional=["*.so", "*.so.*"]):
+        with suppress(ElfError):
+            if read_library(target / member, member).is_plugin:
+                found.append(member)
     if len(found) != 1:
         raise WheelError(
             f"{wheel.name} holds {len(found)} plugin libraries, expected one",
-            cause=f"known names are {', '.join(sorted(names))}",
+            cause=f"found: {fit(found)}" if found else f"no library in it exports {ENTRY_POINT}",
             remedy="give the library itself",
         )
     return target / found[0]

@@ -9,15 +9,12 @@ run: nothing is inferred from another wheel or machine.
 import json
 import platform
 import re
-import tempfile
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.processes import run_process
 from pjrtwheel.errors import ProofError
-from pjrtwheel.fetch.unpack import unpack_wheel
 from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult
 from pjrtwheel.prove.inside import devices as inside
 from pjrtwheel.record.proofs import Level, ProofMachine
@@ -64,21 +61,6 @@ class Devices:
     def lacks_vendor_library(self) -> bool:
         """Whether there is a device, and only the vendor's libraries are missing that come as wheels."""
         return self.tried and self.error == _NO_VENDOR_LIBRARY
-
-
-def detect_devices(python: Path, wheels: Sequence[Path], backend: Backend) -> Devices | None:
-    """Ask the loader in a plugin's wheel, without installing it, whether there is something that JAX could use.
-
-    Return no devices, and why, where there are certainly none; nothing where there may be some.
-    """
-    wheel = next(path for path in wheels if path.name.startswith(f"{backend.package}-"))
-    with tempfile.TemporaryDirectory(prefix="detect-") as scratch:
-        unpack_wheel(wheel, Path(scratch), [], optional=[f"{backend.package}/*.py"])
-        end = run_process([str(python), "-I", str(_INSIDE), scratch, backend.package], _SECONDS)
-    if end.status != 0:
-        return None  # the environment will show what is wrong
-    refusal = json.loads(end.last_line())
-    return Devices(0, **refusal) if refusal.get("error") in _MACHINE else None
 
 
 def find_devices(python: Path, backend: Backend | None) -> Devices:
@@ -185,13 +167,13 @@ def choose_level(name: str, devices: Devices, opened: ProbeResult, *, targets: b
     return ProofPlan(Level.STATIC, missed, failure="" if _MISSING.match(opened.reason) else opened.reason)
 
 
-def require_device(devices: Devices | None, backend: Backend) -> None:
+def require_device(devices: Devices, backend: Backend) -> None:
     """Refuse to call anything a proof on a device where there is none.
 
     Raises:
         ProofError: There is none.
     """
-    if devices is not None and not devices.count:
+    if not devices.count:
         raise ProofError(
             f"no {backend.pjrt_name} device on this machine",
             cause=devices.reason,

@@ -7,17 +7,15 @@ Chips are in `plugins/<name>/targets/*.toml`.
 
 import functools
 import operator
-import re
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pjrtwheel import tables
-from pjrtwheel.backend import Backend
+from pjrtwheel.backend import Backend, Failure
 from pjrtwheel.environment.venv import requirement_group
-from pjrtwheel.errors import UsageError
-from pjrtwheel.probe.plugin import find_settings
+from pjrtwheel.errors import UsageError, fit
 from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import aot_requires
 from pjrtwheel.sources import import_closure
@@ -41,26 +39,6 @@ class Topology:
     name: str = ""
     options: Mapping[str, Option] = field(default_factory=dict, metadata=tables.metadata(pattern=tables.LINES))
     programs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why a program cannot be compiled for a chip.
-
-    Attributes:
-        pattern: Regular expression that the error must match.
-        reason: The same for people.
-    """
-
-    pattern: str
-    reason: str
-
-    def __post_init__(self) -> None:
-        """Refuse a pattern that is none."""
-        try:
-            re.compile(self.pattern)
-        except re.error as error:
-            raise ValueError(f"{self.pattern!r} is not a regular expression: {error}") from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,16 +150,23 @@ class ProofInputs:
 
     def files(self) -> tuple[Path, ...]:
         """Return every file that takes part in proving."""
-        settings = find_settings(self.backend) if self.backend else None
-        return (*self.smoke, *self.aot, *import_closure(*_MODULES), *((settings,) if settings else ()))
+        return (*self.smoke, *self.aot, *import_closure(*_MODULES))
 
 
 def load_inputs(root: Path, release: Release, backend: Backend | None) -> ProofInputs:
-    """Read what a repository has for proving a plugin, or bindings alone."""
+    """Read what a repository has for proving a plugin, or bindings alone.
+
+    Raises:
+        UsageError: The backend's file declares of a program that it fails, and there is no such program.
+    """
     needed = aot_requires(backend, release) if backend else ()
+    smoke = find_programs(root, "smoke")
+    names = [program.stem for program in smoke]
+    if backend and (unknown := backend.smoke.fails.keys() - names):
+        raise UsageError(f"[smoke.fails] of no program: {fit(sorted(unknown))}", remedy=f"there are {', '.join(names)}")
     return ProofInputs(
         backend=backend,
-        smoke=find_programs(root, "smoke"),
+        smoke=smoke,
         aot=find_programs(root, "aot"),
         targets=load_targets(root, backend) if backend else (),
         requirements=(f"jax=={release.version}", *requirement_group(root, "smoke")),

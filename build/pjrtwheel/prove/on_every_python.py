@@ -11,7 +11,6 @@ import importlib.metadata
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,16 +19,16 @@ from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import wheelhouse
-from pjrtwheel.errors import ProofError
+from pjrtwheel.errors import ProofError, count, fit
 from pjrtwheel.files import hash_file, write_atomically
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.probe.plugin import ProbeResult, probe_file
+from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult, probe_file
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.devices import NOTHING_OPENED
 from pjrtwheel.prove.inputs import ProofInputs, load_inputs
 from pjrtwheel.prove.on_python import Evidence, can_prove, fitting, prove_python
 from pjrtwheel.record.origin import Origin, counts_for
-from pjrtwheel.record.proofs import Level, Proof, PythonProof, highest
+from pjrtwheel.record.proofs import Level, Proof, PythonProof, ResultKind, highest
 from pjrtwheel.release.model import Release
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.report import BuiltWheel
@@ -52,7 +51,8 @@ def prove(
     `origin` is the state of the repository that all of this is done from.
 
     Raises:
-        ProofError: A program failed, or the wheels do not install.
+        FailedProofError: A program failed.
+        ProofError: The wheels do not install.
     """
     wheels = [wheel.path for wheel in built]
     platform = platform_of(wheels)
@@ -61,12 +61,14 @@ def prove(
     if not here or not smoke_tests:
         reason = "smoke tests switched off" if here else f"wheels are for {platform}"
         opened = _open_plugin(wheels, backend) if here else NOTHING_OPENED
+        if opened.outcome in {ProbeOutcome.NOT_OPENED, ProbeOutcome.FAILED} and opened.reason:
+            progress.say(f"warning: the library does not do here: {opened.summary()}")
         untried = {tag: Evidence(PythonProof(tag, "", (), reason), opened=opened) for tag in tags}
         return combine(wheels, untried, backend, origin)
     inputs, interpreters = load_inputs(root, release, backend), find_interpreters(tags)
     path = _kept_path(built, inputs, interpreters, cache)
     kept = read_proofs(path)
-    if kept is not None and all(counts_for(proof.origin, origin, root, datetime.now(UTC)) for proof in kept.values()):
+    if kept is not None and all(counts_for(proof.origin, origin, root) for proof in kept.values()):
         progress.say("proven before on this machine, with the same bytes and programs")
         return kept
     evidence: dict[str, Evidence] = {}
@@ -76,8 +78,8 @@ def prove(
         evidence[tag] = prove_python(
             tag, interpreter, wheels, inputs, cache=cache, every_target=every_target, progress=progress
         )
-    raise_failures((found.python for found in evidence.values()), path.with_suffix(".failed.txt"))
     proofs = combine(wheels, evidence, backend, origin)
+    raise_failures([found.python for found in evidence.values()], path.with_suffix(".failed.txt"), backend, proofs)
     write_atomically(path, tables.write_json(proofs))
     return proofs
 
@@ -149,23 +151,42 @@ def _combine(wheel: str, evidence: Mapping[str, Evidence], backend: Backend | No
     )
 
 
-def raise_failures(pythons: Iterable[PythonProof], log: Path) -> None:
+class FailedProofError(ProofError):
+    """Programs failed.
+
+    Attributes:
+        proofs: What they and the others showed, by file name of the wheel.
+    """
+
+    proofs: Mapping[str, Proof]
+
+
+def raise_failures(
+    pythons: Sequence[PythonProof], log: Path, backend: Backend | None, proofs: Mapping[str, Proof]
+) -> None:
     """Raise with every program that failed on any Python, and leave their whole output in `log`.
 
+    There may be `proofs`, what all showed, which a build can keep.
+
     Raises:
-        ProofError: There is at least one.
+        FailedProofError: There is at least one.
     """
     failures = [(proof, result) for proof in pythons for result in proof.failures()]
     if failures:
         names = [f"{result.program} on Python {proof.interpreter}" for proof, result in failures]
         texts = [result.detail.strip() for _, result in failures]
         write_atomically(log, "\n\n".join(f"{name}\n{text}" for name, text in zip(names, texts, strict=True)) + "\n")
-        more = f", and {len(failures) - 1} more" if len(failures) > 1 else ""
-        raise ProofError(
-            f"program failed: {names[0]}{more}",
-            cause=find_cause(texts[0]),
-            remedy=f"the whole output of all that failed is in {log}",
+        ways = ["fix what failed"]
+        if backend and failures[0][1].kind is ResultKind.PROGRAM:
+            ways.append(f"declare it with error and reason: [smoke.fails.{failures[0][1].program}] of {backend.path}")
+        ways += ["--keep DIR keeps the wheels and the record apart"] if proofs else []
+        error = FailedProofError(
+            f"{count(len(failures), 'program')} failed: {fit(names)}",
+            cause=f"{find_cause(texts[0])} (the whole output is in {log})",
+            remedy="; or ".join(ways),
         )
+        error.proofs = proofs
+        raise error
 
 
 def find_cause(text: str) -> str:

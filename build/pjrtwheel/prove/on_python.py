@@ -24,14 +24,13 @@ from pjrtwheel.environment.venv import (
 )
 from pjrtwheel.files import staging_folder
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult, load_settings, probe_plugin
+from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult, probe_plugin
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove import aot
 from pjrtwheel.prove.devices import (
     NOTHING_OPENED,
     Devices,
     choose_level,
-    detect_devices,
     find_devices,
     find_machine,
     require_device,
@@ -66,7 +65,7 @@ def run_programs(
 
         def run(program: Path) -> ProgramResult:
             with step.item(program.stem):
-                result = run_program(python, program, backend)
+                result = judge(run_program(python, program, backend), backend)
             if jobs == 1:
                 progress.say(f"  {result.program:<14}{result.seconds:6.1f} s  {result.outcome}")
             return result
@@ -88,6 +87,18 @@ def run_program(python: Path, program: Path, backend: Backend | None, *, seconds
         # The program was right, but its process did not end in order: a crash at exit is a failure as well.
         outcome, detail = Outcome.FAILED, end.explain()
     return ProgramResult(program.stem, outcome, level, elapsed, detail)
+
+
+def judge(result: ProgramResult, backend: Backend | None) -> ProgramResult:
+    """Return a result with what the backend's file declares of the program: that it fails, with a certain error."""
+    failure = backend.smoke.fails.get(result.program) if backend else None
+    if failure is None or result.outcome is Outcome.NOT_RUN:
+        return result
+    fault = failure.describe_fault(result.detail if result.outcome is Outcome.FAILED else "")
+    if not fault:
+        return replace(result, outcome=Outcome.EXPECTED, detail=failure.reason)
+    where = f"[smoke.fails.{result.program}] of backend.toml: {fault}"
+    return replace(result, outcome=Outcome.FAILED, detail=f"{result.detail}\n{where}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,15 +135,12 @@ def prove_python(
     if interpreter is None or not can_prove(wheels, tag):
         return untried(tag, interpreter)
     wheels, backend = fitting(wheels, tag), inputs.backend
-    if on_device and backend:
-        # The loader alone knows at once what takes a minute to find out with JAX, which has to be installed for it.
-        require_device(detect_devices(interpreter.path, wheels, backend), backend)
-    needed = device_requirements(inputs, wheels) if on_device else inputs.all_requirements
+    needed = inputs.requirements if on_device else inputs.all_requirements
     with staging_folder(scratch_place(cache)) as scratch:
         with progress.step(f"environment with Python {interpreter.version}"):
             python = create_environment(interpreter, needed, wheels, target=scratch / "venv", cache=cache)
         devices = find_devices(python, backend)
-        if devices.lacks_vendor_library and not on_device:
+        if devices.lacks_vendor_library:
             install_wheels(python, interpreter, device_requirements(inputs, wheels), wheels, cache)
             devices = find_devices(python, backend)
         if on_device and backend:
@@ -177,7 +185,7 @@ def gather(
         return Evidence(_with(empty, shown), machine=machine)
     start = time.monotonic()
     device, library = bool(devices.count), site_packages(python) / backend.library_member
-    opened = probe_plugin(library, load_settings(backend), device=device)
+    opened = probe_plugin(library, backend.environment, device=device)
     checks = _conformance(opened, round(time.monotonic() - start, 1))
     chips = choose_targets(inputs.targets, host_platform().name, emulated=empty.emulated)
     plan = choose_level(backend.name, devices, opened, targets=bool(chips))
@@ -205,7 +213,7 @@ def _conformance(found: ProbeResult, seconds: float) -> tuple[ProgramResult, ...
     """Return what PJRT's conformance checks showed of an installed library; nothing of one that does not open.
 
     Without JAX they show no more than that it loads. Without the device most checks cannot run; that is no failure
-    where the backend's `probe.toml` has its message.
+    where the library says so.
     """
     if found.outcome is ProbeOutcome.NOT_OPENED:
         return ()

@@ -7,13 +7,12 @@ It names each wheel by the sha256 of its bytes. What was read is untrusted until
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.files import write_atomically
-from pjrtwheel.record.origin import PRINTABLE, describe_date_fault
+from pjrtwheel.record.origin import PRINTABLE
 from pjrtwheel.record.proofs import Proof
 from pjrtwheel.tables import TableError, column, read, read_json, write_json
 
@@ -62,12 +61,12 @@ def write_proof_file(
     write_atomically(path, write_json(ProofFile(SCHEMA, wheels, date, signed_off_by)))
 
 
-def read_proof_file(path: Path, now: datetime) -> ProofFile:
-    """Read proofs that were made elsewhere, and hold them to themselves: dates, levels, names.
+def read_proof_file(path: Path) -> ProofFile:
+    """Read proofs that were made elsewhere, and hold them to themselves: levels and names.
 
     Raises:
         UsageError: There is no such file.
-        ProofError: It is damaged, of another schema, dated in the future, or claims what it does not show.
+        ProofError: It is damaged, of another schema, or claims what it does not show.
     """
     if not path.is_file():
         raise UsageError(f"no such file: {path}")
@@ -80,12 +79,12 @@ def read_proof_file(path: Path, now: datetime) -> ProofFile:
         proofs = read(ProofFile, document)
     except TableError as error:
         raise _refusal(path, f"it is damaged: {error}") from error
-    for fault in _find_faults(proofs, now):
+    for fault in _find_faults(proofs):
         raise _refusal(path, fault)
     return proofs
 
 
-def _find_faults(proofs: ProofFile, now: datetime) -> Iterator[str]:
+def _find_faults(proofs: ProofFile) -> Iterator[str]:
     """Yield why proofs are refused, whatever wheels there are."""
     names = [proven.wheel for proven in proofs.wheels]
     if not names:
@@ -96,11 +95,6 @@ def _find_faults(proofs: ProofFile, now: datetime) -> Iterator[str]:
         proof = proven.proof
         if proof.level is not proof.shown_level():
             yield f"it claims {proof.level} for {proven.wheel}, but its results show {proof.shown_level()}"
-        if any(python.failures() for python in proof.pythons):
-            yield f"a program failed on {proven.wheel}"
-        for date in (proofs.date, proof.origin.date):
-            if fault := describe_date_fault(date, now):
-                yield fault
 
 
 def _refusal(path: Path, cause: str) -> ProofError:

@@ -9,13 +9,12 @@ import time
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 from pjrtwheel.errors import UsageError
 from pjrtwheel.tables import column, metadata
 
-_CLOCKS_DIFFER = timedelta(minutes=5)  # of two machines, at most
 PRINTABLE = r"[^\x00-\x1f\x7f-\x9f]*\S[^\x00-\x1f\x7f-\x9f]*"
 COMMIT = r"[0-9a-f]{40}|[0-9a-f]{64}"  # git would take a branch as well
 DATE = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
@@ -83,21 +82,12 @@ def describe_commit_fault(origin: Origin, commits: Collection[str]) -> str:
     return "" if origin.dirty is False else f"with uncommitted changes at {origin.commit[:12]}"
 
 
-def describe_date_fault(date: str, now: datetime) -> str:
-    """Say why no release counts something because of its date; or nothing."""
-    try:
-        moment = datetime.strptime(date, _FORMAT).replace(tzinfo=UTC)
-    except ValueError:
-        return f"{date!r} is no date"
-    return f"dated in the future, {date}" if moment > now + _CLOCKS_DIFFER else ""
-
-
 def is_in_history(root: Path, commit: str, of: str) -> bool:
     """Return whether a commit is another one, or came before it; not if a shallow clone lacks it."""
     return commit == of or ask_git(root, "merge-base", "--is-ancestor", commit, of) is not None
 
 
-def counts_for(kept: Origin, here: Origin, root: Path, now: datetime) -> bool:
+def counts_for(kept: Origin, here: Origin, root: Path) -> bool:
     """Return whether evidence of an earlier run is as good for a release of this state as evidence that is found now.
 
     That is so unless a release would count only the latter. From changes that are in no commit, no release is made.
@@ -105,7 +95,7 @@ def counts_for(kept: Origin, here: Origin, root: Path, now: datetime) -> bool:
     if here.commit is None or here.dirty:
         return True
     known = [kept.commit] if kept.commit and is_in_history(root, kept.commit, here.commit) else []
-    return not describe_commit_fault(kept, known) and not describe_date_fault(kept.date, now)
+    return not describe_commit_fault(kept, known)
 
 
 def list_changes(root: Path) -> tuple[str, ...] | None:

@@ -260,6 +260,12 @@ class Proof:
             found[key] = min(result.outcome, found.get(key, result.outcome), key=order.index)
         return Counter(found.values())
 
+    def expected_failures(self) -> dict[str, str]:
+        """Return the programs that cannot run on the device, as the backend's file declares: name → reason."""
+        results = (result for python in self.pythons for result in python.results)
+        expected = (ResultKind.PROGRAM, Outcome.EXPECTED)
+        return {result.program: result.detail for result in results if (result.kind, result.outcome) == expected}
+
     def describe_level(self) -> str:
         """Return the level, as `aot`, or as `aot (emulated)`."""
         return f"{self.level}{' (emulated)' if self.emulated else ''}"

@@ -52,12 +52,10 @@ class WheelFile:
 
     Attributes:
         sha256: Hexadecimal digest of its bytes.
-        size: Their number.
         fault: What is wrong inside it, such as METADATA of another project; empty if nothing is.
     """
 
     sha256: str
-    size: int
     fault: str = ""
 
 
@@ -203,7 +201,7 @@ def read_file(path: Path, entry: Entry | None) -> WheelFile:
             fault = _find_fault(path, entry)
         except WheelError as error:
             fault = f"{path.name} is damaged: {str(error).splitlines()[0]}"
-    return WheelFile(digest, path.stat().st_size, fault)
+    return WheelFile(digest, fault)
 
 
 def _find_fault(path: Path, entry: Entry) -> str:

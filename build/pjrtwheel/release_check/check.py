@@ -18,53 +18,49 @@ from pjrtwheel.attest.make import list_documents
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import FetchError, UsageError, count, fit, shorten
 from pjrtwheel.fetch.listing import list_digests, read_settings
-from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.publish.destinations import Destination, check_limits, load_destinations
 from pjrtwheel.record.entries import RELEASE_FILENAME
-from pjrtwheel.record.proofs import Level
+from pjrtwheel.record.proofs import Level, Outcome
 from pjrtwheel.release_check.candidate import CHANGELOG, Candidate, gather
 from pjrtwheel.release_check.policy import (
-    History,
     Verdict,
     check_built,
     check_levels,
     check_origins,
     check_policy,
     choose_demand,
-    holds,
     judge,
     load_policy,
 )
-from pjrtwheel.sets import BINDINGS, our_names
+from pjrtwheel.sets import our_names
 from pjrtwheel.sets.tags import find_tagged
 from pjrtwheel.wheel.names import find_name
 
-SEVERAL = 10  # the exit status if problems are of more than one kind
+NOT_YET = 10  # the exit status if a release must not be published
 
 
 class ProblemKind(Enum):
-    """What is wrong: the exit status if nothing else is, a heading, and what fixes it."""
+    """What is wrong, as a heading, and what fixes it."""
 
-    TAG = 20, "tag", "take the tag of what is in the repository, and set it on this commit: git tag TAG"
-    TREE = 21, "working tree", "commit or remove what differs, then check out the tag, or set it on this commit"
-    CHANGELOG = 22, "changelog", "add an entry to CHANGELOG.md that names the release"
-    MISSING = 23, "missing wheels", "build them (./noxw build_BACKEND, auto, select), or bring them: ./noxw merge"
-    UNLISTED = 24, "wheels that do not belong to the release", "remove them, or give another folder with --dist"
-    ALTERED = 25, "altered or renamed wheels", "copy the folder again, or build these again"
-    LOCK = 26, "locks", "build all wheels of the set again from this release file"
-    LEVEL = 27, "proofs", "prove them: ./noxw smoke_BACKEND; or waive it with a reason in releases/policy.toml"
+    TAG = "tag", "take the tag of what is in the repository, and set it on this commit: git tag TAG"
+    TREE = "working tree", "commit or remove what differs, then check out the tag, or set it on this commit"
+    CHANGELOG = "changelog", "add an entry to CHANGELOG.md that names the release"
+    MISSING = "missing wheels", "build them (./noxw build_BACKEND, auto, select), or bring them: ./noxw merge"
+    UNLISTED = "wheels that do not belong to the release", "remove them, or give another folder with --dist"
+    ALTERED = "altered wheels", "copy the folder again, or build these again"
+    LOCK = "locks", "build all wheels of the set again from this release file"
+    LEVEL = "proofs", "prove them: ./noxw smoke_BACKEND; or waive it with a reason in releases/policy.toml"
     ORIGIN = (
-        28,
         "proofs that do not count",
         "prove them again at a commit of this release; if the clone is shallow, git fetch --unshallow",
     )
-    POLICY = 29, "policy", "decide anew, and write it into releases/policy.toml"
-    DESTINATION = 31, "destination", "choose another one with --to, or change releases/destinations.toml"
-    BUILT = 32, "commits", "build all wheels at one commit, the tag's or one before it; proofs of the same bytes stay"
+    POLICY = "policy", "decide anew, and write it into releases/policy.toml"
+    DESTINATION = "destination", "choose another one with --to, or change releases/destinations.toml"
+    BUILT = "commits", "build all wheels at one commit, the tag's or one before it; proofs of the same bytes stay"
 
-    def __init__(self, status: int, heading: str, remedy: str) -> None:
+    def __init__(self, heading: str, remedy: str) -> None:
         """Give its parts their names."""
-        self.status, self.heading, self.remedy = status, heading, remedy
+        self.heading, self.remedy = heading, remedy
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,22 +100,21 @@ def check_release(root: Path, tag: str, dist: Path, destination: Destination | N
         text = "; ".join(filter(None, (error.what, error.cause, error.remedy)))
         return CheckResult((Problem(ProblemKind.TAG, text),))
     candidate = gather(root, tag, release, dist)
-    policy, history = load_policy(root), History(candidate.checkout.ancestors, datetime.now(UTC))
-    today, entries = history.now.date(), candidate.entries
-    waivers = [waiver for waiver in policy.waivers if holds(waiver, today)]
+    policy, commits, entries = load_policy(root), candidate.checkout.ancestors, candidate.entries
+    today = datetime.now(UTC).date().isoformat()
+    waivers = [waiver for waiver in policy.waivers if waiver.holds(today)]
     verdicts = [
-        judge(entry, choose_demand(policy.demand, entry, candidate.promise.with_plugin), waivers, history)
+        judge(entry, choose_demand(policy.demand, entry, candidate.promise.with_plugin), waivers, commits)
         for entry in entries
     ]
-    projects = {BINDINGS, *our_names(load_backends(root).values())}
     by_kind = {
         ProblemKind.UNLISTED: check_unlisted(candidate),
         ProblemKind.ALTERED: check_bytes(candidate),
         ProblemKind.LOCK: check_locks(candidate),
-        ProblemKind.POLICY: check_policy(policy, projects, PLATFORMS, today),
+        ProblemKind.POLICY: check_policy(policy, today),
         ProblemKind.LEVEL: check_levels(verdicts),
-        ProblemKind.BUILT: check_built(entries, history),
-        ProblemKind.ORIGIN: check_origins(entries, history),
+        ProblemKind.BUILT: check_built(entries, commits),
+        ProblemKind.ORIGIN: check_origins(entries, commits),
         ProblemKind.DESTINATION: check_destination(candidate, destination) if destination else (),
     }
     problems = (
@@ -151,7 +146,7 @@ def check_repository(candidate: Candidate) -> Iterator[Problem]:
 
 
 def check_presence(candidate: Candidate) -> Iterator[Problem]:
-    """Yield what is promised and not there, or not listed, and under which name its bytes are."""
+    """Yield what is promised and not there, or not listed."""
     promise, listed, present = candidate.promise, candidate.listed, candidate.present
     if promise.fault:
         yield Problem(ProblemKind.MISSING, promise.fault)
@@ -160,12 +155,8 @@ def check_presence(candidate: Candidate) -> Iterator[Problem]:
         yield Problem(ProblemKind.ALTERED, text)
     for name in promise.documents.keys() - set(candidate.documents):
         yield Problem(ProblemKind.MISSING, f"{name} is not there")
-    by_digest = {file.sha256: name for name, file in present.items() if name not in listed}
     for name in sorted(promise.wheels):
-        other = by_digest.get(listed[name].sha256) if name in listed else None
-        if name not in present and other:
-            yield Problem(ProblemKind.ALTERED, f"{name} was renamed to {other}")
-        elif name not in present:
+        if name not in present:
             yield Problem(ProblemKind.MISSING, f"{name} is not there")
         elif name not in listed:
             yield Problem(ProblemKind.MISSING, f"{name} is there, but {RELEASE_FILENAME} does not describe it")
@@ -190,12 +181,8 @@ def check_bytes(candidate: Candidate) -> Iterator[str]:
             yield f"{RELEASE_FILENAME} describes {name} as another wheel than its name says"
         if file is None:
             continue
-        if (file.sha256, file.size) != (entry.sha256, entry.size):
-            found, stated = (
-                f"{size} bytes of sha256 {digest[:12]}"
-                for digest, size in ((file.sha256, file.size), (entry.sha256, entry.size))
-            )
-            yield f"{name} has {found}, {RELEASE_FILENAME} says {stated}"
+        if file.sha256 != entry.sha256:
+            yield f"{name} has sha256 {file.sha256[:12]}, {RELEASE_FILENAME} says {entry.sha256[:12]}"
         if file.fault:
             yield file.fault
 
@@ -229,7 +216,9 @@ def summarize(verdicts: Sequence[Verdict]) -> str:
     parts = [count(len(verdicts), "wheel"), f"{size:.1f} MB"]
     parts += [f"{levels[level]} {level}" for level in reversed(Level) if levels[level]]
     waived = sum(verdict.waiver is not None for verdict in verdicts)
-    return f"{', '.join(parts)}{f' ({waived} by waivers)' if waived else ''}"
+    expected = sorted({name for verdict in verdicts for name in verdict.entry.proof.expected_failures()})
+    text = f"{', '.join(parts)}{f' ({waived} by waivers)' if waived else ''}"
+    return f"{text}, {count(len(expected), 'program')} {Outcome.EXPECTED}: {fit(expected)}" if expected else text
 
 
 def format_problems(problems: Iterable[Problem]) -> Iterator[str]:
@@ -237,21 +226,9 @@ def format_problems(problems: Iterable[Problem]) -> Iterator[str]:
     listed = list(dict.fromkeys(problems))
     for kind in ProblemKind:
         if found := [problem for problem in listed if problem.kind is kind]:
-            yield f"{kind.heading} ({count(len(found), 'problem')}, status {kind.status})"
+            yield f"{kind.heading} ({count(len(found), 'problem')})"
             yield from (f"  {problem.text}" for problem in found)
             yield f"  fix: {kind.remedy}"
-
-
-def status_of(problems: Iterable[Problem]) -> int:
-    """Return the exit status: 0 without problems, that of their kind, or `SEVERAL`."""
-    statuses = {problem.kind.status for problem in problems}
-    return SEVERAL if len(statuses) > 1 else next(iter(statuses), 0)
-
-
-def describe_statuses() -> str:
-    """Return what each exit status means, a line each."""
-    lines = [f"  {kind.status}  {kind.heading}" for kind in ProblemKind]
-    return "\n".join(["   0  the release can be published", *lines, f"  {SEVERAL}  several of these"])
 
 
 def warn_of_names(root: Path, digests: Collection[str]) -> None:

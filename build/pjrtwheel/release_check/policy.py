@@ -8,14 +8,13 @@ they are.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
 from pjrtwheel.backend import KERNELS_SUFFIX
 from pjrtwheel.errors import fit, shorten
 from pjrtwheel.record.entries import Entry
-from pjrtwheel.record.origin import describe_commit_fault, describe_date_fault
+from pjrtwheel.record.origin import describe_commit_fault
 from pjrtwheel.record.proofs import ORDER, Level, Proof, highest
 from pjrtwheel.sets import BINDINGS, PURE_PYTHON
 from pjrtwheel.tables import column, load_toml
@@ -23,7 +22,6 @@ from pjrtwheel.tables import column, load_toml
 POLICY_FILE = "releases/policy.toml"
 _DATE = r"\d{4}-\d{2}-\d{2}"
 _TEXT = r"(?s).*\S.*"
-_LONGEST = timedelta(days=366)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +50,7 @@ class Waiver:
         wheel: Project name, such as `jaxlib-cuda-13`, with its kernels.
         reason: Why a higher one cannot be had.
         date: When it was decided, such as `2026-11-22`.
-        until: The last day on which it holds, at most a year later.
+        until: The last day on which it holds.
         platforms: Names of platforms; all when empty.
         pythons: ABI tags such as `cp315t`, of wheels for one Python; all when empty.
         emulated: Whether an emulated machine may have shown that level.
@@ -75,6 +73,10 @@ class Waiver:
             and (not self.platforms or entry.platform in self.platforms)
             and (not self.pythons or not pythons.isdisjoint(self.pythons))
         )
+
+    def holds(self, today: str) -> bool:
+        """Return whether a day, such as `2026-11-22`, is no later than its last one."""
+        return today <= self.until
 
     def describe(self) -> str:
         """Return what it is about, in words."""
@@ -105,48 +107,10 @@ def load_policy(root: Path) -> Policy:
     return load_toml(Policy, root / POLICY_FILE, "build/pjrtwheel/release_check/policy.py documents every key")
 
 
-def check_policy(policy: Policy, projects: Collection[str], platforms: Collection[str], today: date) -> Iterator[str]:
-    """Yield what is wrong with decisions: about what does not exist, of no day or a coming one, or expired."""
-    for waiver in policy.waivers:
-        what = waiver.describe()
-        unknown = [waiver.wheel] if waiver.wheel not in projects else []
-        unknown += [name for name in waiver.platforms if name not in platforms]
-        if unknown:
-            yield f"{what} is about what does not exist: {', '.join(unknown)}"
-        yield from (f"{what} {fault}" for fault in _check_dates(waiver, today))
-
-
-def holds(waiver: Waiver, today: date) -> bool:
-    """Return whether a waiver holds on a day."""
-    return not list(_check_dates(waiver, today))
-
-
-def _check_dates(waiver: Waiver, today: date) -> Iterator[str]:
-    """Yield what is wrong with the days of a waiver."""
-    try:
-        first, last = date.fromisoformat(waiver.date), date.fromisoformat(waiver.until)
-    except ValueError as error:
-        yield f"has a date that is none: {error}"
-        return
-    if first > today:
-        yield f"is dated in the future: {waiver.date}"
-    if last < today:
-        yield f"expired on {waiver.until}"
-    if last - first > _LONGEST:
-        yield f"holds for more than a year: from {waiver.date} until {waiver.until}"
-
-
-@dataclass(frozen=True, slots=True)
-class History:
-    """What proofs and builds are held to.
-
-    Attributes:
-        commits: Those commits of proofs and builds that are the release's own, or came before it.
-        now: This moment, by the clock.
-    """
-
-    commits: Collection[str]
-    now: datetime
+def check_policy(policy: Policy, today: str) -> Iterator[str]:
+    """Yield which decisions hold no more."""
+    expired = (waiver for waiver in policy.waivers if not waiver.holds(today))
+    yield from (f"{waiver.describe()} expired on {waiver.until}" for waiver in expired)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,12 +139,12 @@ def choose_demand(demand: Demand, entry: Entry, with_plugin: Collection[str]) ->
     return demand.jaxlib if entry.platform in with_plugin else demand.jaxlib_alone
 
 
-def judge(entry: Entry, demanded: Level, waivers: Sequence[Waiver], history: History) -> Verdict:
+def judge(entry: Entry, demanded: Level, waivers: Sequence[Waiver], commits: Collection[str]) -> Verdict:
     """Return whether the proofs of a wheel suffice, with the help of the waivers that hold today.
 
     On an emulated machine nothing is shown of a device; only a waiver makes its proofs count.
     """
-    counting = [proof for proof in entry.proofs() if not list(find_faults(proof, history))]
+    counting = [proof for proof in entry.proofs() if not list(find_faults(proof, commits))]
     real = highest(proof.shown_level() for proof in counting if not proof.emulated)
     if _reaches(real, demanded):
         return Verdict(entry, demanded, real)
@@ -200,39 +164,37 @@ def check_levels(verdicts: Iterable[Verdict]) -> Iterator[str]:
             yield f"{name}: {verdict.shown}, where {verdict.demanded} is demanded{reason}"
 
 
-def check_origins(entries: Iterable[Entry], history: History) -> Iterator[str]:
+def check_origins(entries: Iterable[Entry], commits: Collection[str]) -> Iterator[str]:
     """Yield why proofs do not count, with the wheels that they are of."""
     found: dict[str, list[str]] = {}
     for entry in entries:
         for proof in entry.proofs():
-            for fault in find_faults(proof, history):
+            for fault in find_faults(proof, commits):
                 found.setdefault(fault, []).append(entry.filename)
     for fault, names in found.items():
         yield f"{fault}: {fit(dict.fromkeys(names))}"
 
 
-def check_built(entries: Iterable[Entry], history: History) -> Iterator[str]:
+def check_built(entries: Iterable[Entry], commits: Collection[str]) -> Iterator[str]:
     """Yield why it is not known, or not one thing, what the wheels were built from."""
     found: dict[str, list[str]] = {}
     for entry in entries:
-        if fault := describe_commit_fault(entry.built, history.commits):
+        if fault := describe_commit_fault(entry.built, commits):
             found.setdefault(f"built {fault}", []).append(entry.filename)
     for fault, names in found.items():
         yield f"{fault}: {fit(names)}"
-    commits = sorted({entry.built.commit for entry in entries if entry.built.commit})
-    if commits[1:]:
-        shown = fit(commit[:12] for commit in commits)
-        yield f"built from {len(commits)} commits: {shown}"
+    built = sorted({entry.built.commit for entry in entries if entry.built.commit})
+    if built[1:]:
+        shown = fit(commit[:12] for commit in built)
+        yield f"built from {len(built)} commits: {shown}"
 
 
-def find_faults(proof: Proof, history: History) -> Iterator[str]:
+def find_faults(proof: Proof, commits: Collection[str]) -> Iterator[str]:
     """Yield why a proof does not count."""
     if proof.level is not proof.shown_level():
         yield f"claims {proof.level}, but its programs show {proof.shown_level()}"
-    if fault := describe_commit_fault(proof.origin, history.commits):
+    if fault := describe_commit_fault(proof.origin, commits):
         yield f"proven {fault}"
-    if fault := describe_date_fault(proof.origin.date, history.now):
-        yield fault
 
 
 def _reaches(shown: Level, demanded: Level) -> bool:

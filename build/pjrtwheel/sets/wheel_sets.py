@@ -222,11 +222,15 @@ class FinishedSet:
             UsageError: A wheel is of no set.
             WheelError: The wheels carry different locks, or are damaged.
         """
+        own = read_lock(self.plugin, self.backend.package)
+        if not own.lock_id:  # it is for upstream's jaxlib, which has none either
+            upstream = [fetch for name, fetch in self.bindings.wheels if any(map(name.fits, pythons))]
+            return (*(fetch() for fetch in upstream), self.plugin)
         published = fetch_set(self.bindings, pythons)
         fitting = [path for path in self.kernels if any(map(parse_name(path.name).fits, pythons))]
         kernels = fitting or self.kernels[:1]
         locks = [read_lock(path, self.backend.kernels_package) for path in kernels]
-        if {read_lock(self.plugin, self.backend.package), *locks} != {published.lock}:
+        if {own, *locks} != {published.lock}:
             raise WheelError(
                 f"{self.plugin.name} and the jaxlib of {self.bindings.where} are not of one set",
                 cause="they have one version, but different locks",

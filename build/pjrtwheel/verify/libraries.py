@@ -6,6 +6,7 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
 from pjrtwheel.abis import VERSIONED
@@ -138,7 +139,8 @@ def _exports(
     else:
         permitted = {symbol for symbol in library.exports if symbol.startswith(tuple(_STABLE_HOOKS.values()))}
         reason = reason if permitted else "though no library of the wheel is linked to it"
-    extra = [symbol for symbol in library.exports if symbol not in permitted and not _OF_THE_LINKER.fullmatch(symbol)]
+    beyond = [symbol for symbol in library.exports if not any(fnmatchcase(symbol, pattern) for pattern in permitted)]
+    extra = [symbol for symbol in beyond if not _OF_THE_LINKER.fullmatch(symbol)]
     if extra:
         yield "exports", f"defines {len(extra)} symbols for others {reason}: {shorten(extra, _SHOWN)}"
 

@@ -14,7 +14,7 @@ from typing import Any, NoReturn
 from . import private
 from .errors import LibraryDamagedError, OtherSetError, PluginError, Remedy, TakeOverError
 from .installed import find_extension, package_directory, pip_command
-from .library import check_library
+from .library import check_library, needed_libraries, vendor_libraries
 from .lock import Lock, check_release, pin, reinstall_pair
 from .settings import goes_on_without, is_asked_for
 
@@ -76,8 +76,7 @@ def check_extension(distribution: str, remedy: Remedy) -> None:
     Raises:
         LibraryDamagedError: It cannot.
     """
-    file = find_extension()
-    if file is not None:  # the dynamic linker answers a truncated one with SIGBUS, too
+    if (file := find_extension()) is not None:  # the dynamic linker answers a truncated one with SIGBUS, too
         check_library(file, platform.machine(), remedy, name="extension")
     try:
         import_extension()
@@ -104,21 +103,22 @@ def open_plugin(plugin: Plugin) -> OpenedPlugin:
     Raises:
         PluginError: The plugin must not or cannot be used.
     """
-    lock = check_plugin(plugin)
-    path = plugin.package / plugin.library
-    remedy = reinstall_pair(plugin.distribution, lock.version)
-    return OpenedPlugin(path, load_library(path, remedy))
+    remedy = reinstall_pair(plugin.distribution, check_plugin(plugin).version)
+    return load_library(plugin.package / plugin.library, remedy)
 
 
-def load_library(path: Path, remedy: Remedy) -> Any:
-    """Open a library and return its API.
+def load_library(path: Path, remedy: Remedy) -> OpenedPlugin:
+    """Open a library.
 
     Raises:
-        LibraryDamagedError: It cannot be opened, or is no plugin.
+        LibraryDamagedError: It cannot be opened, as a library that it needs is missing or another one; or is no plugin.
     """
     try:
-        return import_extension().load(path)
-    except (OSError, RuntimeError) as error:
+        return OpenedPlugin(path, import_extension().load(path))
+    except OSError as error:  # of a whole file: what it needs is not here, and installing it again does not bring that
+        needed = ", ".join(vendor_libraries(needed_libraries(path))) or "no library"
+        raise LibraryDamagedError(str(error), cause=f"it is linked with {needed}, and the system's own") from error
+    except RuntimeError as error:
         raise LibraryDamagedError(str(error), cause="the library is not the one of the wheel", remedy=remedy) from error
 
 

@@ -46,8 +46,7 @@ def _open_libtpu(plugin: Plugin) -> OpenedPlugin:
     Raises:
         PluginError: It does not fit, or is no plugin.
     """
-    path = _check_plugin(plugin)
-    return OpenedPlugin(path, load_library(path, describe_remedy(plugin)))
+    return load_library(_check_plugin(plugin), describe_remedy(plugin))
 
 
 def _survey() -> Vendor:

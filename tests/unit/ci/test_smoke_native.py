@@ -6,7 +6,6 @@ import hashlib
 import json
 import platform
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -87,7 +86,7 @@ def test_the_tooling_reads_what_the_script_writes(tmp_path: Path) -> None:
     pythons = (PythonProof("cp312", platform.python_version(), programs),)
     proof = Proof(Level.LOAD, None, pythons, ORIGIN, machine=machine)
     expected = ProofFile(SCHEMA, (ProvenWheel(proof, NAME, str(WHEEL["sha256"])),), ORIGIN.date, "A Tester")
-    assert read_proof_file(tmp_path / "proofs.json", datetime(2026, 11, 22, 12, 1, tzinfo=UTC)) == expected
+    assert read_proof_file(tmp_path / "proofs.json") == expected
 
 
 def test_the_wheel_that_was_installed_is_found(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 """What is read from a library, and what is refused."""
 
 import io
+import json
 from contextlib import nullcontext
 
 import pytest
@@ -73,3 +74,18 @@ def test_a_plugin_exports_what_its_backend_says(exports: tuple[str, ...], proble
     with pytest.raises(ElfError) if problem else nullcontext() as caught:
         check_exports(image, ("GetPjrtApi", "Compile"))
     assert (caught.value.what if caught else "") == (f"{WHERE} {problem}" if problem else "")
+
+
+@pytest.mark.parametrize(
+    ("names", "line"),
+    [(["abc", "foo_0"], '["GetPjrtApi", "abc", "foo_0"]'), ([f"foo_{n}" for n in range(9)], '["GetPjrtApi", "foo_*"]')],
+)
+def test_the_refusal_has_the_line_that_permits_the_symbols(names: list[str], line: str) -> None:
+    """Few by their names, many by a pattern; the backend's file takes both."""
+    image = read_image(io.BytesIO(build_elf(exports=("GetPjrtApi", *names))), WHERE)
+    with pytest.raises(ElfError) as caught:
+        check_exports(image, ("GetPjrtApi",))
+    assert caught.value.remedy.endswith(f"exports = {line}")
+    check_exports(image, json.loads(line))
+    with pytest.raises(ElfError, match=r"exports no bar_\*"):
+        check_exports(image, (*json.loads(line), "bar_*"))

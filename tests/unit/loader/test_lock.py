@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -98,6 +99,23 @@ def test_a_truncated_library_is_found(tmp_path: Path, keep: float) -> None:
     with pytest.raises(errors.LibraryDamagedError, match="truncated") as caught:
         check(path, "x86_64", "install it again")
     assert (str(path) in caught.value.what, caught.value.remedy) == (True, "install it again")
+
+
+def test_what_installing_again_does_not_bring(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The symbol, and the libraries that should have it, are named, without a command that cannot help."""
+    plugin, errors, path = load_cpu("pjrt.plugin"), load_cpu("pjrt.errors"), tmp_path / "plugin.so"
+    path.write_bytes(build_elf(needed=("libc.so.6", "libbead.so.1")))
+
+    def load(path: Path) -> None:
+        raise {True: OSError, False: RuntimeError}[path.is_file()](f"{path}: undefined symbol: count")
+
+    monkeypatch.setattr(plugin, "import_extension", lambda: SimpleNamespace(load=load))
+    with pytest.raises(errors.LibraryDamagedError, match="undefined symbol: count") as caught:
+        plugin.load_library(path, "install it again")
+    assert ("libbead.so.1" in caught.value.cause, caught.value.remedy) == (True, "")
+    with pytest.raises(errors.LibraryDamagedError) as caught:
+        plugin.load_library(tmp_path, "install it again")
+    assert caught.value.remedy == "install it again"
 
 
 @pytest.mark.parametrize("data", [b"", b"\x7fELF", b"<html>" + bytes(100)], ids=["empty", "magic", "html"])

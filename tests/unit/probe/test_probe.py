@@ -1,52 +1,43 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""From the report of pypjrt's checks to what it says about a plugin."""
+"""From what the checks of a library left to what that says about it."""
 
+import ctypes
 import json
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from folders import write_files
 from pjrtwheel import cli, tables
-from pjrtwheel.backend import find_backend, load_backends
-from pjrtwheel.errors import ProofError, UsageError, WheelError
-from pjrtwheel.probe.plugin import (
-    DEFAULTS,
-    Check,
-    CheckResult,
-    ProbeOutcome,
-    ProbeResult,
-    ProbeSettings,
-    load_settings,
-    parse_answer,
-    probe_file,
-    probe_plugin,
-)
+from pjrtwheel.backend import load_backends
+from pjrtwheel.environment.processes import Ended
+from pjrtwheel.errors import ProofError, WheelError
+from pjrtwheel.probe.inside import bound_extension
+from pjrtwheel.probe.plugin import Check, CheckResult, ProbeOutcome, ProbeResult, judge, probe_file, probe_plugin
+from small_libraries import build_elf
 
-NO_DEVICE = "FailedPrecondition: No visible devices."
-SETTINGS = ProbeSettings(without_device={"client.create": "No visible devices"})
+NO_DEVICE = "FailedPrecondition: No visible GPU devices."
+ENDED = Ended(0, "", 300)
 
 
-def answer(*checks: tuple[str, str, str]) -> dict[str, Any]:
-    """Return a report as pypjrt writes it."""
+def answer(*checks: tuple[str, str, str], begun: str = "") -> dict[str, Any]:
+    """Return what the process leaves."""
     return {
-        "plugin": "demo.so",
         "api_version": [0, 115],
-        "platform": "demo",
         "attributes": {"number": 13000, "version": [1, 20, 0], "text": "x"},
         "extensions": [{"type": 5, "name": "FFI"}, {"type": 99, "name": ""}],
-        "checks": [{"id": name, "category": "", "result": result, "detail": detail} for name, result, detail in checks],
+        "checks": [{"name": name, "result": result, "detail": detail} for name, result, detail in checks],
+        "begun": begun,
     }
 
 
 def test_missing_capabilities_are_no_failure() -> None:
     """Plugins differ; a check that cannot be made says nothing against one."""
-    checks = ("client.create", "pass", "ok"), ("stream.events", "skip", "none"), ("a.b", "unsupported", "no")
-    result = parse_answer(answer(*checks), DEFAULTS, device=True)
+    checks = ("client.platform_name", "pass", "demo"), ("stream.events", "skip", "none"), ("a.b", "unsupported", "no")
+    result = judge(answer(*checks), ENDED, device=True)
     assert result == ProbeResult(
         ProbeOutcome.PASSED,
         pjrt_api="0.115",
@@ -59,67 +50,106 @@ def test_missing_capabilities_are_no_failure() -> None:
     assert tables.write(result)["checks"][1] == {"name": "stream.events", "result": "skip", "detail": "none"}
 
 
-@pytest.mark.parametrize(
-    ("settings", "device", "detail", "outcome"),
-    [
-        pytest.param(SETTINGS, False, NO_DEVICE, ProbeOutcome.NO_DEVICE, id="expected"),
-        pytest.param(SETTINGS, True, NO_DEVICE, ProbeOutcome.FAILED, id="the device is here"),
-        pytest.param(SETTINGS, False, "Internal: broken", ProbeOutcome.FAILED, id="another reason"),
-        pytest.param(DEFAULTS, False, NO_DEVICE, ProbeOutcome.FAILED, id="nothing is expected"),
-    ],
-)
-def test_absence_of_the_device_excuses_what_is_expected_by_name(
-    *, settings: ProbeSettings, device: bool, detail: str, outcome: ProbeOutcome
-) -> None:
-    """Check and message must both be those of the backend's file."""
-    result = parse_answer(answer(("client.create", "fail", detail)), settings, device=device)
+TT_FATAL = "Internal: TT_FATAL @ cluster.cpp:12: chips > 0\ninfo:\nNo chips detected in the cluster\nbacktrace:"
 
-    assert (result.outcome, result.reason) == (outcome, f"client.create: {detail}")
+
+@pytest.mark.parametrize(
+    ("check", "detail", "device", "outcome", "reason"),
+    [
+        ("client.create", NO_DEVICE, False, ProbeOutcome.NO_DEVICE, NO_DEVICE),
+        ("client.create", NO_DEVICE, True, ProbeOutcome.FAILED, NO_DEVICE),
+        ("client.create", TT_FATAL, False, ProbeOutcome.NO_DEVICE, "No chips detected in the cluster"),
+        ("client.create", "Internal: no kernel image for the device", False, ProbeOutcome.FAILED, None),
+        ("compile.stablehlo_text", NO_DEVICE, False, ProbeOutcome.FAILED, NO_DEVICE),
+    ],
+    ids=["no device", "the device is here", "in a later line", "another reason", "another check"],
+)
+def test_absence_of_the_device_is_told_from_a_broken_library(
+    *, check: str, detail: str, device: bool, outcome: ProbeOutcome, reason: str | None
+) -> None:
+    """By its own words, where it looks for one."""
+    result = judge(answer((check, "fail", detail)), ENDED, device=device)
+
+    assert (result.outcome, result.reason) == (outcome, f"{check}: {reason or detail}")
     excused = outcome is ProbeOutcome.NO_DEVICE
     assert result.summary().startswith(f"{outcome}: 1 {'needs the device' if excused else 'fail'}: ")
-    two = answer(("client.create", "fail", detail), ("plugin.initialize", "fail", "Internal: no"))
-    assert parse_answer(two, settings, device=device).outcome is ProbeOutcome.FAILED, "it excuses no other failure"
-    assert parse_answer(answer(), settings, device=device).outcome is ProbeOutcome.FAILED, "nothing was shown"
+    assert judge(answer(("client.platform_name", "skip", "no client")), ENDED, device=device).platform == ""
+    two = answer((check, "fail", detail), ("device.coords", "fail", "Internal: no"))
+    assert judge(two, ENDED, device=device).outcome is ProbeOutcome.FAILED, "it excuses no other failure"
+    assert judge(answer(), ENDED, device=device).outcome is ProbeOutcome.FAILED, "nothing was shown"
+
+
+def test_the_check_in_which_a_library_died_is_named() -> None:
+    """With what it said itself, and with the checks before it; also where it dies when all is done."""
+    noise = [f"line {number}" for number in range(50)]
+    end = Ended(-6, "\n".join([*noise, "TT_FATAL: bad chip", "terminate called", "  frame"]), 300)
+    result = judge(answer(("plugin.initialize", "pass", "ok"), begun="client.create"), end, device=False)
+    assert (result.outcome, result.reason) == (
+        ProbeOutcome.FAILED,
+        "client.create: killed by SIGABRT: TT_FATAL: bad chip",
+    )
+    assert result.summary().startswith("failed: 1 pass, 1 fail: client.create: ")
+    assert result.output.splitlines() == [*noise[-37:], "TT_FATAL: bad chip", "terminate called", "frame"]
+    absent = Ended(-6, "TT_FATAL: No chips detected", 300)
+    assert judge(answer(begun="client.create"), absent, device=False).outcome is ProbeOutcome.NO_DEVICE
+    late = judge(answer(("plugin.initialize", "pass", "ok")), Ended(-11, "", 300), device=False)
+    assert late.reason == "close: killed by SIGSEGV: it left no output"
 
 
 def test_a_library_that_hangs_has_failed(tmp_path: Path) -> None:
     """With its time limit as the reason."""
-    found = probe_plugin(tmp_path / "demo.so", time_limit=0.001)
+    found = probe_plugin(tmp_path / "demo.so", {}, time_limit=0.001)
     assert (found.outcome, "0.001 seconds" in found.reason) == (ProbeOutcome.FAILED, True)
 
 
-@pytest.mark.parametrize("text", ["x", "unknown = {}", "without_device = 3", '[without_device]\n"a.b" = ""'])
-def test_malformed_settings_are_refused(root: Path, tmp_path: Path, text: str) -> None:
-    """An empty message would excuse every failure."""
-    write_files(tmp_path, {"plugins/cpu/probe.toml": text})
-    backend = replace(find_backend(root, "cpu"), path=tmp_path / "plugins/cpu/backend.toml")
-    with pytest.raises(UsageError, match=r"malformed settings of the conformance checks: .*probe\.toml"):
-        load_settings(backend)
+@dataclass(frozen=True)
+class Extension:
+    """As in pypjrt: an extension's `version` is its struct_size."""
+
+    version: int
+    address: int
 
 
-def test_settings_of_every_backend_can_be_read(root: Path) -> None:
-    """They are in its own directory, or in one that it shares."""
-    settings = {name: load_settings(backend) for name, backend in load_backends(root).items()}
-    assert (settings["cpu"], settings["cuda12"]) == (DEFAULTS, settings["cuda13"])
+def test_nothing_is_read_behind_the_end_of_an_extension() -> None:
+    """Older libraries have fewer functions; what lies behind them is not one."""
+    memory = (ctypes.c_uint64 * 10)(*[7] * 10)
+    copy = bound_extension(Extension(72, ctypes.addressof(memory)))
+    assert list((ctypes.c_uint64 * 10).from_address(copy.address)) == [*[7] * 9, 0]
 
 
 def test_wheel_without_a_plugin_is_refused(root: Path, make_wheel: Callable[..., Path]) -> None:
-    """The message says which names are looked for."""
-    wheel = make_wheel({"demo/other.so": b"\x7fELF"})
-
+    """Its name does not matter, nor whose wheel it is: it must be one library that exports the entry point."""
+    backends = tuple(load_backends(root).values())
+    other, broken = build_elf(exports=("PyInit_demo",)), b"no library"
     with pytest.raises(WheelError, match="holds 0 plugin libraries, expected one"):
-        probe_file(wheel, tuple(load_backends(root).values()), device=False)
+        probe_file(make_wheel({"demo/other.so": other, "demo/broken.so": broken}), backends, device=False)
+    with pytest.raises(WheelError, match="holds 2 plugin libraries, expected one"):
+        probe_file(make_wheel({"demo/a.so": build_elf(), "demo/b.so": build_elf()}), backends, device=False)
+    foreign = build_elf(machine=8)
+    result = probe_file(make_wheel({"demo/a.so": foreign, "demo/b.so": other}), backends, device=False)
+    assert (result.outcome, "a.so is made for" in result.reason) == (ProbeOutcome.NOT_OPENED, True)
 
 
-def test_command_fails_for_what_does_not_open(root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Its answer is one line per file, and JSON holds every check."""
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"no library", "is not an ELF file"),
+        (build_elf(machine=8), "is made for machine 8"),
+        (build_elf()[:-1], "is truncated"),
+        (build_elf(exports=("PyInit_demo",)), "exports no GetPjrtApi, but PyInit_demo"),
+    ],
+    ids=["text", "machine", "truncated", "no plugin"],
+)
+def test_command_fails_for_what_does_not_open(
+    root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], data: bytes, said: str
+) -> None:
+    """What the file itself shows is said in words; the answer is one line per file, and JSON holds every check."""
     path = tmp_path / "demo.so"
-    path.write_bytes(b"no library")
+    path.write_bytes(data)
 
     statuses = [cli.main(["probe", str(path), "--root", str(root), *options]) for options in ([], ["--json"])]
 
     line, _, document = capsys.readouterr().out.partition("\n")
     assert statuses == [ProofError.exit_code] * 2
-    assert line.startswith("demo.so: PJRT not read: not opened: ")
-    found = json.loads(document)[str(path)]
-    assert (found["outcome"], "demo.so" in found["reason"]) == ("not opened", True)
+    assert line.startswith(f"demo.so: PJRT not read: not opened: demo.so {said}")
+    assert json.loads(document)[str(path)]["outcome"] == "not opened"

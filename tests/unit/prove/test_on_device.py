@@ -6,28 +6,23 @@ import sys
 import sysconfig
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 
 import pytest
 
-from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import require_installed
 from pjrtwheel.errors import ProofError
-from pjrtwheel.prove.devices import Devices, detect_devices, find_devices, parse_answer, require_device
+from pjrtwheel.prove.devices import Devices, find_devices, parse_answer, require_device
 from pjrtwheel.prove.inputs import ProofInputs
 from pjrtwheel.prove.inside.library import require_loaded
-from pjrtwheel.prove.on_python import device_requirements, prove_python
+from pjrtwheel.prove.on_python import device_requirements
 from release_under_test import BACKENDS
 
 CUDA13 = BACKENDS["cuda13"]  # whose vendor's libraries come from the index
 
 BINDINGS = "jaxlib-1.2.3-1-cp312-cp312-manylinux_2_27_x86_64.whl"
 PLUGIN = "jaxlib_cuda_13-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl"
-
-
-NO_BEAD = Devices(0, "", "no bead found", "NoDeviceError")
 
 
 def test_the_vendors_libraries_come_with_the_extra() -> None:
@@ -45,61 +40,6 @@ def test_no_device_is_no_proof() -> None:
     with pytest.raises(ProofError) as caught:
         require_device(parse_answer(f"{talk}\n{absent}", "jaxlib-cuda-13"), CUDA13)
     assert (caught.value.what, caught.value.cause) == ("no cuda device on this machine", "no GPU")
-
-
-LOADER = """
-class {error}(Exception):
-    what = "no bead found"
-class Abacus:
-    def find_device(self):
-        {body}
-{name} = Abacus(){call}
-"""
-
-
-def loader_of(error: str, body: str = "raise {error}", name: str = "ACCELERATOR", call: str = "") -> str:
-    """Return the package of a loader that raises an error of this name, or does something else."""
-    return LOADER.format(error=error, body=body.format(error=error), name=name, call=call)
-
-
-@pytest.mark.parametrize(
-    ("loader", "devices"),
-    [
-        (loader_of("NoDeviceError"), NO_BEAD),
-        (loader_of("NoDeviceError", name="find_device", call=".find_device"), NO_BEAD),
-        (loader_of("DriverError"), replace(NO_BEAD, error="DriverError")),
-        (loader_of("VendorLibraryError"), None),
-        (loader_of("NoDeviceError", "return"), None),
-        ("", None),
-        ("import numpy.no_such_thing", None),
-    ],
-    ids=["no device", "said by the package", "driver", "vendor's library", "device", "not said", "broken"],
-)
-def test_the_loader_of_a_wheel_is_asked_before_anything_is_installed(
-    make_wheel: Callable[..., Path], loader: str, devices: Devices | None
-) -> None:
-    """What only the machine lacks is known at once; all else is left for JAX to find out."""
-    wheel = make_wheel({f"{CUDA13.package}/__init__.py": loader.encode()}, name=PLUGIN)
-    assert detect_devices(Path(sys.executable), [Path(BINDINGS), wheel], CUDA13) == devices
-
-
-def test_without_a_device_no_environment_is_made(
-    make_wheel: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The proof is refused at once, and nothing is fetched or installed for it."""
-    plugin = make_wheel({f"{CUDA13.package}/__init__.py": loader_of("NoDeviceError").encode()}, name=PLUGIN)
-    python = Interpreter(Path(sys.executable), "cp312", "3.12.1", sys.base_prefix)
-    with pytest.raises(ProofError) as caught:
-        prove_python(
-            "cp312",
-            python,
-            [Path(BINDINGS), plugin],
-            ProofInputs(CUDA13, (), (), (), ()),
-            cache=tmp_path / "cache",
-            on_device=True,
-        )
-    assert caught.value.cause == "no bead found"
-    assert (capsys.readouterr().err, (tmp_path / "cache").exists()) == ("", False)
 
 
 @pytest.mark.parametrize("content", [b"ours", b"other", None])

@@ -12,18 +12,29 @@ from pjrtwheel.backend import find_backend
 from pjrtwheel.errors import ProofError
 from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult
 from pjrtwheel.prove import on_every_python
-from pjrtwheel.prove.on_every_python import find_cause, platform_of, prove, raise_failures
+from pjrtwheel.prove.on_every_python import FailedProofError, find_cause, platform_of, prove, raise_failures
 from pjrtwheel.record.origin import Origin
-from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, PythonProof
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, PythonProof, ResultKind
 from pjrtwheel.wheel.report import BuiltWheel, Report
-from release_under_test import release_under_test
+from release_entries import NO_PROOF
+from release_under_test import BACKENDS, release_under_test
 
 ORIGIN = Origin("c" * 40, dirty=False, version="1.2", date="1970-01-01T00:00:00Z")
 
 
-def test_what_was_only_opened_is_recorded_as_such(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With what the library says of itself, and from where and when that is."""
-    opened = ProbeResult(ProbeOutcome.PASSED, pjrt_api="0.115", attributes={"beads": "10"})
+@pytest.mark.parametrize(
+    ("outcome", "level"), [(ProbeOutcome.PASSED, Level.LOAD), (ProbeOutcome.NOT_OPENED, Level.STATIC)]
+)
+def test_what_was_only_opened_is_recorded_as_such(
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    outcome: ProbeOutcome,
+    level: Level,
+) -> None:
+    """With what the library says of itself, and from where and when that is; that it does not open is said."""
+    opened = ProbeResult(outcome, "no bead", "0.115" if level is Level.LOAD else "", attributes={"beads": "10"})
     monkeypatch.setattr(on_every_python, "probe_file", lambda *_, **__: opened)
     tag = f"cp312-abi3-linux_{platform.machine()}"
     wheel = f"jaxlib_cpu-1-{tag}.whl"
@@ -38,8 +49,10 @@ def test_what_was_only_opened_is_recorded_as_such(root: Path, tmp_path: Path, mo
         smoke_tests=False,
     )
     proof = proofs[wheel]
-    assert (proof.backend, proof.level) == ("cpu", Level.LOAD)
-    assert (proof.pjrt_api, proof.pjrt_attributes) == ("0.115", {"beads": "10"})
+    assert (proof.backend, proof.level, "no bead" in capsys.readouterr().err) == ("cpu", level, level is Level.STATIC)
+    assert (proof.pjrt_api, proof.pjrt_attributes) == (
+        ("0.115", {"beads": "10"}) if level is Level.LOAD else (None, {})
+    )
     assert proof.origin == ORIGIN
 
 
@@ -61,19 +74,24 @@ def test_evidence_from_uncommitted_changes_is_gathered_again(
 
 
 def test_failures_are_named_and_kept_in_full(tmp_path: Path) -> None:
-    """The message names the first failure and counts the others; the whole output is in the file that it names."""
+    """With both ways out; the whole output is in the file that it names, and what passed comes along."""
     log, untried = tmp_path / "proofs" / "failed.txt", PythonProof("cp314", "", (), "none")
-    raise_failures([untried], log)
+    cpu, proofs = BACKENDS["cpu"], {"a.whl": NO_PROOF}
+    raise_failures([untried], log, cpu, proofs)
     assert not log.exists()
     fft = ProgramResult("fft", Outcome.FAILED, Level.DEVICE, 1.0, "Traceback\n  in check\nAssertionError: 1 != 2")
     silent = replace(fft, program="jit", detail="")
-    with pytest.raises(ProofError) as caught:
-        raise_failures([PythonProof("cp312", "3.12.1", (fft, silent, silent)), untried], log)
-    assert caught.value.what == "program failed: fft on Python 3.12.1, and 2 more"
-    assert (caught.value.cause, str(log) in caught.value.remedy) == ("AssertionError: 1 != 2", True)
+    with pytest.raises(FailedProofError) as caught:
+        raise_failures([PythonProof("cp312", "3.12.1", (fft, silent)), untried], log, cpu, proofs)
+    assert caught.value.what == "2 programs failed: fft on Python 3.12.1, jit on Python 3.12.1"
+    assert caught.value.cause == f"AssertionError: 1 != 2 (the whole output is in {log})"
+    assert [way in caught.value.remedy for way in ("[smoke.fails.fft]", str(cpu.path), "--keep")] == [True] * 3
+    assert caught.value.proofs == proofs
     assert log.read_text().startswith("fft on Python 3.12.1\nTraceback\n  in check\nAssertionError: 1 != 2\n")
-    with pytest.raises(ProofError, match="it left no output"):
-        raise_failures([PythonProof("cp312", "3.12.1", (silent,))], log)
+    start = replace(silent, kind=ResultKind.CHECK)
+    with pytest.raises(FailedProofError, match="it left no output") as caught:
+        raise_failures([PythonProof("cp312", "3.12.1", (start,))], log, cpu, proofs)
+    assert "smoke.fails" not in caught.value.remedy, "a library that does not open fails nothing as expected"
 
 
 CRASHED = """killed by SIGSEGV

@@ -2,21 +2,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """Smoke programs run in processes of their own; here with this Python and programs that need no JAX."""
 
-import contextlib
 import os
-import runpy
 import signal
 import subprocess
 import sys
 import time
-import unittest
+from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 
-from pjrtwheel.prove.on_python import run_program, run_programs
-from pjrtwheel.record.proofs import Outcome
+from pjrtwheel.backend import Failure, Smoke
+from pjrtwheel.prove.on_python import judge, run_program, run_programs
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult
+from release_under_test import BACKENDS
 
 
 @pytest.mark.parametrize(
@@ -40,6 +39,28 @@ def test_how_a_program_ends(tmp_path: Path, body: str, outcome: Outcome, said: s
     assert said in {lines[0], lines[-1]}
 
 
+DECLARED = {"program": Failure("no double|SIGSEGV", "the chip has no doubles")}
+
+
+@pytest.mark.parametrize(
+    ("before", "detail", "after", "said"),
+    [
+        (Outcome.FAILED, "Traceback\nValueError: no doubles", Outcome.EXPECTED, "the chip has no doubles"),
+        (Outcome.FAILED, "killed by SIGSEGV", Outcome.EXPECTED, "the chip has no doubles"),
+        (Outcome.FAILED, "two is not three", Outcome.FAILED, "another error than 'no double|SIGSEGV'"),
+        (Outcome.PASSED, "ran", Outcome.FAILED, "it does not fail, though it is declared to: the chip has no doubles"),
+        (Outcome.NOT_RUN, "needs 4 devices", Outcome.NOT_RUN, "needs 4 devices"),
+    ],
+    ids=["declared", "crash", "another error", "no failure", "skipped"],
+)
+def test_what_a_backend_cannot_run_is_declared(before: Outcome, detail: str, after: Outcome, said: str) -> None:
+    """A declared failure counts as such with its own error alone, and a program that does not fail is an error."""
+    result = ProgramResult("program", before, Level.DEVICE, 1.0, detail)
+    judged = judge(result, replace(BACKENDS["cpu"], smoke=Smoke(DECLARED)))
+    assert (judged.outcome, said in judged.detail.splitlines()[-1]) == (after, True)
+    assert judge(result, None) == result
+
+
 @pytest.mark.parametrize(("jobs", "named"), [(1, 2), (2, 0)])
 def test_programs_that_run_one_after_the_other_are_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], jobs: int, named: int
@@ -51,20 +72,6 @@ def test_programs_that_run_one_after_the_other_are_named(
     results = run_programs(Path(sys.executable), programs, None, jobs=jobs)
     assert [result.outcome for result in results] == [Outcome.FAILED, Outcome.FAILED]
     assert len(capsys.readouterr().err.splitlines()) == named
-
-
-@pytest.mark.parametrize(
-    ("versions", "platform", "error"),
-    [((115, 115), "gpu", None), ((0, 0), "cpu", unittest.SkipTest), ((115, 0), "tpu", AssertionError)],
-)
-def test_only_on_the_host_may_processes_do_without_the_plugin(
-    root: Path, monkeypatch: pytest.MonkeyPatch, versions: tuple[int, int], platform: str, error: type[Exception] | None
-) -> None:
-    """On an accelerator a client that is no plugin is a failure, and no reason to skip."""
-    monkeypatch.setitem(sys.modules, "jax", ModuleType("jax"))  # the program imports it, this part does not use it
-    require = runpy.run_path(str(root / "tests/smoke/processes.py"))["require_plugin"]
-    with pytest.raises(error) if error else contextlib.nullcontext():
-        require([{"version": version} for version in versions], platform)
 
 
 INTERRUPTED = """

@@ -92,6 +92,13 @@ def test_the_only_set_of_the_newest_release_is_taken(bench: Bench, capsys: pytes
     assert found_in(bench.find(release="1.2"), "cp312") == ("1.2", pair_of("1.2+split.1"))
 
 
+def test_a_plugin_for_upstreams_jaxlib_is_proven_with_it(bench: Bench) -> None:
+    """Which is of no set, and has no lock."""
+    bench.put(bench.dist, "1.3", plugin=True, lock_id="")
+    bench.write_wheel({}, name=JAXLIB.format("1.3", "cp312", "cp312")).rename(bench.dist / pair_of("1.3")[0][5:])
+    assert found_in(bench.find(), "cp312") == ("1.3", pair_of("1.3"))
+
+
 def test_of_several_sets_one_has_to_be_named(bench: Bench) -> None:
     """None is the right one by itself; the message says how to choose."""
     for version in ("1.3+acme.9", "1.3+acme.10", "1.2+split.1"):

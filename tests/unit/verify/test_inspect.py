@@ -6,6 +6,7 @@ import json
 import shutil
 import struct
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +16,13 @@ from pjrtwheel import cli
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import WheelError
 from pjrtwheel.gpucode import GpuCode
+from pjrtwheel.record.entries import format_entries
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult
 from pjrtwheel.verify.findings import Finding
 from pjrtwheel.verify.inspection import Inspection, inspect_wheel, make_finder
 from pjrtwheel.verify.printer import describe_whole, print_lines
+from proven_wheels import RAN, make_proof
+from release_entries import entry_at, entry_of
 from release_under_test import ROOT
 from small_libraries import bare_elf, build_elf, build_fat, build_macho, build_pe
 from terminal_output import text_of
@@ -242,6 +247,24 @@ def test_command_describes_the_good_wheels_and_fails_for_the_bad(
     assert [wheel["wheel"] for wheel in document["wheels"]] == [NAME]
     assert document["wheels"][0]["findings"] == []
     assert bad.name in output.err
+
+
+def test_what_a_record_next_to_a_wheel_says_is_shown(
+    root: Path, make_wheel: MakeWheel, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of these very bytes: the level, and why a program failed as expected."""
+    wheel = make_wheel(clean_files(bare_elf()), name=NAME)
+    expected = ProgramResult("fft", Outcome.EXPECTED, Level.DEVICE, 1.0, "the chip has no doubles")
+    proof = make_proof(Level.DEVICE, replace(RAN, results=(*RAN.results, expected)))
+    said = []
+    for entry in (entry_at(wheel, proof=proof), entry_of(NAME, proof=proof)):
+        (wheel.parent / "release.json").write_text(format_entries({NAME: entry}))
+        assert cli.main(["inspect", str(wheel), "--root", str(root), "--no-tools"]) == 0
+        said.append([line.strip() for line in capsys.readouterr().out.splitlines()])
+    assert [line for line in said[0] if line not in said[1]] == [
+        "proof: device; 3.12: 1 program passed, 1 program failed as expected",
+        "fft failed as expected: the chip has no doubles",
+    ]
 
 
 def test_backends_are_known_from_any_folder(

@@ -1,9 +1,8 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Find out which devices a plugin has, from JAX or, without JAX, from the plugin's own loader.
+"""Ask JAX which devices a plugin has.
 
-Started as `python -I devices.py NAME` to ask JAX, or as `python -I devices.py FOLDER PACKAGE` to ask the loader, where
-FOLDER holds the Python modules of the wheel. Prints one line of JSON, the last of its output.
+Started as `python -I devices.py NAME`. Prints one line of JSON, the last of its output.
 """
 
 import importlib
@@ -44,29 +43,5 @@ def find_refusal(error: Exception, registration: Any) -> str:
     return ""
 
 
-def _ask_loader(package: str) -> dict[str, str]:
-    """Return why there is no accelerator to use; nothing where there is one, or where the loader does not say.
-
-    A loader says it with a function `find_device`, of its `ACCELERATOR` or of the package itself.
-    """
-    module = importlib.import_module(package)
-    find_device = getattr(getattr(module, "ACCELERATOR", module), "find_device", None)
-    try:
-        if find_device is not None:
-            find_device()
-    except Exception as error:  # noqa: BLE001 - whatever the loader raises is the answer
-        return {"reason": getattr(error, "what", str(error)), "error": type(error).__name__}
-    return {}
-
-
-def main(arguments: list[str]) -> dict[str, Any]:
-    """Ask whom the command line names."""
-    if len(arguments) == 1:
-        return ask_jax(arguments[0])
-    folder, package = arguments
-    sys.path.insert(0, folder)
-    return _ask_loader(package)
-
-
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1:])))
+    print(json.dumps(ask_jax(sys.argv[1])))
