@@ -24,7 +24,7 @@ def check_names(environ: Mapping[str, str]) -> None:
         own = name in {DEFAULT, INDEX, _TIMEOUT} or name.startswith(BACKEND)
         if name.startswith(_PREFIX) and environ[name] and (not own or name in _SLIPS):
             raise UsageError(
-                f"unknown variable {name}",
+                f"unknown variable: {name}",
                 remedy=f"known: {DEFAULT}, {INDEX}, {_TIMEOUT}, and for one package such as {BACKEND}JAX",
             )
 

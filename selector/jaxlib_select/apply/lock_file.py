@@ -42,7 +42,7 @@ from jaxlib_select.apply.pylock import (
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import LockError, UsageError
 from jaxlib_select.installed.environment import Environment
-from jaxlib_select.names import normalize, squeeze
+from jaxlib_select.names import normalize, squeeze, suggest
 from jaxlib_select.tables import column
 from jaxlib_select.versions import read_version
 
@@ -243,7 +243,11 @@ def choose_group(lock: LockFile, asked: str | None) -> str:
     wanted = asked if asked is not None else lock.default
     group = next((name for name in lock.groups if squeeze(name) == squeeze(wanted)), None)
     if group is None:
-        raise UsageError(f"{lock.path} has no group {wanted!r}", remedy=f"it has: {', '.join(lock.groups)}")
+        raise UsageError(
+            f"{lock.path} has no group {wanted!r}",
+            cause=suggest(wanted, lock.groups),
+            remedy=f"known groups: {', '.join(lock.groups)}",
+        )
     return group
 
 

@@ -20,7 +20,7 @@ from jaxlib_select.choose.policy import AUTO, CPU, GENERAL, REQUIRE_GPU, Choice,
 from jaxlib_select.errors import FactsError, PolicyError, ResolverError, SelectError, UsageError
 from jaxlib_select.facts import UPSTREAM
 from jaxlib_select.machine.model import Machine
-from jaxlib_select.names import normalize
+from jaxlib_select.names import normalize, suggest
 from jaxlib_select.sentences import printable
 
 GROUP = "jaxlib_select.resolvers"
@@ -220,6 +220,7 @@ def choose(package: str, policy: Policy) -> Choice:
     if not (choice.lasting and any(_knows(other, choice) for other in _known_packages())):
         raise UsageError(
             f"unknown backend for {name}: {choice.backend!r} (from {choice.origin})",
+            cause=suggest(choice.backend, (*GENERAL, *known)),
             remedy=f"known: {', '.join(dict.fromkeys((*GENERAL, *known)))}",
         )
     warning = f"{name} has no backend {choice.backend!r} (from {choice.origin}), so that it is {AUTO} here"
@@ -288,9 +289,11 @@ def _known_packages() -> list[str]:
 
 def _unknown_package(name: str, origin: str = "") -> UsageError:
     """Return the error about a package that has no resolver, with those that have."""
-    known = ", ".join(_known_packages())
+    known = _known_packages()
     return UsageError(
-        f"no resolver knows the package {name!r}{origin}", remedy=f"known: {known}; others come as plug-ins ({GROUP})"
+        f"unknown package: {name!r}{origin}",
+        cause=suggest(name, known),
+        remedy=f"known: {', '.join(known)}; other distributions can add resolvers ({GROUP})",
     )
 
 

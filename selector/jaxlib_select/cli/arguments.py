@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from jaxlib_select import variables
-from jaxlib_select.apply.installer import KINDS, SOURCE_OPTIONS, Installer, find_installer, release_of
+from jaxlib_select.apply.installer import KINDS, SOURCE_OPTIONS, Installer, find_installer, release_of, show
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Policy, read_index, read_policy
 from jaxlib_select.choose.resolve import pick_versions, split_package
@@ -199,6 +199,11 @@ def installer_from(args: argparse.Namespace, environment: Environment) -> Instal
         if value and _ADDING.fullmatch(name) and name.startswith(installer.kind.upper()):
             print(f"warning: {name} adds a package index", file=sys.stderr)
     return installer
+
+
+def check_command(environment: Environment) -> str:
+    """Return the command that shows which devices JAX uses in an environment."""
+    return show([str(environment.python), "-c", "import jax; print(jax.devices())"])
 
 
 def facts_of(decisions: Sequence[Decision]) -> Iterator[Facts]:

@@ -21,7 +21,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Look, and print what was found."""
     machine = detect()
-    print(json.dumps(to_json(machine), indent=2) if args.json else "\n".join(format_machine(machine)))
+    lines = [*format_machine(machine), "next    jaxlib-select resolve jax"]
+    print(json.dumps(to_json(machine), indent=2) if args.json else "\n".join(lines))
     return 0
 
 

@@ -43,10 +43,11 @@ def execute(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(report.to_json(), indent=2))
     else:
-        lines = dress(
-            report.to_text().splitlines(), describe_terminal(sys.stdout, os.environ), well=not report.exit_code
-        )
-        print("\n".join(lines))
+        lines = report.to_text().splitlines()
+        if not (report.exit_code or described):
+            lines.append(f"next: {arguments.check_command(environment)}")
+        terminal = describe_terminal(sys.stdout, os.environ)
+        print("\n".join(dress(lines, terminal, well=not report.exit_code)))
     return report.exit_code
 
 

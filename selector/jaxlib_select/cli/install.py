@@ -11,13 +11,20 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from jaxlib_select.apply.installer import accelerator_families, make_plan, run_installer, show
+from jaxlib_select.apply.installer import (
+    Installer,
+    accelerator_families,
+    make_plan,
+    run_installer,
+    show,
+    uv_installer,
+)
 from jaxlib_select.apply.pylock import check_machine, lock_environment_of
 from jaxlib_select.apply.resolution import find_wheels, only_wheels, show_wheels
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.cli import arguments
-from jaxlib_select.doctor.examine import examine_here, facts_for
+from jaxlib_select.doctor.examine import examine_here, facts_for, find_project
 from jaxlib_select.doctor.report import NOTE
 from jaxlib_select.installed.environment import Environment, other_environment
 from jaxlib_select.installed.plugins import find_plugins
@@ -56,6 +63,7 @@ def execute(args: argparse.Namespace) -> int:
     careful = replace(installer, sources=(*installer.sources, *wheels_only))
     steps = make_plan(decisions, environment, plugins, careful, families=families)
     _print(args, decisions, steps)
+    _warn_of_project(environment, decisions, installer)
     if args.dry_run:
         return 0
     for step in steps:
@@ -76,7 +84,18 @@ def check_result(
         if finding.level != NOTE:
             print(finding.to_text(), file=sys.stderr)
     print(f"JAX {report.versions['jax']}: {report.headline}", file=sys.stderr)
+    if report.exit_code == 0:
+        print(f"next: {arguments.check_command(environment)}", file=sys.stderr)
     return report.exit_code
+
+
+def _warn_of_project(environment: Environment, decisions: Sequence[Decision], installer: Installer) -> None:
+    """Warn if the environment is of a uv project, whose next `uv run` undoes the installation."""
+    project = find_project(environment)
+    if project is not None:
+        wanted = [text for decision in decisions for text in (*decision.requirements, *decision.constraints)]
+        command = replace(uv_installer(environment.python), sources=installer.sources, project=project).install(wanted)
+        print(f"warning: the next 'uv run' undoes this; to keep it in the project:\n  {show(command)}", file=sys.stderr)
 
 
 def _print(args: argparse.Namespace, decisions: Sequence[Decision], steps: Sequence[Sequence[str]]) -> None:

@@ -25,7 +25,7 @@ from jaxlib_select.apply.formats import (
     write_uv_snippet,
 )
 from jaxlib_select.apply.groups import Choices, make_choices
-from jaxlib_select.apply.installer import Installer
+from jaxlib_select.apply.installer import Installer, show
 from jaxlib_select.apply.locations import make_relative, pack_arguments
 from jaxlib_select.apply.lock_file import find_differences, read_lock, write_text
 from jaxlib_select.apply.pylock import Group, LockEnvironment, build_document, check_machine, lock_environment_of
@@ -82,8 +82,14 @@ def execute(args: argparse.Namespace) -> int:
         return 0
     write_text(path, text)
     decision = choices.decision
-    print(json.dumps(decision.to_json(), indent=2) if args.json else f"{path}: {decision.group} by default")
+    text = f"{path}: {decision.group} by default\nnext: {_apply_command(path)}"
+    print(json.dumps(decision.to_json(), indent=2) if args.json else text)
     return 0
+
+
+def _apply_command(path: Path) -> str:
+    """Return the command that installs from a lock."""
+    return show(["jaxlib-select", "apply", str(path)])
 
 
 def _the_package(packages: Sequence[str]) -> str:
@@ -174,5 +180,6 @@ def _check(args: argparse.Namespace) -> int:
         document = {"lock": str(lock.path), "backend": backend, "wanted": decision.backend, "differences": differences}
         print(json.dumps(document, indent=2))
     else:
-        print("\n".join(differences) or f"{lock.path} and this machine agree: {lock.default}")
+        agree = f"{lock.path} and this machine agree: {lock.default}\nnext: {_apply_command(lock.path)}"
+        print("\n".join(differences) or agree)
     return 1 if differences else 0

@@ -17,7 +17,7 @@ from typing import TextIO
 _LABELLED = re.compile(r"(?:[✓✗] )?\S+ {2,}(?:\S+ {2,})?")  # a label, and in `resolve` a backend
 _LABELS = ("error:", "warning:", "note:")
 # How lines begin that are pasted, and stay whole.
-_COMMANDS = ("  ", "install ", "constraint ", "set ", "index ", "next ")
+_COMMANDS = ("  ", "install ", "constraint ", "set ", "index ", "next")
 _NOTE = "  ("  # how a note on a command begins
 _LINES_ONLY = ("", "dumb", "unknown")  # values of TERM
 _SIGNS = "✓✗▸…"  # all that are written
