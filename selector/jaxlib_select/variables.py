@@ -14,7 +14,6 @@ INDEX = "JAXLIB_SELECT_INDEX"
 _TIMEOUT = "JAXLIB_SELECT_TIMEOUT"
 
 _PREFIX = "JAXLIB_SELECT_"
-_SLIPS = (BACKEND, f"{BACKEND}DEFAULT")  # no package is called `default`
 _SHORTEST, _LONGEST = 0.1, 600.0  # seconds
 
 
@@ -22,7 +21,7 @@ def check_names(environ: Mapping[str, str]) -> None:
     """Raise a `UsageError` for a variable that begins like ours and is none: a slip must not be ignored."""
     for name in environ:
         own = name in {DEFAULT, INDEX, _TIMEOUT} or name.startswith(BACKEND)
-        if name.startswith(_PREFIX) and environ[name] and (not own or name in _SLIPS):
+        if name.startswith(_PREFIX) and environ[name] and not own:
             raise UsageError(
                 f"unknown variable: {name}",
                 remedy=f"known: {DEFAULT}, {INDEX}, {_TIMEOUT}, and for one package such as {BACKEND}JAX",

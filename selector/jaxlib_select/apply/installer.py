@@ -21,7 +21,7 @@ from pathlib import Path
 
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import CPU
-from jaxlib_select.errors import InstallError, UsageError
+from jaxlib_select.errors import InstallError
 from jaxlib_select.facts import UPSTREAM, Facts
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.installed.plugins import Plugin, locate, read_lock
@@ -110,16 +110,12 @@ def find_installer(
     """Return what to change an environment with: uv if it is on PATH, else the environment's own pip.
 
     Raises:
-        UsageError: The kind is unknown.
         InstallError: There is none.
     """
-    if kind is not None and kind not in KINDS:
-        raise UsageError(f"unknown installer: {kind!r}", remedy=f"known installers: {', '.join(KINDS)}")
     if kind != "pip" and which("uv", path=environ.get("PATH")) is not None:
         return uv_installer(environment.python)
     if kind != "uv" and "pip" in environment.distributions:
-        # Python knows PYTHONSAFEPATH since 3.11.
-        return pip_installer(environment.python, *(() if environment.version >= (3, 11) else ("-I",)))
+        return pip_installer(environment.python)
     absent = {"uv": "uv is not on PATH", "pip": f"pip is not in {environment.prefix}"}
     wanted = [kind] if kind is not None else list(KINDS)
     what = f"no {' nor '.join(wanted)} to install with: {', and '.join(absent[name] for name in wanted)}"
@@ -134,9 +130,9 @@ def uv_installer(python: Path, program: str = "uv") -> Installer:
     return Installer("uv", (program, "pip"), python)
 
 
-def pip_installer(python: Path, *options: str) -> Installer:
-    """Return the commands of an environment's own pip, with options of Python."""
-    return Installer("pip", (str(python), *options, "-m", "pip"), python)
+def pip_installer(python: Path) -> Installer:
+    """Return the commands of an environment's own pip."""
+    return Installer("pip", (str(python), "-m", "pip"), python)
 
 
 def by_option(words: Iterable[str]) -> list[list[str]]:

@@ -149,8 +149,6 @@ def _table_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
     table = tool.get("jaxlib-select", {}) if isinstance(tool, dict) else None
     if not isinstance(table, dict) or not isinstance(table.get("backends", {}), dict):
         raise ValueError("tool.jaxlib-select or its backends is no table")  # noqa: TRY004  # the file's fault
-    if not isinstance(table.get("index", ""), str):
-        raise ValueError(f"tool.jaxlib-select.index is {table['index']!r}, expected a URL")  # noqa: TRY004  # as above
     if not table.keys() <= {*_KEYS}:
         raise ValueError(f"unknown keys in [tool.jaxlib-select]: {', '.join(table)}; known: {', '.join(_KEYS)}")
     return table

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import AUTO, CPU, GENERAL, REQUIRE_GPU, Choice, Policy, find_name
-from jaxlib_select.errors import FactsError, PolicyError, ResolverError, SelectError, UsageError
+from jaxlib_select.errors import PolicyError, ResolverError, SelectError, UsageError
 from jaxlib_select.facts import UPSTREAM
 from jaxlib_select.machine.model import Machine
 from jaxlib_select.names import normalize, suggest
@@ -61,26 +61,25 @@ class Resolver:
     decide_upstream: Callable[[str, Machine, str], Decision] | None = None
 
 
-def resolve(package: str, machine: Machine, policy: Policy | None = None, *, release: str = "") -> Decision:
+def resolve(package: str, machine: Machine, policy: Policy | None = None) -> Decision:
     """Decide what to install for a package on a machine.
 
     Args:
         package: Name of a distribution, such as `jax` or `torch`, or with bounds, such as `jax==0.11.2` or `jax<0.12`.
+            Of its versions the newest is taken that serves an accelerator found, else the newest.
         machine: Where it must run.
         policy: What the user asks for; the best that surely runs if absent.
-        release: Version of the package, within the bounds; by default the newest that serves an accelerator found, else
-            the newest.
 
     Raises:
         FactsError: Nothing is known about that version.
         UsageError: No resolver knows the package or one that the policy names, or the resolver not the backend; or the
-            bounds cannot be read, or contradict the release.
+            bounds cannot be read.
         PolicyError: The policy cannot be kept on this machine.
         ResolverError: The resolver failed.
     """
     policy = policy or Policy()
     choice = choose(split_package(package)[0], policy)
-    name, versions = pick_versions(package, release)
+    name, versions = pick_versions(package)
     decision = _Search(find_resolver(name), name, machine, choice, policy.provider).decide(versions)
     return replace(decision, warnings=(*choice.warnings, *decision.warnings)) if choice.warnings else decision
 
@@ -161,42 +160,25 @@ def split_package(package: str) -> tuple[str, str]:
     return normalize(found.group(1)), (found.group(2) or "").strip()
 
 
-def pick_versions(package: str, release: str = "") -> tuple[str, tuple[str, ...]]:
+def pick_versions(package: str) -> tuple[str, tuple[str, ...]]:
     """Return the name of a package, and the versions that may be meant, the newest first.
 
     It is one without a name where the resolver takes its own newest.
 
     Raises:
         FactsError: Nothing is known about that version.
-        UsageError: No resolver knows the package; or its bounds cannot be read, or contradict the release.
+        UsageError: No resolver knows the package, or its bounds cannot be read.
     """
-    (name, bounds), release = split_package(package), release.strip()
+    name, bounds = split_package(package)
     find = find_resolver(name).find_releases
     exact = _EXACT.fullmatch(bounds)
     if find is not None:
         with _blame(f"the resolver of {name} failed"):
-            return name, _find_versions(find, name, bounds, release)
+            return name, tuple(find(bounds))
     if bounds and exact is None:
         what = f"the resolver of {name} does not understand bounds on its version: {bounds!r}"
         raise UsageError(what, remedy=f"expected {name} or {name}==VERSION")
-    if exact and release not in {"", exact.group(1)}:
-        raise _contradiction(name, bounds, release)
-    return name, (exact.group(1) if exact else release,)
-
-
-def _find_versions(find: Callable[[str], Sequence[str]], name: str, bounds: str, release: str) -> tuple[str, ...]:
-    """Return the release, or else the versions within bounds."""
-    versions = tuple(find(f"=={release}" if release else bounds))
-    if release and bounds:
-        try:
-            find(f"{bounds},=={versions[0]}")
-        except FactsError as error:
-            raise _contradiction(name, bounds, release) from error
-    return versions
-
-
-def _contradiction(name: str, bounds: str, release: str) -> UsageError:
-    return UsageError(f"{name}{bounds} contradicts the release {release}", remedy="leave one of them out")
+    return name, (exact.group(1) if exact else "",)
 
 
 def choose(package: str, policy: Policy) -> Choice:

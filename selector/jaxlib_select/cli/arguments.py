@@ -16,13 +16,13 @@ from jaxlib_select import variables
 from jaxlib_select.apply.installer import KINDS, SOURCE_OPTIONS, Installer, find_installer, release_of, show
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Policy, read_index, read_policy
-from jaxlib_select.choose.resolve import pick_versions, split_package
 from jaxlib_select.errors import MachineError, UsageError
 from jaxlib_select.facts import OURS, PROVIDERS, UPSTREAM, Facts, load_facts
 from jaxlib_select.installed.environment import PLACES, Environment, other_environment, this_environment
 from jaxlib_select.machine.detect import detect
 from jaxlib_select.machine.file import parse_machine
 from jaxlib_select.machine.model import Machine
+from jaxlib_select.names import normalize
 from jaxlib_select.versions import in_range
 
 _JAX = {"jax", "jaxlib"}
@@ -58,21 +58,18 @@ def add_release(parser: argparse.ArgumentParser) -> None:
 
 
 def packages_from(args: argparse.Namespace) -> list[str]:
-    """Return the packages that are asked for, those of JAX in the release that is.
+    """Return the packages that are asked for; `jax --release VERSION` is `jax==VERSION`.
 
     Raises:
-        FactsError: Nothing is known about that release.
-        UsageError: No package is of JAX, or the bounds on one contradict the release.
+        UsageError: There is a release, and no package of JAX without a version of its own.
     """
     if not args.release:
         return list(args.packages)
-    about_jax = [package for package in args.packages if split_package(package)[0] in _JAX]
-    if args.packages and not about_jax:
-        what = f"--release {args.release} is a release of JAX, and none of the packages is: {', '.join(args.packages)}"
-        raise UsageError(what, remedy="expected PACKAGE==VERSION")
-    picked = {package: pick_versions(package, args.release) for package in about_jax}
-    pinned = {package: f"{name}=={versions[0]}" for package, (name, versions) in picked.items()}
-    return [pinned.get(package, package) for package in args.packages]
+    packages = [f"{name}=={args.release}" if normalize(name) in _JAX else name for name in args.packages]
+    if packages == args.packages:
+        what = f"--release {args.release} is for jax without a version, not for {' '.join(packages) or 'nothing'}"
+        raise UsageError(what, remedy="expected: jax --release VERSION")
+    return packages
 
 
 def machine_from(args: argparse.Namespace) -> Machine:
@@ -80,8 +77,6 @@ def machine_from(args: argparse.Namespace) -> Machine:
     if not args.machine:
         return detect()
     name: str = args.machine
-    if name == "-" and sys.stdin is None:
-        raise MachineError("cannot read standard input", cause="it is closed")
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         return parse_machine(data.decode("utf-8"))

@@ -91,8 +91,7 @@ def check_result(
 
 def _warn_of_project(environment: Environment, decisions: Sequence[Decision], installer: Installer) -> None:
     """Warn if the environment is of a uv project, whose next `uv run` undoes the installation."""
-    project = find_project(environment)
-    if project is not None:
+    if (project := find_project(environment)) is not None:
         wanted = [text for decision in decisions for text in (*decision.requirements, *decision.constraints)]
         command = replace(uv_installer(environment.python), sources=installer.sources, project=project).install(wanted)
         print(f"warning: the next 'uv run' undoes this; to keep it in the project:\n  {show(command)}", file=sys.stderr)
@@ -108,6 +107,5 @@ def _print(args: argparse.Namespace, decisions: Sequence[Decision], steps: Seque
         variables = {name: value for decision in decisions for name, value in decision.environment.items()}
         lines += [f"set {name}={value}" for name, value in variables.items()]
         print("\n".join(lines), flush=True)
-    warnings = [warning for decision in decisions for warning in decision.warnings]
-    for warning in warnings:
+    for warning in [warning for decision in decisions for warning in decision.warnings]:
         print(f"warning: {warning}", file=sys.stderr)

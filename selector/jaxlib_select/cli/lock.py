@@ -36,6 +36,8 @@ from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.cli import arguments
 from jaxlib_select.errors import InstallError, LockError, UsageError
 
+_APPLY = ("jaxlib-select", "apply")
+
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
@@ -76,20 +78,16 @@ def execute(args: argparse.Namespace) -> int:
     )
     for warning in choices.decision.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    text, path = _write(args, form, choices)
+    text, path, command = _write(args, form, choices)
     if path is None:
         print(text, end="")
         return 0
     write_text(path, text)
     decision = choices.decision
-    text = f"{path}: {decision.group} by default\nnext: {_apply_command(path)}"
-    print(json.dumps(decision.to_json(), indent=2) if args.json else text)
+    said = f"{path}: {decision.group} by default"
+    said += f"\nnext: {show(command)}" if command else ""
+    print(json.dumps(decision.to_json(), indent=2) if args.json else said)
     return 0
-
-
-def _apply_command(path: Path) -> str:
-    """Return the command that installs from a lock."""
-    return show(["jaxlib-select", "apply", str(path)])
 
 
 def _the_package(packages: Sequence[str]) -> str:
@@ -100,10 +98,10 @@ def _the_package(packages: Sequence[str]) -> str:
     return packages[0]
 
 
-def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, Path]:
-    """Return the text of the lock, and where it belongs; nowhere for standard output."""
+def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, Path | None, Sequence[str]]:
+    """Return the text of the lock, its place (none is standard output), and the command that installs from it."""
     if form == UV:
-        return write_uv_snippet(choices.decisions, arguments.options_from(args)), args.output
+        return write_uv_snippet(choices.decisions, arguments.options_from(args)), args.output, ()
     environment = arguments.environment_from(args)
     arguments.check_python(choices.decisions, environment)
     wanted = lock_environment_of(environment)
@@ -116,16 +114,17 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
     find_wheels([choices.decision], installer)
     path = args.output or Path("requirements.txt" if form == REQUIREMENTS else "pylock.toml")
     folder = path.absolute().parent
+    if form == REQUIREMENTS:
+        group = _resolve_aloud(choices.decision, installer)
+        text = write_requirements(group, installer.only_from(choices.decision.index_url).sources)
+        return text, path, installer.install(("-r", str(path)))
     asked = [word for value in args.backend for word in ("--backend", value)]
     asked += ["--groups", args.groups] if args.groups else []
     asked += ["--provider", args.provider] if args.provider else []
     # What to say again when the lock is to be written again: not for which machine, nor for which Python.
     evidence = choices.evidence(wanted, pack_arguments((*asked, *installer.sources), folder))
-    if form == REQUIREMENTS:
-        group = _resolve_aloud(choices.decision, installer)
-        return write_requirements(group, evidence, installer.only_from(choices.decision.index_url).sources), path
     groups = _relative(_resolve(choices, installer, strict=args.groups is not None), folder)
-    return write_toml(build_document(groups, choices.decision.group, evidence, wanted)), path
+    return write_toml(build_document(groups, choices.decision.group, evidence, wanted)), path, (*_APPLY, str(path))
 
 
 def _resolve(choices: Choices, installer: Installer, *, strict: bool) -> list[Group]:
@@ -180,6 +179,6 @@ def _check(args: argparse.Namespace) -> int:
         document = {"lock": str(lock.path), "backend": backend, "wanted": decision.backend, "differences": differences}
         print(json.dumps(document, indent=2))
     else:
-        agree = f"{lock.path} and this machine agree: {lock.default}\nnext: {_apply_command(lock.path)}"
+        agree = f"{lock.path} and this machine agree: {lock.default}\nnext: {show((*_APPLY, str(lock.path)))}"
         print("\n".join(differences) or agree)
     return 1 if differences else 0

@@ -60,7 +60,7 @@ def decide(machine: Machine, backend: str, provider: str, release: str = "") -> 
     """Return what to install for a backend on a machine, of one release or of all; nothing if there is nothing."""
     try:
         policy = Policy((from_arguments([backend]), PolicySource()), provider)
-        return resolve("jax", machine, policy, release=release)
+        return resolve(f"jax=={release}" if release else "jax", machine, policy)
     except SelectError:
         return None
 

@@ -13,8 +13,7 @@ from jaxlib_select.apply.installer import show
 from jaxlib_select.doctor.predict import SERVES
 from jaxlib_select.doctor.remedies import Examination, remove_folder
 from jaxlib_select.doctor.report import ERROR, NO_REMEDY, WARNING, Finding, Remedy
-from jaxlib_select.installed.environment import GROUP, Environment
-from jaxlib_select.installed.plugins import namespace_folders
+from jaxlib_select.installed.environment import Environment
 from jaxlib_select.names import belongings, normalize
 from jaxlib_select.sentences import enumerate_some
 from jaxlib_select.versions import in_range, read_version
@@ -139,16 +138,6 @@ def halves_of_plugins(exam: Examination) -> Iterator[Finding]:
             # An installer writes over what is there.
             remedy = exam.advise() if wanted else Remedy(remove_folder(place))
             yield Finding(WARNING, "plugin-left-behind", what, *remedy)
-
-
-def hidden_namespace(exam: Examination) -> Iterator[Finding]:
-    """A regular package `jax_plugins`, behind which the others are invisible."""
-    folders = [path / GROUP for path in exam.environment.paths if (path / GROUP).is_dir()]
-    seen = namespace_folders(exam.environment.paths)
-    if len(seen) < len(folders):
-        hidden = [str(folder) for folder in folders if folder not in seen]
-        what = f"{seen[0] / '__init__.py'} hides the plugins in {', '.join(hidden)}"
-        yield Finding(WARNING, "namespace-hidden", what, f"rm {show([str(seen[0] / '__init__.py')])}")
 
 
 def stale_kernels(exam: Examination) -> Iterator[Finding]:

@@ -12,7 +12,6 @@ from jaxlib_select.doctor.installation import (
     damaged_metadata,
     find_lost,
     halves_of_plugins,
-    hidden_namespace,
     incomplete,
     lost_files,
     stale_kernels,
@@ -253,7 +252,6 @@ _RULES: Sequence[Callable[[Examination], Iterator[Finding]]] = (
     unmet_requirements,
     damaged_metadata,
     halves_of_plugins,
-    hidden_namespace,
     _mixed_sets,
     lost_files,  # before what says that it does not work: installing its name again brings no lost file
     _unusable_plugins,
