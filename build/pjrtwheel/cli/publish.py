@@ -37,7 +37,7 @@ in .netrc. REQUESTS_CA_BUNDLE names certificates to trust. With CI=true in the e
 def configure_parser_publish(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = _EPILOG
-    parser.add_argument("destination", metavar="DESTINATION", help="one of releases/destinations.toml")
+    parser.add_argument("destination", metavar="DESTINATION", help="its name in releases/destinations.toml")
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="the release, as ./noxw attest writes it")
     parser.add_argument(
         "--dry-run",
@@ -49,7 +49,7 @@ def configure_parser_publish(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--trust-index-hashes",
         action="store_true",
-        help="do not download what was sent, but believe the sha256 that the destination states",
+        help="trust the sha256 that the destination states; do not download the files again",
     )
     add_options(parser, "--root")
     add_place_options(parser)
@@ -82,7 +82,7 @@ def configure_parser_pages(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = f"Withdrawals are in {YANKED_FILE}, or in {YANKED_FILENAME} of a folder."
     parser.add_argument(
-        "destination", metavar="DESTINATION", help="one with a static index: a GitHub Release, a folder"
+        "destination", metavar="DESTINATION", help="a destination with a static index, such as github or folder"
     )
     key = "of a folder: sign the list of its releases with this ed25519 key (PEM), which expires"
     parser.add_argument("--key", type=Path, metavar="FILE", help=key)
