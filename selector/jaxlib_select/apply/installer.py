@@ -122,7 +122,7 @@ def find_installer(
     if kind == "uv":
         raise InstallError(what, remedy="leave out --installer uv, or put uv on PATH")
     command = show([str(environment.python), "-m", "ensurepip"])
-    raise InstallError(what, remedy=f"give the environment a pip: {command}")
+    raise InstallError(what, remedy=f"install pip into the environment: {command}")
 
 
 def uv_installer(python: Path, program: str = "uv") -> Installer:

@@ -140,11 +140,11 @@ def _reason_for(backend: Backend, verdicts: Mapping[str, Verdict], chosen: Backe
     verdict = verdicts[backend.name]
     by_name = asked not in {AUTO, PREFER_GPU, REQUIRE_GPU}
     if backend is chosen:
-        plain = (
-            f"{verdict.reason}, and no accelerator package is sure to run here" if backend.is_cpu else verdict.reason
-        )
-        named = "asked for" if backend.is_cpu else f"asked for; {verdict.reason}"
-        return named if by_name else plain
+        if backend.is_cpu:
+            seen = any(entry.present for entry in verdicts.values())
+            why = "no package is sure to run on the accelerator" if seen else "no accelerator was found"
+            return "asked for" if by_name else f"{why}; {verdict.reason}"
+        return f"asked for; {verdict.reason}" if by_name else verdict.reason
     if verdict.fit in {Fit.NONE, Fit.ASKED}:
         advice = f", and taken only if asked for: --backend {backend.name}" if verdict.fit is Fit.ASKED else ""
         return f"{verdict.reason}{advice}"

@@ -36,7 +36,7 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--machine",
         metavar="FILE",
-        help="a description that 'detect --json' wrote, - for standard input (default: this machine)",
+        help="machine file of 'detect --json'; - is standard input (default: this machine)",
     )
 
 
@@ -112,7 +112,7 @@ def add_python(parser: argparse.ArgumentParser) -> None:
         "--python",
         type=Path,
         metavar="PYTHON",
-        help="interpreter or folder of the environment (default: the active one, or .venv, else the one this runs in)",
+        help="interpreter or folder of the environment (default: the active one, .venv, or the one of this program)",
     )
 
 
@@ -127,8 +127,8 @@ def add_sources(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--provider",
         choices=PROVIDERS,
-        help="JAX's own wheels (upstream), or those that are built once for all Pythons (ours; "
-        "default: ours if an index or a folder is named, else upstream)",
+        help="JAX's own wheels (upstream), or wheels built once for all Pythons (ours); "
+        "default: ours if an index or a folder is named, else upstream",
     )
     parser.add_argument(
         "--index",
@@ -137,7 +137,7 @@ def add_sources(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="one package index, for JAX and all that it needs",
     )
-    parser.add_argument("--find-links", metavar="DIR", action="append", help="folder or page of wheels to use as well")
+    parser.add_argument("--find-links", metavar="DIR", action="append", help="also use this folder or page of wheels")
     parser.add_argument("--no-index", action="store_true", help="use no index, only --find-links")
 
 
@@ -187,8 +187,8 @@ def installer_from(args: argparse.Namespace, environment: Environment) -> Instal
     """Return uv or pip with the indexes and folders that are given, and warn of what adds others."""
     sources = options_from(args)
     if not sources and args.provider == OURS:  # whoever likes can register their names on a public index
-        remedy = f"name it: --index URL or {variables.INDEX}=URL, or a folder: --find-links DIR"
-        raise UsageError("nothing says which index has these wheels", remedy=remedy)
+        remedy = f"name an index: --index URL or {variables.INDEX}=URL, or a folder: --find-links DIR"
+        raise UsageError("no index or folder is named for these wheels", remedy=remedy)
     installer = replace(find_installer(environment, os.environ, kind=args.installer), sources=sources)
     for name, value in os.environ.items() if sources else ():
         if value and _ADDING.fullmatch(name) and name.startswith(installer.kind.upper()):

@@ -61,7 +61,7 @@ def _amd(machine: Machine) -> str:
     if not amd.gpus:
         return "none"
     rocm = f"ROCm {amd.rocm}" if amd.rocm else "no ROCm"
-    rights = "; may not be opened by you" if amd.accessible is False else ""
+    rights = "; you may not open the devices" if amd.accessible is False else ""
     return f"{', '.join(amd.gpus)}; {rocm}{rights}"
 
 

@@ -39,7 +39,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     arguments.add_machine(parser)
     arguments.add_python(parser)
     arguments.add_installer(parser)
-    parser.add_argument("--dry-run", action="store_true", help="print the commands, and run none")
+    parser.add_argument("--dry-run", action="store_true", help="print the commands, but run none")
     parser.add_argument("--json", action="store_true", help="print decisions and commands as JSON")
 
 

@@ -46,9 +46,9 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="default: pylock.toml, requirements.txt, or stdout for uv"
     )
-    parser.add_argument("--format", choices=FORMATS, help="default: what the name of the file says, else pylock")
+    parser.add_argument("--format", choices=FORMATS, help="default: by the name of the file, else pylock")
     parser.add_argument(
-        "--groups", metavar="LIST", help="backends for other machines, as in cpu,cuda12 (default: all there are)"
+        "--groups", metavar="LIST", help="backends for other machines, such as cpu,cuda12 (default: all)"
     )
     parser.add_argument(
         "--check",
@@ -62,7 +62,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     arguments.add_machine(parser)
     arguments.add_python(parser)
     arguments.add_installer(parser)
-    parser.add_argument("--json", action="store_true", help="print what was decided, or what differs, as JSON")
+    parser.add_argument("--json", action="store_true", help="print the decision, or the differences, as JSON")
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -158,7 +158,7 @@ def _relative(groups: Sequence[Group], folder: Path) -> list[Group]:
         elsewhere += count
         found.append(replace(group, packages=tuple(packages)))
     if elsewhere:
-        what = f"{elsewhere} files of the lock lie in folders of this machine only"
+        what = f"{elsewhere} files of the lock are in folders of this machine"
         print(f"warning: {what}; to take it elsewhere, put them below {folder} first", file=sys.stderr)
     return found
 
