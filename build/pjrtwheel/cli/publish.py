@@ -107,7 +107,7 @@ def execute_pages(args: argparse.Namespace) -> int:
     if signer and signed is None:
         raise UsageError(f"{args.destination} has no signed list of releases", remedy="leave --key out")
     if signed and signed.is_dir() and not signer:
-        raise UsageError(f"the list of releases in {signed} is signed", remedy="sign it anew with --key FILE")
+        raise UsageError(f"the list of releases in {signed} is signed", remedy="sign the new one with --key FILE")
     if signer and isinstance(place, StaticFolder):  # before the index: a refusal changes nothing
         until = datetime.now(UTC).replace(microsecond=0) + timedelta(days=args.valid_days)
         releases = place.list_releases(signer.public_key)
@@ -125,7 +125,7 @@ def configure_parser_release_check(parser: argparse.ArgumentParser) -> None:
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = f"exit status (below 10: it could not be checked):\n{describe_statuses()}"
     parser.add_argument("--tag", type=require_text, required=True, help="such as v0.12.0.1+split.1, or select-v0.1.0")
-    place = "also hold it to what a destination takes, by its name"
+    place = "also check it against the limits of this destination"
     parser.add_argument("--to", type=require_text, metavar="DESTINATION", help=place)
     add_options(parser, "--root", "--dist")
 

@@ -76,6 +76,6 @@ def execute(args: argparse.Namespace) -> int:
         write_atomically(args.json, write_json(results))
     outcomes = {result.outcome for result in results}
     if outcomes <= {InstallOutcome.SKIPPED}:
-        remedy = "give this machine one of these Pythons, or choose with --backend, --python and --vendor-wheels"
+        remedy = "install one of these Pythons, or choose others with --backend, --python and --vendor-wheels"
         raise ProofError("nothing was installed: all was skipped", remedy=remedy)
     return ProofError.exit_code if InstallOutcome.FAILED in outcomes else 0

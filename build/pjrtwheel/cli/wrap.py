@@ -33,7 +33,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     jaxlib.add_argument(
         "--for", dest="target", metavar=_FOR, help="upstream's jaxlib: the newest known release, or the releases named"
     )
-    jaxlib.add_argument("--set", metavar="FOLDER|URL|VERSION", help="the jaxlib of a published set of ours")
+    jaxlib.add_argument("--set", metavar="FOLDER|URL|VERSION", help="the jaxlib of one of our published sets")
     add_options(parser, "--root", "--release")
     parser.add_argument(
         "--dist", type=Path, default=Path("dist"), metavar="DIR", help="folder of the wheel (default: dist)"

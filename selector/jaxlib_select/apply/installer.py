@@ -46,7 +46,7 @@ class Installer:
     Attributes:
         program: How it is started, up to and with its subcommand group.
         sources: Options of every installation, such as `--find-links DIR`.
-        project: The folder of the uv project to which the environment belongs; nothing if it is not to be changed.
+        project: The folder of the uv project to which the environment belongs; None if it is not to be changed.
     """
 
     kind: str
@@ -255,7 +255,7 @@ def other_backends(
 ) -> tuple[str, ...]:
     """Return the installed accelerator packages that are not wanted.
 
-    The package for the CPU is none, and stays: JAX uses the CPU with every accelerator. But it refuses to work with a
+    The package for the CPU stays: JAX uses the CPU with every accelerator. But it refuses to work with a
     jaxlib that is not of its release, or not ours, when the release is empty. Plugins for platforms that JAX itself
     does not know stay as well.
     """
@@ -268,12 +268,12 @@ def other_backends(
 
 
 def is_ours(package: str) -> bool:
-    """Return whether a distribution is one of ours that needs our jaxlib."""
+    """Return whether a distribution is ours, and so needs our jaxlib."""
     return package.startswith("jaxlib-")
 
 
 def bindings_of(decision: Decision) -> tuple[str, ...]:
-    """Return the requirement of our jaxlib that a decision implies; none if it is about no package of ours."""
+    """Return the requirement of our jaxlib that a decision implies; none if it is not about our packages."""
     wanted = [text for text in decision.requirements if is_ours(decision.package) and name_of(text) == decision.package]
     return tuple(f"jaxlib=={text.partition('==')[2]}" for text in wanted)
 
@@ -288,9 +288,9 @@ def _other_jaxlib(decision: Decision, environment: Environment) -> tuple[str, ..
 
 
 def has_foreign_jaxlib(environment: Environment, version: str) -> bool:
-    """Return whether a jaxlib of this version is installed that is none of ours: it has no release lock.
+    """Return whether a jaxlib of this version is installed that is not ours: it has no release lock.
 
-    Such as JAX's own, which serves no package of ours: only wheels have build tags, so installers would keep it.
+    Such as JAX's own, which works with none of our packages: only wheels have build tags, so installers would keep it.
     """
     return environment.version_of("jaxlib") == version and read_lock(locate(environment, "jaxlib")) is None
 

@@ -115,7 +115,7 @@ def _no_accelerator(order: Sequence[Backend], verdicts: Mapping[str, Verdict]) -
 
 
 def _by_name(machine: Machine, order: Sequence[Backend], asked: str) -> tuple[Backend, str]:
-    """Choose the backend that is asked for by name, whatever the machine says; of a family the best."""
+    """Choose the backend that is requested by name, on any machine; for a family, the best."""
     named = [backend for backend in order if asked == backend.name or asked in backend.variants]
     family = [backend for backend in order if asked == backend.family or asked in _of_family(backend)]
     possible = [backend for backend in named or family if machine.platform in backend.tags or backend.is_cpu]
@@ -126,7 +126,7 @@ def _by_name(machine: Machine, order: Sequence[Backend], asked: str) -> tuple[Ba
 
 
 def _no_wheel(machine: Machine, named: Sequence[Backend], asked: str) -> PolicyError:
-    """Return the error about a name of which the release has no wheel for the platform, perhaps for none at all."""
+    """Return the error about a backend without a wheel for the platform."""
     package = named[0].distribution if named else asked
     platforms = ", ".join(sorted(named[0].tags)) if named else ""
     return PolicyError(

@@ -40,7 +40,7 @@ _EXACT = re.compile(r"==\s*([^\s,=]+)")
 
 @dataclass(frozen=True)
 class Resolver:
-    """Decides about one package, or a few that go together.
+    """Decides about one package, or about packages that belong together.
 
     Attributes:
         decide: From the name of the package, the machine and the backend that is asked for to a decision. The backend
@@ -50,7 +50,7 @@ class Resolver:
         find_releases: Returns the versions within bounds such as `<0.12`, or all if there are none, the newest first;
             `decide` is given them in turn, up to the first that serves an accelerator of the machine. Without it the
             only bound that is accepted is `==VERSION`.
-        decide_upstream: As `decide`, about the packages of a project that publishes the same itself; nothing if there
+        decide_upstream: As `decide`, about the packages of a project that publishes the same itself; None if there
             are none.
     """
 
@@ -97,7 +97,7 @@ class _Search:
     def decide(self, versions: Sequence[str]) -> Decision:
         """Return the decision about the newest of some versions, or about an older one that serves an accelerator.
 
-        A version that is none of them is offered, and not taken.
+        It only suggests a version outside of them.
         """
         newest = self._attempt(versions[0])
         if isinstance(newest, Decision) and self._serves(newest):
@@ -126,7 +126,7 @@ class _Search:
         return None
 
     def _serves(self, found: Decision) -> bool:
-        """Return whether a decision is for an accelerator, unless the CPU is asked for."""
+        """Return whether a decision is for an accelerator, or the CPU is requested."""
         return self.choice.backend == CPU or found.backend != CPU
 
     def _attempt(self, version: str) -> Decision | PolicyError:
@@ -211,7 +211,7 @@ def choose(package: str, policy: Policy) -> Choice:
 
 @contextlib.contextmanager
 def _blame(what: str) -> Iterator[None]:
-    """Report what somebody's code raises, even the end of the program, as its failure, apart from our own errors."""
+    """Report what a resolver raises, even `SystemExit`, as its failure; our own errors pass."""
     try:
         yield
     except SelectError:
@@ -244,7 +244,7 @@ def _decide(
         decision = decide(package, machine, choice.backend)
         decision.to_json()  # or it is none
         (_,) = (entry for entry in decision.candidates if entry.chosen)
-    if choice.backend == REQUIRE_GPU and decision.backend == CPU:  # nobody's resolver may pass over that
+    if choice.backend == REQUIRE_GPU and decision.backend == CPU:  # which no resolver may ignore
         reasons = "; ".join(f"{entry.backend}: {entry.reason}" for entry in decision.candidates if not entry.chosen)
         raise PolicyError(f"an accelerator is required for {package}, but none can be used", cause=reasons)
     return decision

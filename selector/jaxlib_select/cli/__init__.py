@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(str(error), error.exit_code, debug=debug)
     except OSError as error:
         _settle_output()
-        # Whoever read the output has what it wanted.
+        # The reader of the output has seen enough.
         return 0 if isinstance(error, BrokenPipeError) else _fail(str(error), SelectError.exit_code, debug=debug)
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED, debug=debug)
@@ -67,9 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _prepare_output() -> None:
-    """Let what the encoding of stdout lacks be written as escapes: the names of devices may be in any letters.
+    """Write characters that the encoding of stdout lacks as escapes: names of devices may be in any letters.
 
-    Who closed stdout or stderr does not want to read it: nothing is written, and errors do not go to the other one.
+    If stdout or stderr is closed, drop what goes there; errors do not go to the other one.
     """
     if sys.stdout is None or sys.stderr is None:
         nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for as long as the process lives

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`apply`: bring an environment in line with a lock: install what it says, and remove other backends."""
+"""`apply`: make an environment match a lock: install its packages, and remove other backends."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Install from the lock, remove other backends, and let the doctor look at what came out."""
+    """Install from the lock, remove other backends, and examine the result."""
     lock = read_lock(args.lock)
     if lock.edited and not args.force:
         raise LockError(

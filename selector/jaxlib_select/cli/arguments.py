@@ -58,7 +58,7 @@ def add_release(parser: argparse.ArgumentParser) -> None:
 
 
 def packages_from(args: argparse.Namespace) -> list[str]:
-    """Return the packages that are asked for; `jax --release VERSION` is `jax==VERSION`.
+    """Return the requested packages; `jax --release VERSION` is `jax==VERSION`.
 
     Raises:
         UsageError: There is a release, and no package of JAX without a version of its own.
@@ -94,12 +94,12 @@ def policy_from(args: argparse.Namespace) -> Policy:
 
 
 def provider_from(args: argparse.Namespace) -> str:
-    """Return whose wheels to install: ours where something says where they are, unless upstream's are asked for."""
+    """Return whose wheels to install: ours if an index or folder is named, unless upstream's are requested."""
     return str(args.provider or (OURS if options_from(args) else UPSTREAM))
 
 
 def _folder() -> Path | None:
-    """Return the folder this runs in; nothing if it was deleted meanwhile."""
+    """Return the folder this runs in; None if it was deleted meanwhile."""
     try:
         return Path.cwd()
     except OSError:
@@ -168,9 +168,9 @@ def active_python(environ: Mapping[str, str], prefix: Path) -> Path | None:
 
 
 def options_from(args: argparse.Namespace) -> tuple[str, ...]:
-    """Return what to say to the installer; folders become absolute.
+    """Return the options of the installer; folders become absolute.
 
-    If nothing is said, it is the index that the environment or pyproject.toml names, unless upstream's are asked for.
+    Without options, it is the index that the environment or pyproject.toml names, unless upstream's are requested.
     """
     if args.provider != UPSTREAM and not (args.no_index or args.index_url or args.find_links):
         index = read_index(os.environ, _folder())
@@ -184,9 +184,9 @@ def options_from(args: argparse.Namespace) -> tuple[str, ...]:
 
 
 def installer_from(args: argparse.Namespace, environment: Environment) -> Installer:
-    """Return uv or pip with the indexes and folders that are given, and warn of what adds others."""
+    """Return uv or pip with the given indexes and folders, and warn of variables that add others."""
     sources = options_from(args)
-    if not sources and args.provider == OURS:  # whoever likes can register their names on a public index
+    if not sources and args.provider == OURS:  # anybody can register their names on a public index
         remedy = f"name an index: --index URL or {variables.INDEX}=URL, or a folder: --find-links DIR"
         raise UsageError("no index or folder is named for these wheels", remedy=remedy)
     installer = replace(find_installer(environment, os.environ, kind=args.installer), sources=sources)

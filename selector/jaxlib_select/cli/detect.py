@@ -66,7 +66,7 @@ def _amd(machine: Machine) -> str:
 
 
 def _devices(found: Devices) -> str:
-    """Return the line of a vendor of which little has to be known."""
+    """Return the line of a vendor without rules of its own."""
     if not found.pci:
         return "none"
     driver = [f"driver {found.driver}"] if found.driver else []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`doctor`: say what JAX will find and use in an environment, and what is wrong with that.
+"""`doctor`: say what JAX will find and use in an environment, and list the problems.
 
 Exit status 1: JAX fails, lacks a part of what it uses here, or would silently run on the CPU while an accelerator is
 present.
@@ -52,7 +52,7 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def _confirmed(report: Report) -> Report:
-    """Add what JAX itself says, where no finding has said it."""
+    """Add what JAX itself says, unless a finding has said it."""
     jax = ask_jax(report.environment.python, os.environ)
     explained = any(finding.level == ERROR for finding in report.findings)
     known = {plugin.module for plugin in report.plugins if plugin.location is None or plugin.answer.find(NOT_IMPORTED)}

@@ -44,7 +44,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Decide, install, remove other backends, and let the doctor look at what came out."""
+    """Decide, install, remove other backends, and examine the result."""
     machine, policy = arguments.machine_from(args), arguments.policy_from(args)
     packages = arguments.packages_from(args)
     decisions = [resolve(package, machine, policy) for package in packages]
@@ -74,7 +74,7 @@ def execute(args: argparse.Namespace) -> int:
 def check_result(
     environment: Environment, machine: Machine, options: Sequence[str], provider: str, *, described: bool
 ) -> int:
-    """Say what JAX uses after an installation, and what is wrong; return 1 if it is not what it should be there."""
+    """Print what JAX uses after an installation, and its problems; return 1 if there is an error."""
     report = examine_here(
         other_environment(environment.python), machine, options=options, described=described, provider=provider
     )
@@ -98,7 +98,7 @@ def _warn_of_project(environment: Environment, decisions: Sequence[Decision], in
 
 
 def _print(args: argparse.Namespace, decisions: Sequence[Decision], steps: Sequence[Sequence[str]]) -> None:
-    """Print what is going to be done; warnings go to stderr."""
+    """Print the commands; warnings go to stderr."""
     if args.json:
         document = {"decisions": [decision.to_json() for decision in decisions], "commands": steps}
         print(json.dumps(document, indent=2))

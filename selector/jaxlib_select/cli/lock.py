@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`lock`: write the decision down for other machines, or say whether a lock and this machine still agree.
+"""`lock`: write a lock file for other machines, or compare one with this machine.
 
 Exit status 1 of `lock --check`: they do not.
 """
@@ -151,7 +151,7 @@ def _resolve_aloud(decision: Decision, installer: Installer, *, quiet: bool = Fa
 
 
 def _relative(groups: Sequence[Group], folder: Path) -> list[Group]:
-    """Write files below the lock's folder as relative paths, and warn of others that only this machine has."""
+    """Write files below the lock's folder as relative paths, and warn of other files, which only this machine has."""
     found, elsewhere = [], 0
     for group in groups:
         packages, count = make_relative(group.packages, folder)

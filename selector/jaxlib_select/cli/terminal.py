@@ -45,7 +45,7 @@ def describe_terminal(stream: TextIO, environ: Mapping[str, str]) -> Terminal:
 
     - What is no terminal gets lines, as does one whose TERM is not set, empty, `dumb` or `unknown`. Nothing else makes
       a terminal of it, such as FORCE_COLOR: another program may read what is printed.
-    - A terminal has marks if its encoding has all of them, whatever the name of that is.
+    - A terminal has marks if its encoding has all of them.
     - It has colours unless NO_COLOR is set, to anything but the empty string.
     """
     if not stream.isatty() or environ.get("TERM", "") in _LINES_ONLY:
@@ -67,7 +67,7 @@ def _has_signs(encoding: str | None) -> bool:
 
 
 def dress(lines: Sequence[str], terminal: Terminal, *, well: bool) -> list[str]:
-    """Return the lines of an answer, of which the first is the verdict, as a terminal shows them best."""
+    """Return the lines of an answer for a terminal; the first line is the verdict."""
     dressed = []
     for number, line in enumerate(lines):
         marked = number == 0 and terminal.marks

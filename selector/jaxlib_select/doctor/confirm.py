@@ -52,7 +52,7 @@ print("\\n" + json.dumps(out), flush=True)
 
 @dataclass(frozen=True)
 class JaxAnswer:
-    """What JAX said: its platforms and devices, or what it raised, and plugins that it logs to go on without."""
+    """JAX's answer: its platforms and devices, or its error, and the plugins that it ignores, as it logs them."""
 
     default: str = ""
     platforms: tuple[str, ...] = ()
@@ -93,7 +93,7 @@ def read_answer(output: str, errors: str, status: int) -> JaxAnswer:
 
 
 def find_bad_flags(python: Path, variables: Mapping[str, str]) -> str:
-    """Return why XLA ends every process of these variables; empty if it does not, or they have no flags for it."""
+    """Return why XLA ends a process because of `XLA_FLAGS`; empty if it does not, or if there are no flags."""
     flags = variables.get("XLA_FLAGS", "")
     error = ask_jax(python, {**variables, "JAX_PLATFORMS": "cpu"}).error if flags else ""
     return f"XLA_FLAGS={flags}: {error}" if error.startswith(_ENDED) else ""

@@ -63,7 +63,7 @@ def examine_here(
 
 
 def has_ours(environment: Environment) -> bool:
-    """Return whether a wheel of ours is installed: an accelerator's package, or a jaxlib with a lock."""
+    """Return whether one of our wheels is installed: an accelerator's package, or a jaxlib with a lock."""
     packages = {backend.distribution for backend in facts_for(environment).backends}
     return not packages.isdisjoint(environment.distributions) or read_lock(locate(environment, "jaxlib")) is not None
 

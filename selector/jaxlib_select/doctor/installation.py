@@ -39,8 +39,8 @@ class _Unmet:
         name: The distribution, normalized.
         bounds: Its versions that will do, such as `>=2.1,>=2.0`; empty for any.
         needed_by: Who needs it.
-        installed: The version that is there, empty if nothing says which; nothing if it is not there.
-        lost: The version of which nothing but the metadata is there; nothing if there is none.
+        installed: The version that is there, empty if nothing says which; None if it is not there.
+        lost: The version, if only its metadata is there; otherwise None.
     """
 
     name: str
@@ -127,7 +127,7 @@ def halves_of_plugins(exam: Examination) -> Iterator[Finding]:
     """One half of a plugin: its metadata, or its package. JAX continues without it in either case."""
     for plugin in exam.plugins:
         if plugin.module and plugin.location is None:
-            what = f"{plugin.label} lets JAX import {plugin.module}, which is not there; JAX logs that and goes on"
+            what = f"{plugin.label} lets JAX import {plugin.module}, which is missing; JAX logs that and ignores it"
             yield Finding(WARNING, "plugin-gone", what, *exam.reinstall_plugin(plugin))
     known = {*exam.environment.distributions, *(_named(folder)[0] for folder in exam.environment.damaged)}
     for backend in exam.facts.backends:
@@ -258,6 +258,6 @@ def _concerned(exam: Examination) -> dict[str, None]:
 
 
 def _named(folder: Path) -> tuple[str, str]:
-    """Return the distribution and version that a folder of metadata is named after; nothing for another folder."""
+    """Return the distribution and version that a folder of metadata is named after; None for another folder."""
     found = _INFO.fullmatch(folder.name)
     return (normalize(found.group(1)), found.group(2)) if found is not None else ("", "")

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The machine file: JSON of which unknown keys are ignored, and missing keys and nulls mean "not found"."""
+"""The machine file: JSON in which unknown keys are ignored, and missing keys and nulls mean "not found"."""
 
 from __future__ import annotations
 
