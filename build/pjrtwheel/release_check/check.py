@@ -58,7 +58,7 @@ class ProblemKind(Enum):
         "proofs that do not count",
         "prove them again at a commit of this release; if the clone is shallow, git fetch --unshallow",
     )
-    POLICY = 29, "policy", "decide anew, and write it into releases/policy.toml"
+    POLICY = 29, "policy", "decide again, and write it into releases/policy.toml"
     DESTINATION = 31, "destination", "choose another one with --to, or change releases/destinations.toml"
     BUILT = 32, "commits", "build all wheels at one commit, the tag's or one before it; proofs of the same bytes stay"
 
@@ -274,4 +274,4 @@ def warn_of_names(root: Path, digests: Collection[str]) -> None:
         print(f"warning: who has our names on the package index is not known: {error.cause}", file=sys.stderr)
     parts = [f"{', '.join(found)} {state}" for found, state in ((free, "free"), (taken, "somebody else's")) if found]
     if parts:
-        print(f"warning: names of ours on the package index: {'; '.join(parts)} (see SECURITY.md)", file=sys.stderr)
+        print(f"warning: our names on the package index: {'; '.join(parts)} (see SECURITY.md)", file=sys.stderr)

@@ -126,7 +126,7 @@ def _check_dates(waiver: Waiver, today: date) -> Iterator[str]:
     try:
         first, last = date.fromisoformat(waiver.date), date.fromisoformat(waiver.until)
     except ValueError as error:
-        yield f"has a date that is none: {error}"
+        yield f"has an invalid date: {error}"
         return
     if first > today:
         yield f"is dated in the future: {waiver.date}"

@@ -123,7 +123,6 @@ def test_the_help_comes_without_a_subcommand(select: Select) -> None:
         ("resolve jaxx", "jax"),
         ("resolve jax --backend cuda14", "cuda13"),
         ("resolve", ""),
-        ("what", ""),
     ],
 )
 def test_a_mistake_is_answered_with_the_nearest_word(arguments: str, nearest: str, select: Select) -> None:

@@ -98,7 +98,6 @@ def test_the_release_may_be_an_option(select: Select, write_machine: WriteMachin
     [
         ("jax==1.0 --release 1.1", 2, ("jax==1.0", "1.1")),
         ("torch --release 1.1", 2, ("--release 1.1", "torch")),
-        ("jax --release 9", 1, ("'9'",)),
         ("torch<3", 2, ("torch", "'<3'")),
     ],
 )
