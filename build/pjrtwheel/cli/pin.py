@@ -32,7 +32,7 @@ def execute_pin(args: argparse.Namespace) -> int:
         print(f"absent: {entry.key}: {entry.cause}", file=sys.stderr)
     for warning in describe_doubts(release):
         print(f"warning: {warning}", file=sys.stderr)
-    print(f"wrote {release.path}", file=sys.stderr)
+    print(f"wrote {release.path}\nnext: ./noxw build_all --release {release.version}", file=sys.stderr)
     return 0
 
 

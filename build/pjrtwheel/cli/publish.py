@@ -141,5 +141,5 @@ def execute_release_check(args: argparse.Namespace) -> int:
     for line in format_problems(outcome.problems):
         print(line, file=sys.stderr)
     if not outcome.problems:
-        print(outcome.summary)
+        print(f"{outcome.summary}\nnext: ./noxw attest --tag {args.tag} --dist {args.dist or 'dist'}")
     return status_of(outcome.problems)
