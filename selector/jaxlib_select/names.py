@@ -39,7 +39,7 @@ def belongings(distribution: str) -> tuple[str, ...]:
 def suggest(word: str, known: Iterable[str]) -> str:
     """Return a question about the known name that is most like a word; empty if none is like it.
 
-    >>> suggest("instal", ["install", "lock"]), suggest("xyz", ["install"])
+    >>> suggest("insta", ["install", "lock"]), suggest("xyz", ["install"])
     ("did you mean 'install'?", '')
     """
     import difflib  # needed after a mistake only

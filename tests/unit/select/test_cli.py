@@ -118,7 +118,7 @@ def test_the_help_comes_without_a_subcommand(select: Select) -> None:
 @pytest.mark.parametrize(
     ("arguments", "nearest"),
     [
-        ("instal jax", "install"),
+        ("insta jax", "install"),
         ("install jax --indx URL", "--index"),
         ("resolve jaxx", "jax"),
         ("resolve jax --backend cuda14", "cuda13"),
