@@ -121,7 +121,7 @@ def test_what_only_jax_knows_is_fixed_by_installing_again(site: Site, answer: Ja
     assert (explained.code, explained.remedy) == (expected[-1], "")
 
 
-# As XLA of 0.12.0.1 says it.
+# As XLA says it.
 BAD_FLAG = "E1126 07:10:44.4 22332 command_line_flags.cc:63] Couldn'\\''t interpret value a for flag xla_x."
 
 
