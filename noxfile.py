@@ -46,7 +46,7 @@ EVERYDAY = {
     "publish": ("attest", "publish"),
     "develop": ("tests", "lint", "update"),
 }
-OWN_HELP = ("debian", "fuzz")  # sessions whose programs say more of their options than a line here
+OWN_HELP = ("debian",)  # sessions whose programs say more of their options than a line here
 
 
 def _load_noxw() -> ModuleType:
@@ -158,10 +158,8 @@ def slow(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
-    """Try a million mutated inputs on the readers of untrusted input: [--inputs N] [--reader NAME [--only NUMBER]]."""
-    path = os.pathsep.join(str(ROOT / folder) for folder in ("build", "selector", "tests/support"))
-    program = str(ROOT / "tests/fuzz/fuzz.py")
-    _run(session, "tests", "python", program, *session.posargs, within=session.invoked_from, PYTHONPATH=path)
+    """Try a million mutated inputs on the readers of untrusted input: [ARGUMENT OF PYTEST]..."""
+    _run(session, "tests", *PYTEST, *PARALLEL, "tests/unit/fuzz", *session.posargs, FUZZ_INPUTS="1000000")
 
 
 def _run_docs(session: nox.Session, *arguments: str) -> None:

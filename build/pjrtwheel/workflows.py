@@ -83,40 +83,27 @@ class Jobs:
     accelerators: tuple[WheelJob, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
-    """The wheels that a run is restricted to: names of backends and of platforms, none of them for all."""
-
-    backends: frozenset[str] = frozenset()
-    platforms: frozenset[str] = frozenset()
-
-    def has(self, backend: str, platform: str) -> bool:
-        """Return whether the wheels of a backend for a platform are built."""
-        return (not self.backends or backend in self.backends) and (not self.platforms or platform in self.platforms)
-
-
-ALL = Selection()
-
-
 def list_jobs(
     releases: Sequence[Release],
     backends: Collection[Backend],
     *,
     once: bool = False,
-    selection: Selection = ALL,
+    names: Collection[str] = (),
+    platforms: Collection[str] = (),
     machines: Mapping[Place, tuple[str, ...]] | None = None,
 ) -> Jobs:
     """Return the jobs for some releases, the newest of which comes last.
 
     `once` is for changes of the repository: each backend and platform is built once, out of the newest release that has
-    it. One release is built whole: the newest that can be tested, or else the newest. `machines` has the labels of the
-    runner for each backend and platform that can be proven on an accelerator (`read_machines`).
+    it. One release is built whole: the newest that can be tested, or else the newest. `names` are those of the backends
+    and `platforms` those that a run is restricted to, if any. `machines` has the labels of the runner for each backend
+    and platform that can be proven on an accelerator (`read_machines`).
 
     Raises:
         FetchError: An input of a pinned library is not pinned.
     """
     newest_first = list(reversed(releases))
-    places = {release.version: _list_places(release, backends, selection) for release in newest_first}
+    places = {release.version: _list_places(release, backends, names, platforms) for release in newest_first}
     cpu_places = {(backend.name, REFERENCE.name) for backend in backends if backend.is_cpu}
     tested = {version for version in places if not cpu_places.isdisjoint(places[version])}
     whole = [release for release in newest_first if places[release.version]]
@@ -185,10 +172,16 @@ def read_machines(text: str, backends: Collection[Backend]) -> Mapping[Place, tu
     return {(name.partition("/")[0], name.partition("/")[2]): labels for name, labels in names.items()}
 
 
-def _list_places(release: Release, backends: Collection[Backend], selection: Selection) -> tuple[Place, ...]:
+def _list_places(
+    release: Release, backends: Collection[Backend], names: Collection[str], platforms: Collection[str]
+) -> tuple[Place, ...]:
     pairs = [(backend.name, platform) for backend, platform in list_prebuilt(release, backends, REFERENCE)]
     places = (*pairs, *((BINDINGS_ALONE, platform) for platform in list_bindings_alone(release, pairs)))
-    return tuple(place for place in places if selection.has(*place))
+    return tuple(
+        (name, platform)
+        for name, platform in places
+        if (not names or name in names) and (not platforms or platform in platforms)
+    )
 
 
 def _builder(platform: str) -> str:

@@ -140,14 +140,13 @@ def test_backend_that_is_late_is_a_decision(repository: Path, index: Path) -> No
     assert load_release(repository).platforms("abacus") == ("linux_aarch64", "linux_x86_64")
 
 
-def test_requirement_without_bounds_is_a_decision(repository: Path, index: Path) -> None:
+def test_requirement_without_bounds_is_a_failed_step(repository: Path, index: Path) -> None:
     """Nothing is pinned, and the report names the line of the backend that has to give them."""
     put_release(index, "1.3.0", beads="beads")
     status, sections = report_of(repository)
     assert status == PinError.exit_code
-    (question,) = sections["To decide"]
-    assert question.startswith("- [ ] `plugins/abacus/backend.toml`: ")
-    assert 'bounds = { beads = ">=...,<..." }' in question
+    (failed,) = (line for line in sections["Steps"] if "failed" in line)
+    assert 'bounds = { beads = ">=...,<..." }' in failed
     assert list_releases(repository) == ["1.2.3"]
 
 

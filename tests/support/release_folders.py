@@ -5,7 +5,7 @@
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -106,19 +106,6 @@ def send(place: Place, release: ReleaseFolder, *, stop_after: int | None = None)
             place.upload(file.path, file.sha256)
     if stop_after is None:
         place.finish()
-
-
-def stopping(upload: Callable[..., None], after: int) -> Callable[..., None]:
-    """Return an upload that is interrupted after so many files."""
-    left = [after]
-
-    def interrupted(*arguments: object) -> None:
-        if not left[0]:
-            raise KeyboardInterrupt
-        left[0] -= 1
-        upload(*arguments)
-
-    return interrupted
 
 
 def all_names(release: ReleaseFolder) -> set[str]:

@@ -327,11 +327,10 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
         if entry.version == version and (entry.distribution == SELECTOR) == (release is None)
     )
     if not entries:
-        session = "build_BACKEND" if release else "select"
         raise UsageError(
             f"no wheel of {tag} in {dist}",
             cause=f"its {RELEASE_FILENAME} lists {fit(sorted({entry.version for entry in listed})) or 'nothing'}",
-            remedy=f"build it first: ./noxw {session}, or give the folder of its wheels with --dist",
+            remedy="build it first: ./noxw build_BACKEND or select, or give the folder of its wheels with --dist",
         )
     check_sets(entries, f"the release {tag}")
     present = {path.name for path in dist.iterdir() if path.is_file()}

@@ -52,7 +52,7 @@ def check_results(
         cache: Where it is noted which wheels of which inputs have passed, not to do it again for the same bytes.
 
     Raises:
-        WheelError: A wheel is not what its inputs make, or a directory has not exactly one with its report.
+        WheelError: A wheel is not what its inputs make, or a directory lacks a wheel or its report.
     """
     passed = cache.absolute() / "rechecked"
     with (

@@ -46,11 +46,6 @@ def configure_parser_publish(parser: argparse.ArgumentParser) -> None:
         help="print the plan, and send nothing",
     )
     parser.add_argument("--from", dest="stage", metavar="STAGE", help="send the bytes that this stage serves")
-    parser.add_argument(
-        "--trust-index-hashes",
-        action="store_true",
-        help="trust the sha256 that the destination states; do not download the files again",
-    )
     add_options(parser, "--root")
     add_place_options(parser)
 
@@ -71,7 +66,7 @@ def execute_publish(args: argparse.Namespace) -> int:
         def at(name: str, *, stage: bool = False) -> Publication:
             destination = find_destination(args.root, name)
             place = open_place(destination, args, os.environ, release.tag, stage=stage)
-            return Publication(destination, place, release, scratch, trust_hashes=args.trust_index_hashes)
+            return Publication(destination, place, release, scratch)
 
         stage = at(args.stage, stage=True) if args.stage else None
         publish_release(at(args.destination), stage, dry_run=args.dry_run)

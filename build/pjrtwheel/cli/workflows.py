@@ -14,7 +14,7 @@ from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.program import require_text
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.sets.tags import find_tagged
-from pjrtwheel.workflows import BINDINGS_ALONE, Selection, list_jobs, read_machines
+from pjrtwheel.workflows import BINDINGS_ALONE, list_jobs, read_machines
 
 
 def configure_parser_matrix(parser: argparse.ArgumentParser) -> None:
@@ -40,11 +40,9 @@ def execute_matrix(args: argparse.Namespace) -> int:
     releases = [load_release(args.root, version) for version in versions]
     backends = tuple(load_backends(args.root).values())
     machines = read_machines(args.accelerators, backends)
-    selection = Selection(
-        _names("backends", args.backends, (*(backend.name for backend in backends), BINDINGS_ALONE)),
-        _names("platforms", args.platforms, PLATFORMS),
-    )
-    jobs = list_jobs(releases, backends, once=args.once, selection=selection, machines=machines)
+    names = _names("backends", args.backends, (*(backend.name for backend in backends), BINDINGS_ALONE))
+    platforms = _names("platforms", args.platforms, PLATFORMS)
+    jobs = list_jobs(releases, backends, once=args.once, names=names, platforms=platforms, machines=machines)
     if not jobs.wheels:  # GitHub refuses a job with an empty matrix, and would not say why
         wanted = " ".join(filter(None, (args.backends, args.platforms)))
         cause = f"no wheels for: {', '.join(versions) or 'no release'}{f' ({wanted})' if wanted else ''}"

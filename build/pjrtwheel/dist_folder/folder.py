@@ -151,9 +151,7 @@ def _add(wheel: Path, entry: Entry, folder: Path) -> None:
 def _describe_unlisted(entries: Mapping[str, Entry], digests: Mapping[str, str]) -> tuple[str, ...]:
     """Return a line for each wheel of a folder that its `release.json` does not describe, given the digests by name."""
     return tuple(
-        f"{name} has no entry in {RELEASE_FILENAME}: build it again, or remove it"
-        if name not in entries
-        else f"{name} is not the file that {RELEASE_FILENAME} describes: build it again, or remove it"
+        f"{name} is not a file that {RELEASE_FILENAME} describes: build it again, or remove it"
         for name, digest in sorted(digests.items())
         if name not in entries or entries[name].sha256 != digest
     )

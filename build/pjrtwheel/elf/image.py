@@ -132,19 +132,13 @@ def _read_header(file: BinaryIO, size: int, where: str, machine: str | None) -> 
     if size < FileHeader.SIZE:
         raise _truncated(where, size, FileHeader.SIZE)
     if start[4] != layout.CLASS64 or start[5] != layout.LITTLE_ENDIAN:
-        bits = {1: "32-bit", 2: "64-bit"}.get(start[4], f"class {start[4]}")
-        order = {1: "little-endian", 2: "big-endian"}.get(start[5], f"data encoding {start[5]}")
-        raise ElfError(
-            f"{where} is a {bits} {order} ELF file", cause="only 64-bit little-endian libraries are supported"
-        )
-    header = FileHeader.unpack(start[FileHeader.START :])
+        raise ElfError(f"{where} is not a 64-bit little-endian ELF file", cause="no platform of ours has other ones")
+    header = FileHeader(*FileHeader.FORMAT.unpack(start[FileHeader.START :]))
     found = layout.MACHINES.get(header.machine, f"machine {header.machine}")
-    if machine is not None and found != machine:
-        raise ElfError(
-            f"{where} is made for {found}, expected {machine}", cause="the library belongs to another platform"
-        )
-    if header.machine not in layout.MACHINES:
-        raise ElfError(f"{where} is made for {found}", cause=f"known machines: {', '.join(layout.MACHINES.values())}")
+    expected = [machine] if machine else list(layout.MACHINES.values())
+    if found not in expected:
+        what = f"{where} is made for {found}, expected {' or '.join(expected)}"
+        raise ElfError(what, cause="the library belongs to another platform")
     return header
 
 
@@ -199,7 +193,7 @@ def _read_rest(
     symbols = _list_symbols(elf)
     segment = next((segment for segment in segments if segment.type == layout.PT_DYNAMIC), None)
     dynamic = tuple(_dynamic_entries(file, segment))
-    strings_at, strings = _read_dynstr(file, dynamic, segments)
+    strings_at, strings = _read_dynstr(file, elf, dynamic)
     return ElfImage(
         where=where,
         size=size,
@@ -228,15 +222,13 @@ def _dynamic_entries(file: BinaryIO, segment: Segment | None) -> Iterator[Dynami
         yield DynamicEntry(tag, value)
 
 
-def _read_dynstr(file: BinaryIO, dynamic: Iterable[DynamicEntry], segments: Iterable[Segment]) -> tuple[int, bytes]:
+def _read_dynstr(file: BinaryIO, elf: ELFFile, dynamic: Iterable[DynamicEntry]) -> tuple[int, bytes]:
     """Find the dynamic string table by its address, as the dynamic loader does."""
     values = {entry.tag: entry.value for entry in dynamic}
-    address, length = values.get(layout.DT_STRTAB, 0), values.get(layout.DT_STRSZ, 0)
-    for segment in segments:
-        if segment.type == layout.PT_LOAD and segment.vaddr <= address < segment.vaddr + segment.filesz:
-            offset = address - segment.vaddr + segment.offset
-            file.seek(offset)
-            return offset, file.read(min(length, segment.offset + segment.filesz - offset))
+    length = values.get(layout.DT_STRSZ, 0)
+    for offset in elf.address_offsets(values.get(layout.DT_STRTAB, 0), length):
+        file.seek(offset)
+        return offset, file.read(length)
     return 0, b""
 
 

@@ -8,7 +8,7 @@ A repaired file is a list of pieces: ranges copied from the input, and bytes tha
 import struct
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
-from typing import BinaryIO, ClassVar, Self
+from typing import BinaryIO, ClassVar
 
 MAGIC = b"\x7fELF"
 CLASS64 = 2
@@ -41,14 +41,9 @@ DT_RUNPATH = 29
 
 @dataclass(frozen=True, slots=True)
 class _Record:
-    """A record of fixed size, packed and unpacked in the order of its attributes."""
+    """A record of fixed size, packed in the order of its attributes."""
 
     FORMAT: ClassVar[struct.Struct]
-
-    @classmethod
-    def unpack(cls, data: bytes) -> Self:
-        """Read the record."""
-        return cls(*cls.FORMAT.unpack(data))
 
     def pack(self) -> bytes:
         """Return the bytes of the record."""

@@ -6,6 +6,7 @@ Unneeded sections go, as linkers put them: behind the bytes that the program hea
 moves. Search paths (RPATH and RUNPATH) lose what is of no use where the library will lie, within the bytes they take.
 """
 
+import posixpath
 import struct
 from collections import Counter
 from collections.abc import Sequence
@@ -189,11 +190,7 @@ def _fault(element: str, depth: int | None) -> str:
 
 def _leaves(parts: list[str], depth: int) -> bool:
     """Return whether a path climbs above `site-packages` from this many directories below it."""
-    for part in parts:
-        depth += {"..": -1, ".": 0, "": 0}.get(part, 1)
-        if depth < 0:
-            return True
-    return False
+    return posixpath.normpath("/".join([*["directory"] * depth, *parts])).partition("/")[0] == ".."
 
 
 def repair_search_paths(image: ElfImage, place: LibraryPlace = ANYWHERE) -> tuple[tuple[Edit, ...], tuple[str, ...]]:

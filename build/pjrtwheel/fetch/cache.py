@@ -32,23 +32,16 @@ def cache_root(environ: Mapping[str, str] = os.environ, home: Path | None = None
 
 
 def _check_wheel(path: Path, pin: Pin) -> None:
-    """Compare a file with its pin, size first because that is cheap, and distinguishes truncation from replacement.
+    """Compare a file with its pin; some indexes state no size, which is cheap to compare.
 
     Raises:
         FetchError: The file is shorter, longer or other than the pinned one.
     """
     size = path.stat().st_size
-    if pin.size and size != pin.size:  # some indexes state none
+    if (pin.size and size != pin.size) or hash_file(path) != pin.sha256:
         raise FetchError(
-            f"{pin.filename}: {size} bytes, pinned are {pin.size}",
-            cause="the download was cut off, or the index serves another file of that name",
-            remedy=f"try again; if it stays so, compare the pin {pin.key!r} with the index",
-        )
-    digest = hash_file(path)
-    if digest != pin.sha256:
-        raise FetchError(
-            f"{pin.filename}: sha256 is {digest}, pinned is {pin.sha256}",
-            cause="the file was damaged on the way, or the index serves another file of that name",
+            f"{pin.filename} has {size} bytes and the sha256 {hash_file(path)}, pinned are {pin.size} and {pin.sha256}",
+            cause="the download was cut off or damaged, or the index serves another file of that name",
             remedy=f"try again; if it stays so, do not use that index and check the pin {pin.key!r}",
         )
 

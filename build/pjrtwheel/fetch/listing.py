@@ -27,7 +27,7 @@ from pjrtwheel.files import hash_file
 
 _SECONDS = 60
 _SHOWN = 300  # characters of an error
-_CHUNK = 1 << 20
+CHUNK = 1 << 20
 _LARGEST_DOCUMENT = 64 << 20
 _NUMBER = re.compile(r"\[Errno -?\d+\] ")
 # Of pip's configuration, each going before the one before it.
@@ -65,20 +65,18 @@ class IndexSettings:
         urls: Indexes, the first one being the main one; a `file:` URL for one on this disk.
         folders: Folders of wheels (`--find-links`).
         certificate: File of certificates to trust; empty for the system's.
-        named: Whether a person named the index, and pip's configuration did not.
     """
 
     urls: tuple[str, ...]
     folders: tuple[Path, ...] = ()
     certificate: str = ""
-    named: bool = False
 
 
 def parse_settings(text: str) -> IndexSettings:
     r"""Turn what `pip config list` prints into the settings, as `pip download` has them.
 
     >>> parse_settings("global.find-links='/srv/wheels'\n:env:.no-index='1'")
-    IndexSettings(urls=(), folders=(PosixPath('/srv/wheels'),), certificate='', named=False)
+    IndexSettings(urls=(), folders=(PosixPath('/srv/wheels'),), certificate='')
     """
     sections: dict[str, dict[str, str]] = {}
     for line in text.splitlines():
@@ -109,7 +107,7 @@ def read_settings() -> IndexSettings:
 
 def settings_for(url: str) -> IndexSettings:
     """Return the settings for an index that a person named, with the certificates that pip trusts."""
-    return IndexSettings((url,), certificate=read_settings().certificate, named=True)
+    return IndexSettings((url,), certificate=read_settings().certificate)
 
 
 def is_address(where: str, schemes: tuple[str, ...] = ("https://", "http://", "file://")) -> bool:
@@ -186,9 +184,7 @@ def _asking(project: str, url: str, settings: IndexSettings) -> Iterator[request
         raise FetchError(
             f"the package index cannot be asked for {project}",
             cause=f"{without_login(url)}: {describe_failure(error)}",
-            remedy="check the address, and whether it is served"
-            if settings.named
-            else "see which index pip is configured for: python3 -m pip config list",
+            remedy="check the address; that of pip is in its configuration: python3 -m pip config list",
         ) from error
 
 
@@ -270,8 +266,13 @@ def download_file(url: str, target: Path, size: int, certificate: str = "") -> P
     Raises:
         FetchError: There is nothing, or the connection broke.
     """
+    return save_chunks(_read_chunks(url, certificate), target, size)
+
+
+def save_chunks(chunks: Iterable[bytes], target: Path, size: int) -> Path:
+    """Write chunks to a file; where there are more bytes than expected, end soon after them."""
     with target.open("wb") as file:
-        for chunk in _read_chunks(url, certificate):
+        for chunk in chunks:
             file.write(chunk)
             if file.tell() > size:
                 break
@@ -297,13 +298,13 @@ def _read_chunks(url: str, certificate: str) -> Iterator[bytes]:
     try:
         if path := local_path(url):
             with path.open("rb") as file:
-                yield from iter(partial(file.read, _CHUNK), b"")
+                yield from iter(partial(file.read, CHUNK), b"")
         else:
             with (
                 DownloadSession() as session,
                 session.get(url, timeout=_SECONDS, verify=certificate or True, stream=True) as answer,
             ):
                 answer.raise_for_status()
-                yield from answer.iter_content(_CHUNK)
+                yield from answer.iter_content(CHUNK)
     except (OSError, requests.RequestException) as error:
         raise FetchError(f"cannot read {without_login(url)}", cause=describe_failure(error)) from error

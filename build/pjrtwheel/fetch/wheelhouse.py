@@ -7,7 +7,7 @@ The wheels are kept in the cache, so that the second installation on a machine n
 
 import hashlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from pjrtwheel.errors import FetchError
@@ -17,7 +17,6 @@ from pjrtwheel.files import staging_folder
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import CommandParser, program
 
-PipRun = Callable[[Sequence[str]], tuple[int, str]]
 _COMMON = ("--only-binary=:all:", "--require-hashes", "--disable-pip-version-check", "--no-input", "--no-cache-dir")
 
 
@@ -27,11 +26,12 @@ def wheelhouse_path(root: Path, requirements: str) -> Path:
     return root / "wheelhouses" / hashlib.sha256(identity.encode()).hexdigest()[:32]
 
 
-def _pip(*arguments: str) -> tuple[str, ...]:
-    return (sys.executable, "-P", "-m", "pip", *arguments)
+def _run(action: str, requirements: Path, *options: str) -> tuple[int, str]:
+    common = (*_COMMON, "--requirement", str(requirements))
+    return run_pip((sys.executable, "-P", "-m", "pip", action, *common, *options))
 
 
-def _fill_wheelhouse(requirements: Path, root: Path, pip: PipRun = run_pip) -> Path:
+def _fill_wheelhouse(requirements: Path, root: Path) -> Path:
     """Return a directory with every required wheel, downloading them unless that was done before.
 
     The directory appears whole or not at all.
@@ -46,26 +46,22 @@ def _fill_wheelhouse(requirements: Path, root: Path, pip: PipRun = run_pip) -> P
         if target.is_dir():
             return target
         with staging_folder(target.parent) as staging:
-            status, output = pip(_pip("download", *_COMMON, "--dest", str(staging), "--requirement", str(requirements)))
+            status, output = _run("download", requirements, "--dest", str(staging))
             if status != 0:
                 raise explain_output(f"cannot download the tools of {requirements.name}", output)
             staging.rename(target)
     return target
 
 
-def install_tools(requirements: Path, output: Path, root: Path, pip: PipRun = run_pip) -> None:
+def install_tools(requirements: Path, output: Path, root: Path) -> None:
     """Install the requirements into a directory, from the cache alone.
 
     Raises:
         FetchError: A wheel could not be downloaded or installed.
     """
-    wheels = _fill_wheelhouse(requirements, root, pip)
-    status, text = pip(
-        _pip(
-            *("install", *_COMMON, "--no-index", "--find-links", str(wheels), "--no-compile", "--upgrade"),
-            *("--no-warn-conflicts", "--target", str(output), "--requirement", str(requirements)),
-        )
-    )
+    wheels = _fill_wheelhouse(requirements, root)
+    options = ("--no-index", "--find-links", str(wheels), "--no-compile", "--upgrade", "--no-warn-conflicts")
+    status, text = _run("install", requirements, *options, "--target", str(output))
     if status != 0:
         error = explain_output(f"cannot install the tools of {requirements.name}", text)
         remedy = error.remedy or f"remove the wheels, which are fetched again then: {wheels}"

@@ -9,8 +9,6 @@ installed by name, and in which JAX is started.
 import functools
 import itertools
 import json
-import sys
-import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -22,7 +20,15 @@ from pjrtwheel.abis import name_python
 from pjrtwheel.backend import Backend
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import Ended, run_process
-from pjrtwheel.environment.venv import create_venv, find_uv, last_lines, require_installed, run_tool, scratch_place
+from pjrtwheel.environment.venv import (
+    create_venv,
+    find_uv,
+    last_lines,
+    pip_command,
+    require_installed,
+    run_tool,
+    scratch_place,
+)
 from pjrtwheel.errors import PjrtWheelError, ProofError, UsageError, fit, shorten
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
@@ -209,14 +215,12 @@ class InstallResult:
         outcome: What became of it.
         detail: The devices, or why there are none; why it failed or was skipped.
         wheels: File names of the wheels of the set that were installed.
-        seconds: How long it took.
     """
 
     combination: Combination
     outcome: InstallOutcome
     detail: str
     wheels: tuple[str, ...] = ()
-    seconds: float = 0.0
 
 
 def list_combinations(
@@ -294,7 +298,6 @@ def try_install(
     What the stage has of `jaxlib-select` is installed with it, and of `jaxlib-auto` with the backend that its plain
     wheel asks for.
     """
-    start = time.monotonic()
     selector = [SELECTOR] if staged.find(SELECTOR, combination.python) else []
     auto = [AUTO] if backend.is_cpu and staged.find(AUTO, combination.python) else []
     projects = (BINDINGS, *backend.distributions, *selector, *auto)
@@ -314,7 +317,7 @@ def try_install(
     except PjrtWheelError as error:
         outcome, detail = InstallOutcome.FAILED, str(error)
     wheels = tuple(staged.wheels[name].filename for name in chosen)
-    return InstallResult(combination, outcome, detail, wheels, round(time.monotonic() - start, 1))
+    return InstallResult(combination, outcome, detail, wheels)
 
 
 def try_all(
@@ -341,8 +344,7 @@ def install_command(installer: str, stage: Stage, python: Path, requirements: Se
     """Return the command that a user would type, for another environment; a folder of wheels has no JAX."""
     if installer == "pip":
         place = f"--index-url={stage.url}" if stage.url else f"--find-links={stage.where}"
-        pip = [sys.executable, "-P", "-m", "pip", "--python", str(python), "--disable-pip-version-check", "--no-input"]
-        return [*pip, "install", "--quiet", "--only-binary=:all:", place, *requirements]
+        return [*pip_command(python), "install", "--quiet", "--only-binary=:all:", place, *requirements]
     place = f"--default-index={stage.url}" if stage.url else f"--find-links={stage.where}"
     # uv's cache knows a wheel by its address alone, and a stage may have had another one there.
     fresh = [f"--refresh-package={requirement.partition('[')[0].partition('=')[0]}" for requirement in requirements]

@@ -40,7 +40,6 @@ class Destination:
         kind: How it is written to.
         name: What the command line calls it.
         summary: What it is, in one line.
-        stage: Whether it is for tests before a release is promoted to another place.
         file_limit: The most bytes that a file may have; 0 for no limit.
         file_count: The most files that a release may have; 0 for no limit.
         labels: Whether versions may have a local label (PEP 440), which the public index refuses.
@@ -54,7 +53,6 @@ class Destination:
     kind: DestinationKind
     name: str = column(pattern=r"[a-z][a-z0-9-]*")
     summary: str = column(pattern=r"(?s).+")
-    stage: bool = False
     file_limit: int = column(minimum=0, default=0)
     file_count: int = column(minimum=0, default=0)
     labels: bool = True

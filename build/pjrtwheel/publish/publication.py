@@ -15,7 +15,7 @@ from functools import cached_property
 from pathlib import Path
 
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.errors import PublishError, UsageError, WheelError, count, describe_size, fit, printable, shorten
+from pjrtwheel.errors import PublishError, WheelError, count, describe_size, fit, printable, shorten
 from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import hash_file, require_space
 from pjrtwheel.publish.destinations import Destination, Place, check_limits
@@ -155,14 +155,12 @@ class Publication:
         place: The release there.
         release: The folder of the release.
         scratch: An empty folder for what is downloaded, or made on the way.
-        trust_hashes: Whether a digest that the place states is enough, without a download.
     """
 
     destination: Destination
     place: Place
     release: ReleaseFolder
     scratch: Path
-    trust_hashes: bool = False
     _downloaded: dict[str, str] = field(default_factory=dict, init=False)  # file name → sha256 of what came
 
     @cached_property
@@ -232,9 +230,13 @@ class Publication:
     def _read_back(self, file: LocalFile) -> None:
         """Make sure that a file is listed, under its digest and with its bytes."""
         found = self._compare([file])[file.name]
-        if self.trust_hashes or self.destination.keeps_digests:
+        if self.destination.keeps_digests:
             return
-        if (digest := self._download(file, found)) != file.sha256:
+        self.check_bytes(file, self._download(file, found))
+
+    def check_bytes(self, file: LocalFile, digest: str) -> None:
+        """Raise a `PublishError` if what the destination serves as a file has another digest."""
+        if digest != file.sha256:
             raise PublishError(
                 f"{self.destination.name} serves other bytes than {file.name}",
                 cause=f"they have the sha256 {digest[:16]}..., those of the release {file.sha256[:16]}...",
@@ -291,21 +293,18 @@ def publish_release(publication: Publication, stage: Publication | None, *, dry_
 
     Raises:
         PublishError: The destination or the stage refused, failed or differs.
-        UsageError: The stage is none, or is the destination; or it is not known where files are uploaded to.
+        UsageError: It is not known where files are uploaded to.
     """
     place, release = publication.place, publication.release
     tag = release.tag
-    if stage and stage.place.address == place.address:
-        raise UsageError(f"{place.address} is both the stage and the destination", remedy="name another --from")
     plan = publication.examine()
     destination = publication.destination.name
     for line in format_plan(f"{tag} to {destination}", plan):
         print(line)
     if plan.problems:
-        first, *more = plan.problems
         raise PublishError(
             f"{tag} cannot be published to {destination}; nothing was sent",
-            cause=f"{first} (and {len(more)} more, listed above)" if more else first,
+            cause=shorten(plan.problems, 1),
             remedy="what installers may have seen is never replaced: publish under another version, or fix the above",
         )
     if left_out := sorted({*release.wheels, *release.documents} - {file.name for file in plan.files}):
@@ -324,12 +323,9 @@ def _check_stage(stage: Publication) -> None:
     """Make sure that a stage lists the whole release under its digests, before anything is taken from it.
 
     Raises:
-        UsageError: It is no stage.
         PublishError: Files are missing there, or are others than those of the release folder.
     """
     name = stage.destination.name
-    if not stage.destination.stage:
-        raise UsageError(f"{name} is no stage", remedy="releases/destinations.toml says which destinations are")
     plan = stage.examine()
     if problems := [*plan.problems, *(f"{file.name} is missing" for file in plan.to_send)]:
         raise PublishError(
@@ -354,12 +350,7 @@ def _take_from_stage(stage: Publication) -> Mapping[str, Path]:
     present = stage.place.list_files(projects_of(stage.files))
     for file in stage.files:
         stage.place.download(replace(present[file.name], size=file.size), target / file.name)
-        if hash_file(target / file.name) != file.sha256:
-            raise PublishError(
-                f"{stage.destination.name} serves other bytes than {file.name} of the release; nothing was sent",
-                cause="the file was damaged or replaced there after it was staged",
-                remedy="have the stage looked at, and stage the release again",
-            )
+        stage.check_bytes(file, hash_file(target / file.name))
     staged = {file.name: target / file.name for file in stage.files}
     for name in {*stage.release.documents} - staged.keys():
         shutil.copy(stage.release.path / name, target)  # attestations are sent with the wheels that they lie next to

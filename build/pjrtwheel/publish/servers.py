@@ -2,24 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """How servers are spoken to, and what their answers, or their silence, mean for whoever publishes.
 
-Credentials in an address go to its host only and into no message, and no request waits without end.
+Credentials in an address go to its host only and into no message.
 """
 
 import urllib.parse
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import requests
-from requests.adapters import HTTPAdapter
 from twine.exceptions import NonInteractive, TwineException
 
 from pjrtwheel.errors import PublishError, printable
 from pjrtwheel.fetch.listing import describe_failure
 from pjrtwheel.files import FULL
 
-_CHUNK = 1 << 20
 _CREDENTIALS = "uploads: check TWINE_USERNAME and TWINE_PASSWORD or .pypirc; reading: the address or .netrc"
 # Status → what it means, and what to do.
 _MEANINGS = {
@@ -34,24 +31,7 @@ _MEANINGS = {
 }
 
 
-class PassingError(PublishError):
-    """What may have passed when the request is repeated: a server or a network that failed."""
-
-
 Credentials = tuple[str, str]  # user and password
-
-
-class Impatient(HTTPAdapter):
-    """Give up when a server stays silent for some seconds, which twine would wait for without end."""
-
-    def __init__(self, seconds: float) -> None:
-        """Remember the limit."""
-        super().__init__()
-        self._seconds = seconds
-
-    def send(self, request: requests.PreparedRequest, *args: Any, **options: Any) -> requests.Response:
-        """Send a request within the limit."""
-        return super().send(request, *args, **{**options, "timeout": self._seconds})
 
 
 def same_host(url: str, other: str) -> bool:
@@ -83,8 +63,6 @@ def explain_answer(what: str, answer: requests.Response) -> PublishError:
     said = f"it answered {answer.status_code} {printable(answer.reason or '')}".rstrip()
     if answer.is_redirect:
         return PublishError(what, cause=f"{said}: the address leads elsewhere", remedy="check the address")
-    if answer.status_code in {408, 429} or answer.status_code >= 500:
-        return PassingError(what, cause=f"{said}: the server failed", remedy="wait until the server works again")
     page = "html" in answer.headers.get("Content-Type", "")  # which is for a browser
     meaning, remedy = _MEANINGS.get(answer.status_code, ("" if page else printable(answer.text), ""))
     return PublishError(what, cause=f"{said}: {meaning}".rstrip(": "), remedy=remedy)
@@ -115,10 +93,8 @@ def explained(what: str, target: Path | None = None) -> Iterator[None]:
 def _explain_request(what: str, error: requests.RequestException) -> PublishError:
     if isinstance(error, requests.HTTPError) and error.response is not None:  # of a page
         return explain_answer(what, error.response)
-    passing = (requests.Timeout, requests.ConnectionError, requests.exceptions.ChunkedEncodingError)
-    kind = PassingError if isinstance(error, passing) else PublishError
     remedy = "check the address, that the server runs, and its certificate, which REQUESTS_CA_BUNDLE can name"
-    return kind(what, cause=describe_failure(error), remedy=remedy)
+    return PublishError(what, cause=describe_failure(error), remedy=remedy)
 
 
 def _explain_system(what: str, error: OSError, path: Path | None = None) -> PublishError:
@@ -126,26 +102,3 @@ def _explain_system(what: str, error: OSError, path: Path | None = None) -> Publ
     place = error.filename or path
     remedy = "free some space there" if error.errno in FULL else "check the path, and its permissions"
     return PublishError(what, cause=f"{words}: {place}" if place else words, remedy=remedy)
-
-
-def save_answer(what: str, answer: requests.Response, target: Path, size: int) -> None:
-    """Write the bytes of an answer, which was asked for as a stream, to a file.
-
-    Args:
-        what: Begins the error.
-        answer: The answer.
-        target: The file.
-        size: How many bytes there should be, 0 if that is not known. Where there are more, the download ends
-            soon after them, so that no server fills the disk; the file's hash is another one then.
-
-    Raises:
-        PublishError: It is no success; the error begins with `what`.
-    """
-    if not answer.ok:
-        raise explain_answer(what, answer)
-    written = 0
-    with target.open("wb") as stream:
-        for chunk in answer.iter_content(_CHUNK):
-            written += stream.write(chunk)
-            if 0 < size < written:
-                return

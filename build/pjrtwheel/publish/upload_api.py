@@ -11,11 +11,9 @@ import contextlib
 import functools
 import io
 import logging
-import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
 from pypi_simple import NoSuchProjectError, PyPISimple, UnsupportedContentTypeError, UnsupportedRepoVersionError
 from twine.package import PackageFile
@@ -23,24 +21,17 @@ from twine.repository import Repository
 from twine.settings import Settings
 
 from pjrtwheel.errors import PublishError, UsageError
-from pjrtwheel.fetch.listing import DownloadSession, IndexFile, describe_package
+from pjrtwheel.fetch.listing import CHUNK, DownloadSession, IndexFile, describe_package, save_chunks
 from pjrtwheel.publish.destinations import Destination, variable_of
 from pjrtwheel.publish.servers import (
     Credentials,
-    Impatient,
-    PassingError,
     explain_answer,
     explained,
     same_host,
-    save_answer,
     split_credentials,
 )
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 
-T = TypeVar("T")
-
-# How long to wait before a request is repeated that the server or the network failed.
-RETRY_WAITS_S = (1.0, 4.0)
 SILENCE_S = 120.0  # without a byte, after which a server is given up
 
 
@@ -68,8 +59,7 @@ class UploadIndex:
 
     def list_files(self, projects: Collection[str]) -> Mapping[str, IndexFile]:
         """Return what the index lists of some projects; it has no documents."""
-        pages = [self._repeat(functools.partial(self._read_page, project)) for project in projects]
-        return {file.filename: file for page in pages for file in page}
+        return {file.filename: file for project in projects for file in self._read_page(project)}
 
     def check_uploads(self, commit: str, *, credentials: bool) -> None:  # noqa: ARG002
         """Read twine's configuration; only the address, without credentials."""
@@ -83,9 +73,12 @@ class UploadIndex:
         """Do nothing: files are sent to an index one by one."""
 
     def upload(self, file: Path, sha256: str) -> None:
-        """Send one file with twine; what was refused or cut off may still be there, and then all is well."""
+        """Send one file with twine; what was refused or cut off may still be there, and then all is well.
+
+        twine itself repeats what a server that failed answers.
+        """
         try:
-            self._repeat(functools.partial(self._send, file, sha256))
+            self._send(file, sha256)
         except PublishError:
             project = PackageFile.from_filename(str(file), None).safe_name
             with contextlib.suppress(PublishError):
@@ -96,7 +89,13 @@ class UploadIndex:
 
     def download(self, file: IndexFile, target: Path) -> None:
         """Fetch a file back."""
-        self._repeat(functools.partial(self._fetch, file, target))
+        with (
+            explained(f"cannot download {file.filename} from {self.name}", target),
+            DownloadSession() as session,
+            session.get(file.url, auth=self._find_login(file.url), timeout=SILENCE_S, stream=True) as answer,
+        ):
+            answer.raise_for_status()
+            save_chunks(answer.iter_content(CHUNK), target, file.size)
 
     def finish(self) -> None:
         """Do nothing: an index shows a file as soon as it has it."""
@@ -128,15 +127,15 @@ class UploadIndex:
             if self.attestations and attestation.is_file():
                 package.add_attestations([str(attestation)])
             with contextlib.redirect_stdout(io.StringIO()):  # twine's own line about it
-                answer = twine.upload(package, max_redirects=1)
+                answer = twine.upload(package)
         if not answer.ok or answer.is_redirect:
             raise explain_answer(what, answer)
 
     def _twine(self) -> Repository:
         """Return twine's side of an upload; without any other credentials it asks for a token (trusted publishing)."""
         repository = self._read_settings().create_repository()
-        for scheme in ("http://", "https://"):
-            repository.session.mount(scheme, Impatient(SILENCE_S))
+        # twine would wait without end for a server that stays silent.
+        repository.session.request = functools.partial(repository.session.request, timeout=SILENCE_S)  # type: ignore[method-assign]
         return repository
 
     def _read_settings(self) -> Settings:
@@ -161,27 +160,9 @@ class UploadIndex:
         logging.getLogger("twine").setLevel(logging.ERROR)  # what it warns of becomes an error of ours
         return settings
 
-    def _fetch(self, file: IndexFile, target: Path) -> None:
-        what = f"cannot download {file.filename} from {self.name}"
-        with (
-            explained(what, target),
-            DownloadSession() as session,
-            session.get(file.url, auth=self._find_login(file.url), timeout=SILENCE_S, stream=True) as answer,
-        ):
-            save_answer(what, answer, target, file.size)
-
     def _find_login(self, url: str) -> Credentials | None:
         """Return the credentials for an address: an index may link to files on other hosts, which get none."""
         return self.reader if same_host(url, self.address) else None
-
-    def _repeat(self, request: Callable[[], T]) -> T:
-        """Make a request, and repeat it after a while if the server or the network failed it."""
-        for seconds in RETRY_WAITS_S:
-            try:
-                return request()
-            except PassingError:
-                time.sleep(seconds)
-        return request()
 
 
 def open_index(destination: Destination, settings: Mapping[str, str]) -> UploadIndex:

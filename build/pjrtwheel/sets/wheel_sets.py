@@ -18,7 +18,7 @@ from packaging.version import InvalidVersion, Version
 
 from pjrtwheel.abis import plugin_tag
 from pjrtwheel.backend import Backend
-from pjrtwheel.errors import FetchError, ProofError, UsageError, WheelError, fit
+from pjrtwheel.errors import ProofError, UsageError, WheelError, fit
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.listing import (
@@ -29,9 +29,7 @@ from pjrtwheel.fetch.listing import (
     settings_for,
     without_login,
 )
-from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS, REFERENCE, Platform
-from pjrtwheel.record.entries import RELEASE_FILENAME, read_entries
 from pjrtwheel.release.checks import list_prebuilt
 from pjrtwheel.release.known import choose_release, list_releases, load_release
 from pjrtwheel.release.model import Pin, Release
@@ -83,10 +81,10 @@ def find_offer(where: str, cache: Path) -> Offer:
     Raises:
         UsageError: It is no folder, URL or version, or there are none.
         FetchError: It cannot be asked.
-        WheelError: Its `release.json` is damaged.
     """
     if is_address(where):
-        offer = Offer(without_login(where), _list_url(where, cache))
+        files = list_wheels(BINDINGS, settings_for(where))
+        offer = Offer(without_login(where), _pinned(files, functools.partial(download_wheel, index=where), cache))
     elif Path(where).exists():
         offer = Offer(where, list_folder(Path(where)))
     else:
@@ -160,42 +158,19 @@ def read_lock(wheel: Path, package: str = BINDINGS) -> ReleaseLock:
         ) from error
     except TableError as error:
         raise WheelError(f"cannot read the lock of {wheel}", cause=str(error)) from error
-    if (lock.version, lock.release) != (name.version, name.release):
-        raise WheelError(f"{wheel.name} has the lock of {lock.version}", cause="it was renamed, or is damaged")
-    if lock.schema != SCHEMA:
-        raise WheelError(f"the lock of {wheel.name} has schema {lock.schema}, expected {SCHEMA}")
+    if (lock.schema, lock.version, lock.release) != (SCHEMA, name.version, name.release):
+        found = f"{wheel.name} has the lock of {lock.version} with schema {lock.schema}"
+        raise WheelError(found, cause=f"it was renamed, is damaged, or newer; expected is schema {SCHEMA}")
     return lock
 
 
 def list_folder(folder: Path) -> Wheels:
-    """List the `jaxlib` wheels of a folder; what its `release.json` describes is held to that when it is fetched."""
-    if folder.name == RELEASE_FILENAME:
-        folder = folder.parent
+    """List the `jaxlib` wheels of a folder."""
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder", remedy=_FORMS)
-    digests = {name: entry.sha256 for name, entry in read_entries(folder).items()}
     return tuple(
-        (name, functools.partial(_check_file, path.absolute(), digests.get(path.name)))
-        for path, name in find_plain_wheels(folder).items()
-        if name.distribution == BINDINGS
+        (name, path.absolute) for path, name in find_plain_wheels(folder).items() if name.distribution == BINDINGS
     )
-
-
-def _check_file(path: Path, digest: str | None) -> Path:
-    if digest and hash_file(path) != digest:
-        raise WheelError(f"{path} is not the file that {RELEASE_FILENAME} describes", remedy="copy the folder again")
-    return path
-
-
-def _list_url(url: str, cache: Path) -> Wheels:
-    """List the wheels of an index."""
-    try:
-        files = list_wheels(BINDINGS, settings_for(url))
-    except FetchError as error:
-        raise FetchError(
-            f"{without_login(url)} cannot be read", cause=error.cause or error.what, remedy="check the address"
-        ) from error
-    return _pinned(files, functools.partial(download_wheel, index=url), cache)
 
 
 def _list_version(text: str, cache: Path) -> Wheels:

@@ -3,7 +3,7 @@
 """Write a zip file in one pass: hash, checksum and compress while the members stream by.
 
 Order is the caller's; times, permissions and compression are fixed, so equal members give equal bytes. The records are
-those of APPNOTE 4.3, with the 64-bit fields where a value needs them.
+those of APPNOTE 4.3, without the 64-bit fields: no wheel has 4 GiB.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import hashlib
 import os
 import struct
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -22,15 +22,15 @@ import deflate
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import explain_full_disk, replacement
 from pjrtwheel.wheel.compress import CHUNK_SIZE, compress_chunks, worker_count
-from pjrtwheel.wheel.container import CENTRAL, END, END64, LIMIT16, LIMIT32, LOCAL, LOCATOR64, UTF8, ZIP64
+from pjrtwheel.wheel.container import CENTRAL, END, LOCAL, UTF8
 from pjrtwheel.wheel.members import Member
 from pjrtwheel.wheel.plan import MemberSource
 
 STORED = 0
 DEFLATED = 8
 
-# Data that cannot be compressed grows by up to 0.1 %, and the field must be chosen before the data is there.
-_SIZE_LIMIT = 0xFF000000
+_LARGEST = 0xFF000000  # below 4 GiB: data that cannot be compressed grow by up to 0.1 %
+_VERSION = 20  # of the format, which any reader has
 _UNIX = 3 << 8
 
 
@@ -56,47 +56,24 @@ class ZipEntry:
     compressed: int = 0
 
     def local_header(self) -> bytes:
-        """Return the record in front of the data; its length depends on name and size alone."""
-        return self._pack(LOCAL, [b"PK\3\4"], self._wide_sizes)
+        """Return the record in front of the data; its length depends on the name alone."""
+        return self._pack(LOCAL, b"PK\3\4")
 
     def directory_record(self) -> bytes:
         """Return the record in the central directory."""
-        far = self.offset >= LIMIT32
-        wide = (*self._wide_sizes, self.offset) if far else self._wide_sizes
-        place = (0, 0, 0, self.mode << 16, LIMIT32 if far else self.offset)
-        return self._pack(CENTRAL, [b"PK\1\2", _UNIX | _version(wide)], wide, *place)
+        return self._pack(CENTRAL, b"PK\1\2", _UNIX | _VERSION, place=(0, 0, 0, self.mode << 16, self.offset))
 
-    @property
-    def _wide_sizes(self) -> tuple[int, ...]:
-        """Both lengths, if they may need 64 bits."""
-        return (self.size, self.compressed) if self.size > _SIZE_LIMIT else ()
-
-    def _pack(self, layout: struct.Struct, start: Iterable[bytes | int], wide: tuple[int, ...], *place: int) -> bytes:
+    def _pack(self, layout: struct.Struct, *start: bytes | int, place: tuple[int, ...] = ()) -> bytes:
         """Return a record: what both say of the member lies between what they start with and where it is."""
-        name, extra = self.name.encode(), _zip64_extra(*wide)
-        sizes = (LIMIT32, LIMIT32) if self._wide_sizes else (self.compressed, self.size)
+        name = self.name.encode()
         flags = 0 if name.isascii() else UTF8
-        member = (_version(wide), flags, self.method, *self.stamp, self.crc, *sizes, len(name), len(extra))
-        return layout.pack(*start, *member, *place) + name + extra
+        sizes = (self.compressed, self.size, len(name), 0)
+        return layout.pack(*start, _VERSION, flags, self.method, *self.stamp, self.crc, *sizes, *place) + name
 
 
 def end_of_directory(count: int, size: int, offset: int) -> bytes:
-    """Return the records that close a zip file, by number of members, and length and place of the central directory."""
-    large = count >= LIMIT16 or size >= LIMIT32 or offset >= LIMIT32
-    end64 = END64.pack(b"PK\6\6", 44, 45, 45, 0, 0, count, count, size, offset) if large else b""
-    locator = LOCATOR64.pack(b"PK\6\7", 0, offset + size, 1) if large else b""
-    count, size, offset = min(count, LIMIT16), min(size, LIMIT32), min(offset, LIMIT32)
-    return end64 + locator + END.pack(b"PK\5\6", 0, 0, count, count, size, offset, 0)
-
-
-def _version(wide: Collection[int]) -> int:
-    """Return the version of the format that is needed: 4.5 for fields of 64 bits."""
-    return 45 if wide else 20
-
-
-def _zip64_extra(*values: int) -> bytes:
-    """Return the extra field that holds the values which do not fit 32 bits."""
-    return struct.pack(f"<HH{len(values)}Q", ZIP64, 8 * len(values), *values) if values else b""
+    """Return the record that closes a zip file, by number of members, and length and place of the central directory."""
+    return END.pack(b"PK\5\6", 0, 0, count, count, size, offset, 0)
 
 
 _EARLIEST = 315532800  # 1980-01-01, the first moment a zip file can state, and the date of all members by default
@@ -162,7 +139,7 @@ class ArchiveWriter:
         """Write one member, and return what was written.
 
         Raises:
-            WheelError: The member's bytes are not as many as it stated.
+            WheelError: The member's bytes are not as many as it stated, or the file would become too large.
         """
         digest, crc, read, stored = hashlib.sha256(), 0, 0, 0
 
@@ -175,6 +152,9 @@ class ArchiveWriter:
                 crc = deflate.crc32(chunk, crc)
 
         start = self.file.tell()
+        if start + member.size > _LARGEST:
+            cause = "zip files of that size have 64-bit fields, which are not written here"
+            raise WheelError(f"with {member.path} the wheel has more than 4 GiB", cause=cause)
         entry = begin_entry(member, self.stamp, start)
         self.file.write(entry.local_header())
         for part in compress_chunks(chunks(), self.pool, self.setting):

@@ -14,7 +14,7 @@ from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file, make_folder
 from pjrtwheel.gpucode import list_codes, merge_codes
 from pjrtwheel.platforms import BinaryFormat
-from pjrtwheel.release.model import Release, read_release
+from pjrtwheel.release.model import read_release
 from pjrtwheel.release.wheels import LOCK_FILENAME, make_lock, offered
 from pjrtwheel.tables import write_json
 from pjrtwheel.wheel import metadata
@@ -157,19 +157,14 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
     """
     release = read_release(spec.release)
     backends = tuple(parse_backend(path.read_text("utf-8"), path) for path in spec.backends)
-    digest = _check_pin(spec, release)
     upstream, unpacked = unpack_wheel(spec.wheel, files, scratch=scratch)
     python = upstream.tags[0].abi
-    if (upstream.version, python) != (release.version, spec.python):
-        raise WheelError(
-            f"{spec.wheel.name} is not for release {release.version} and {spec.python}",
-            cause=f"it is version {upstream.version} for {python}",
-        )
-    if upstream.platform != spec.platform:
-        raise WheelError(f"{spec.wheel.name} is not for {spec.platform.name}")
+    if (upstream.version, python, upstream.platform) != (release.version, spec.python, spec.platform):
+        raise WheelError(f"{spec.wheel.name} is not for {release.version}, {spec.python} and {spec.platform.name}")
     name = make_name(upstream.distribution, release.set_version, upstream.tag, release.build_tag)
     lock = make_lock(release, spec.provider)
     project, version = upstream.distribution, upstream.version
+    digest = hash_file(spec.wheel)
     provenance = describe_origin(spec.provider, spec.wheel.name, digest, project=project, version=version)
     own_text = metadata.replace_version(read_text(unpacked, f"{upstream.dist_info}/METADATA"), name.version)
     text = metadata.add_extras(own_text, offered(release, backends, spec.provider), name.version)
@@ -206,19 +201,3 @@ def _member_source(path: str, member: Unpacked, spec: BindingsSpec) -> MemberSou
         executable=member.executable,
         place=LibraryPlace(path.count("/")),
     )
-
-
-def _check_pin(spec: BindingsSpec, release: Release) -> str:
-    """Return the digest of upstream's wheel, which must be the pinned one if it bears its name.
-
-    In source mode the bindings are not pinned by file.
-    """
-    digest = hash_file(spec.wheel)
-    pin = release.pins.get(f"bindings.{spec.python}.{spec.platform.name}")
-    if pin and pin.filename == spec.wheel.name and pin.sha256 != digest:
-        raise WheelError(
-            f"{spec.wheel.name} has sha256 {digest}, pinned is {pin.sha256}",
-            cause="the file was damaged or replaced",
-            remedy="remove it from the cache and fetch it again",
-        )
-    return digest

@@ -114,10 +114,7 @@ def find_compression(wheel: Path) -> int | None:
         members = [info for info in archive.infolist() if 0 < info.file_size <= _LARGEST]
         largest = sorted(members, key=lambda info: info.file_size)[-_MEMBERS:]
         pairs = [(memoryview(archive.read(info)), _read_stored(file, info)) for info in reversed(largest)]
-    settings = (
-        DEFAULT_COMPRESSION,
-        *(other for other in range(1, HIGHEST_COMPRESSION + 1) if other != DEFAULT_COMPRESSION),
-    )
+    settings = sorted(range(1, HIGHEST_COMPRESSION + 1), key=lambda setting: setting != DEFAULT_COMPRESSION)
     fitting = (
         setting
         for setting in settings

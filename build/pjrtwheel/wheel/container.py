@@ -23,14 +23,14 @@ from typing import BinaryIO
 LOCAL = struct.Struct("<4s5H3I2H")
 CENTRAL = struct.Struct("<4s6H3I5H2I")
 END = struct.Struct("<4s4H2IH")
-END64 = struct.Struct("<4sQ2H2I4Q")
-LOCATOR64 = struct.Struct("<4sIQI")
+_END64 = struct.Struct("<4sQ2H2I4Q")
+_LOCATOR64 = struct.Struct("<4sIQI")
 _DESCRIPTOR = b"PK\x07\x08"
 _DESCRIBED, UTF8 = 0x8, 0x800
 # These and two about how well it was compressed; others say that data are encrypted, patched or masked.
 _FLAGS = _DESCRIBED | UTF8 | 0x6
-ZIP64, _UNICODE_PATH = 0x1, 0x7075
-LIMIT32, LIMIT16 = 0xFFFFFFFF, 0xFFFF
+_ZIP64, _UNICODE_PATH = 0x1, 0x7075
+_LIMIT32, _LIMIT16 = 0xFFFFFFFF, 0xFFFF
 _STORED = zipfile.ZIP_STORED
 _METHODS = {_STORED, zipfile.ZIP_DEFLATED}
 _LARGEST_TOTAL = 16 << 30
@@ -97,9 +97,9 @@ def _read_directory(file: BinaryIO, size: int) -> tuple[list[_Entry], int]:
     magic, *numbers, comment = END.unpack(_read(file, end, END.size))
     if magic != b"PK\5\6" or comment:
         raise zipfile.BadZipFile("it does not end as a zip file does")
-    locator = _read(file, end - LOCATOR64.size, LOCATOR64.size)
+    locator = _read(file, end - _LOCATOR64.size, _LOCATOR64.size)
     if locator.startswith(b"PK\6\7"):
-        end -= LOCATOR64.size + END64.size
+        end -= _LOCATOR64.size + _END64.size
         numbers = _read_end64(file, end, locator, numbers)
     *disks, count, length, start = numbers
     if disks != [0, 0, count]:
@@ -114,10 +114,10 @@ def _read_directory(file: BinaryIO, size: int) -> tuple[list[_Entry], int]:
 
 def _read_end64(file: BinaryIO, place: int, locator: bytes, short: Sequence[int]) -> list[int]:
     """Return the 64-bit numbers of the end; the shorter ones are the same, or say that they have no room."""
-    magic, length, _, _, *long = END64.unpack(_read(file, place, END64.size))
-    if (magic, length) != (b"PK\6\6", END64.size - 12) or locator != LOCATOR64.pack(b"PK\6\7", 0, place, 1):
+    magic, length, _, _, *long = _END64.unpack(_read(file, place, _END64.size))
+    if (magic, length) != (b"PK\6\6", _END64.size - 12) or locator != _LOCATOR64.pack(b"PK\6\7", 0, place, 1):
         raise zipfile.BadZipFile("its 64-bit end is malformed")
-    limits = [LIMIT16] * 4 + [LIMIT32] * 2
+    limits = [_LIMIT16] * 4 + [_LIMIT32] * 2
     if any(value not in {limit, wide} for value, wide, limit in zip(short, long, limits, strict=True)):
         raise zipfile.BadZipFile("it has two ends that differ")
     return long
@@ -155,7 +155,7 @@ def _find_wide(extra: bytes) -> bytes:
         if place > len(extra) or number in found or number == _UNICODE_PATH:
             raise zipfile.BadZipFile("an extra field is malformed, or a second name")
         found[number] = extra[place - length : place]
-    return found.get(ZIP64, b"")
+    return found.get(_ZIP64, b"")
 
 
 def _widen(field: bytes, *values: int) -> tuple[int, ...]:
@@ -165,9 +165,9 @@ def _widen(field: bytes, *values: int) -> tuple[int, ...]:
         zipfile.BadZipFile: The field lacks one, or has others.
     """
     wide = [number for (number,) in struct.iter_unpack("<Q", field)]
-    if len(wide) != values.count(LIMIT32):
+    if len(wide) != values.count(_LIMIT32):
         raise zipfile.BadZipFile("a 64-bit field has more or fewer numbers than are needed")
-    return tuple(wide.pop(0) if value == LIMIT32 else value for value in values)
+    return tuple(wide.pop(0) if value == _LIMIT32 else value for value in values)
 
 
 def _check_entry(entry: _Entry) -> Iterator[str]:
@@ -226,7 +226,7 @@ def _check_places(file: BinaryIO, entries: Iterable[_Entry], start: int) -> Iter
         field = _find_wide(names[named:])
         # Writers that did not know the sizes keep room for both, and may need none in the end.
         unneeded = {bytes(16), struct.pack("<2Q", size, compressed)}
-        if field not in unneeded or (size, compressed) == (LIMIT32, LIMIT32):
+        if field not in unneeded or (size, compressed) == (_LIMIT32, _LIMIT32):
             size, compressed = _widen(field, size, compressed)
         place += LOCAL.size + named + more + entry.compressed
         described = entry.flags & _DESCRIBED

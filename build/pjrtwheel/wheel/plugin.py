@@ -104,7 +104,7 @@ def plan_kernels(spec: KernelsSpec, files: ExitStack) -> WheelPlan:
 
 def _read_inputs(spec: BackendSpec) -> _Inputs:
     release, backend = read_release(spec.release), parse_backend(spec.backend.read_text("utf-8"), spec.backend)
-    return _Inputs(spec, release, backend, _choose_lock(spec, release))
+    return _Inputs(spec, release, backend, spec.lock or make_lock(release, spec.provider))
 
 
 def _is_module(path: Path, spec: KernelsSpec) -> bool:
@@ -160,15 +160,6 @@ def _read_codes(
     pool = files.enter_context(ThreadPoolExecutor(worker_count()))
     codes = {member: pool.submit(read_gpu_code, path, tools) for member, path in libraries.items()}
     return lambda: {member: code.result() for member, code in codes.items() if code.result().names()}
-
-
-def _choose_lock(spec: BackendSpec, release: Release) -> ReleaseLock:
-    """Return the lock of the published set that the wheel is for, or else of the set that is built here."""
-    if spec.lock is None:
-        return make_lock(release, spec.provider)
-    if spec.lock.release != release.version:
-        raise WheelError(f"the manifest has a lock of release {spec.lock.release}, expected {release.version}")
-    return spec.lock
 
 
 def _open(

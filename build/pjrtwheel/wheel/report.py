@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pjrtwheel.errors import WheelError, count, fit
+from pjrtwheel.errors import WheelError, count
 from pjrtwheel.files import hash_file
 from pjrtwheel.tables import TableError, column, metadata, read_json, write_json
 from pjrtwheel.wheel.names import WheelName, parse_name
@@ -97,20 +97,13 @@ def parse_report(text: str) -> Report:
 
 
 def read_built(directory: Path) -> BuiltWheel:
-    """Return the wheel that a build left in `directory`, in which there may be nothing but the wheel and its report.
+    """Return the wheel that a build left in `directory`: the one that the report is of, whatever else is there.
 
     Raises:
-        WheelError: There is anything else, at any depth, or one of the two is missing.
+        WheelError: One of the two is missing.
     """
     path = directory / REPORT_FILENAME
-    if not path.is_file():
-        raise WheelError(f"no wheel with a {REPORT_FILENAME} in {directory}", remedy="build again")
-    report = parse_report(path.read_text("utf-8"))
-    found = sorted(path.relative_to(directory).as_posix() for path in directory.rglob("*"))
-    if found != sorted((report.filename, REPORT_FILENAME)):
-        raise WheelError(
-            f"{path} is the report of {report.filename!r}",
-            cause=f"the folder has other files than these two: {fit(found)}",
-            remedy="build again",
-        )
+    report = parse_report(path.read_text("utf-8")) if path.is_file() else None
+    if report is None or not (directory / report.filename).is_file():
+        raise WheelError(f"no wheel with a {REPORT_FILENAME} of it in {directory}", remedy="build again")
     return BuiltWheel(directory / report.filename, report)

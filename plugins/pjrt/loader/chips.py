@@ -8,6 +8,7 @@ What is known of a chip is in a file of the wheel. The proofs of a build describ
 from __future__ import annotations
 
 import importlib
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -57,6 +58,8 @@ def describe_chips(plugin: Plugin, name: str) -> Any:
         ChipError: The wheel knows no such chip, or XLA no such arrangement of it.
     """
     chip = find_chip(plugin, name)
+    for variable, value in chip.get("environment", {}).items():
+        os.environ.setdefault(variable, value)  # what the library reads when it is opened
     topologies = importlib.import_module("jax.experimental.topologies")
     try:
         topology, options = _arrange(chip["topologies"], name.partition(":")[2] or "single")

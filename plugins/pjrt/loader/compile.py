@@ -94,8 +94,6 @@ def _compile(plugin: Plugin, topology: Callable[[str], Any], options: argparse.N
     chip = find_chip(plugin, options.chip)
     if "*" in chip.get("fails", {}):
         raise CompileError(f"{plugin.distribution} cannot compile for {options.chip}: {chip['fails']['*']['reason']}")
-    for variable, value in chip.get("environment", {}).items():
-        os.environ.setdefault(variable, value)
     path = options.output or Path(f"{options.function}-{options.chip}.pickle".replace(":", "-"))
     if not path.parent.is_dir():
         raise RequestError(f"there is no folder {path.parent}")

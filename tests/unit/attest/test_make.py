@@ -3,7 +3,6 @@
 """Making a release: what is in its folder and in its documents, and what stops it from being written."""
 
 import json
-import random
 import re
 import subprocess
 from collections.abc import Callable
@@ -22,9 +21,6 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries
 from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release.model import read_release
-from pjrtwheel.wheel.archive import open_archive, timestamp
-from pjrtwheel.wheel.compress import find_compression, find_epoch
-from pjrtwheel.wheel.plan import text_source
 from pjrtwheel.wheel.unpack import read_metadata
 from signing_keys import make_key
 from sound_wheels import BINDINGS, COMMIT, ORIGIN, PLUGIN, TAG, WHEELS, make_dist, make_repository
@@ -301,17 +297,6 @@ def test_the_commit_is_the_one_that_all_wheels_were_built_from(repository: Path,
             make_release(repository, TAG, dist, tmp_path / "out", locks=False, environ={})
         assert {COMMIT[:12], (commit or "no commit")[:12]} <= set(re.split(r", | from ", caught.value.cause))
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("level", [1, 6, 9, 12])
-def test_level_and_date_of_a_wheel_are_read_from_its_bytes(tmp_path: Path, level: int) -> None:
-    """No wheel says them, and the same members give the same wheel with them."""
-    path = tmp_path / "a-1-py3-none-any.whl"
-    draw = random.Random(0)  # noqa: S311 - any text that deflates will do
-    text = "".join(f"{draw.randrange(9) * 'word'} {draw.randrange(99)} {number % 7 * 'ab'}\n" for number in range(9000))
-    with open_archive(path, stamp=timestamp({"SOURCE_DATE_EPOCH": "1700000000"}), setting=level) as archive:
-        archive.add(text_source("a.py", text))
-    assert (find_compression(path), find_epoch(path)) == (level, 1700000000)
 
 
 def test_wheels_of_one_build_that_differ_in_level_are_refused(repository: Path, tmp_path: Path) -> None:

@@ -404,7 +404,7 @@ def test_a_release_is_found_by_its_tag_below_an_index(release: Path, run: Run, a
 
 @pytest.mark.parametrize(
     ("name", "status", "words"),
-    [(PLUGIN, 4, "bytes, pinned are"), ("sbom.cdx.json", 12, "is not the file that SHA256SUMS lists")],
+    [(PLUGIN, 4, "has 14 bytes and the sha256 "), ("sbom.cdx.json", 12, "is not the file that SHA256SUMS lists")],
 )
 def test_a_server_that_lies_is_refused(
     release: Path, run: Run, address: str, name: str, status: int, words: str

@@ -5,8 +5,6 @@
 import hashlib
 import multiprocessing
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -105,37 +103,6 @@ def test_a_killed_run_leaves_nothing_partial(tmp_path: Path) -> None:
     add_wheels([wheel], [{wheel.report.filename: proof}], ORIGIN, dist)
     assert sorted(path.name for path in dist.iterdir()) == [wheel.report.filename, "release.json"]
     assert not partial.exists()
-
-
-_PUBLISH_ON_SMALL_DISK = """
-mount -t tmpfs -o size=2m none "$1" && mkdir "$1/dist" && exec "$2" - "$1" "$3" <<'END'
-import sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-from pjrtwheel import files
-from pjrtwheel.errors import WheelError
-folder = Path(sys.argv[1])
-try:
-    with files.staging_folder(folder / "dist") as place:
-        (place / "file").write_bytes(bytes(5_000_000))
-except WheelError as error:
-    print(error.what, error.cause, sep=": ")
-print(sorted(path.name for path in folder.rglob("*")))
-END
-"""
-
-
-def test_a_disk_that_is_really_full(tmp_path: Path, root: Path) -> None:
-    """The error says what is free once what was begun is gone."""
-    small = tmp_path / "small"
-    small.mkdir()
-    command = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c", _PUBLISH_ON_SMALL_DISK, "sh"]
-    if subprocess.run([*command[:4], "true"], capture_output=True, check=False).returncode != 0:
-        pytest.skip("this machine allows no private mounts")
-    command += [str(small), sys.executable, str(root / "build")]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
-    full = f"no space left on the disk of {small / 'dist'}"
-    assert result.stdout.splitlines() == [f"{full}: 2 MB are free", "['dist']"]
 
 
 def test_a_wheel_is_linked_from_where_it_was_built(tmp_path: Path) -> None:

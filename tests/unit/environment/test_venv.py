@@ -70,16 +70,6 @@ def test_other_pins_of_the_same_wheel_are_another_wheelhouse(make_wheel: Callabl
     assert [names.index(name) for name in names] == [0, 1, 2, 2]
 
 
-@pytest.mark.parametrize("stated", [b"Name: other\nVersion: 1.0\n", b"Name: demo\nVersion: 1.1\n"])
-def test_a_wheel_of_another_name_is_refused(make_wheel: Callable[..., Path], tmp_path: Path, stated: bytes) -> None:
-    """The installer holds METADATA to the file name, so that no proof is that of a renamed wheel."""
-    metadata = b"Metadata-Version: 2.1\n" + stated
-    wheel = make_wheel({"demo-1.0.dist-info/WHEEL": WHEEL, "demo-1.0.dist-info/METADATA": metadata})
-    python = create_venv(Interpreter(Path(sys.executable), "", "", sys.prefix), tmp_path / "venv")
-    with pytest.raises(ProofError, match="does not match"):
-        install(python, ["demo"], [wheel.parent])
-
-
 def test_wheels_that_do_not_install_are_said_with_a_remedy(tmp_path: Path) -> None:
     """What is asked for, and where to look."""
     python = create_venv(Interpreter(Path(sys.executable), "", "", sys.prefix), tmp_path / "venv")

@@ -17,7 +17,6 @@ from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import hash_file
 from pjrtwheel.installs.tries import (
     Combination,
-    Stage,
     StagedSet,
     check_staged,
     choose_pythons,
@@ -161,16 +160,6 @@ def test_a_python_without_wheels_is_refused() -> None:
         with pytest.raises(UsageError) as caught:
             choose_pythons(["cp312", "cp314t"], ["3.12", asked])
         assert (asked in caught.value.what, "3.12, 3.14t" in caught.value.remedy) == (True, True)
-
-
-def test_installers_are_given_the_stage_alone() -> None:
-    """An index, or a folder next to the package index; uv forgets what it knows of our wheels."""
-    wanted = ["jax==1.2.3", "jaxlib[abacus]==1.2.3+split.1"]
-    url, python = "http://127.0.0.1:1/simple/", Path("venv/bin/python")
-    assert install_command("pip", Stage(url, url), python, wanted)[-3:] == [f"--index-url={url}", *wanted]
-    assert install_command("pip", Stage("/w", ""), python, wanted)[-3:] == ["--find-links=/w", *wanted]
-    fresh = ["--refresh-package=jax", "--refresh-package=jaxlib"]
-    assert install_command("uv", Stage(url, url), python, wanted)[-5:] == [*fresh, f"--default-index={url}", *wanted]
 
 
 def test_a_run_that_tried_nothing_is_no_success(

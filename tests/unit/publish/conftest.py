@@ -16,7 +16,7 @@ from package_index import make_index, put_wheel
 from pjrtwheel import cli
 from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.publish import github as github_module
-from pjrtwheel.publish import publication, upload_api
+from pjrtwheel.publish import publication
 from release_folders import write_pure_release, write_release_folder
 from upload_server import PASSWORD, USERNAME, UploadServer, run_server
 
@@ -97,7 +97,6 @@ def command(
     monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("TWINE_USERNAME", USERNAME)
     monkeypatch.setenv("TWINE_PASSWORD", PASSWORD)
-    monkeypatch.setattr(upload_api, "RETRY_WAITS_S", (0.0, 0.0))
     monkeypatch.setattr(publication, "LISTING_WAITS_S", (0.0, 0.0))
 
     def execute(*arguments: object) -> Printed:

@@ -76,22 +76,6 @@ def test_a_stage_that_serves_other_bytes_than_it_says_is_refused(
     assert ORDER[-1] in printed.lines[0]
 
 
-def test_only_a_stage_is_promoted_from(
-    promote: Command, server: UploadServer, stage_server: UploadServer, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A destination that people install from is none."""
-    monkeypatch.setenv("PJRTWHEEL_PUBLIC_INDEX_URL", f"{stage_server.url}simple/")
-    assert (promote(folder, "--from", "public").status, server.uploads) == (2, [])
-
-
-def test_an_index_is_not_its_own_stage(promote: Command, stage_server: UploadServer, folder: Path) -> None:
-    """Under two names it would be promoted to itself, and nothing would have been tested apart."""
-    url = f"{stage_server.url}simple/"
-    for same in (url, url.rstrip("/"), url.replace("http:", "HTTP:")):
-        assert promote(folder, "--index-url", same).status == 2
-    assert stage_server.downloads == []
-
-
 @pytest.mark.parametrize(("options", "status"), [((), 2), (("--repository", "mine"), 11)])
 def test_what_uploads_need_is_asked_for_before_the_stage_is_read(
     command: Command,

@@ -13,8 +13,7 @@ import pytest
 from console_blocks import alike, shown
 from pjrtwheel.errors import AttestError, PublishError, UsageError
 from pjrtwheel.publish import upload_api
-from pjrtwheel.publish.upload_api import UploadIndex
-from release_folders import PLUGIN_TAG, WHEELS, stopping, write_release_folder
+from release_folders import PLUGIN_TAG, WHEELS, write_release_folder
 from upload_server import PASSWORD, USERNAME, Fault, UploadServer
 
 Publish = Callable[..., Any]
@@ -64,15 +63,6 @@ def test_in_ci_a_dry_run_is_the_default(
     assert (publish(folder, "--no-dry-run").status, server.uploads) == (0, ORDER)
 
 
-def test_digests_that_the_index_states_can_be_enough(publish: Publish, server: UploadServer, folder: Path) -> None:
-    """On request nothing is downloaded, unless the index states none."""
-    publish(folder, "--trust-index-hashes")
-    assert server.downloads == []
-    server.digests = False
-    assert publish(folder, "--trust-index-hashes").status == 0
-    assert sorted(server.downloads) == sorted(ORDER)
-
-
 def test_variants_go_only_where_they_are_taken(publish: Publish, server: UploadServer, tmp_path: Path) -> None:
     """Their plain wheel does instead, as with installers that know no variants."""
     plain, variant = (f"jaxlib_auto-1.2.3+split.1-py3-none-any{label}.whl" for label in ("", "-null"))
@@ -82,13 +72,11 @@ def test_variants_go_only_where_they_are_taken(publish: Publish, server: UploadS
     assert f"SHA256SUMS, {variant}" in printed.out
 
 
-# How often one file is sent before publishing gives up: what a server may recover from is tried three times.
-TRIES = dict.fromkeys((Fault.FORBIDDEN, Fault.CONFLICT, Fault.TOO_LARGE, Fault.ELSEWHERE), 1)
-TRIES |= dict.fromkeys((Fault.BROKEN, Fault.CUT, Fault.SLOW), 3)
+FAULTS = (*(Fault.FORBIDDEN, Fault.CONFLICT, Fault.TOO_LARGE, Fault.ELSEWHERE), *(Fault.BROKEN, Fault.CUT, Fault.SLOW))
 
 
 @pytest.mark.parametrize("name", [ABACUS, BINDINGS[0]])
-@pytest.mark.parametrize("fault", TRIES)
+@pytest.mark.parametrize("fault", FAULTS)
 def test_a_failure_at_any_file_leaves_whole_files_and_is_resumed(
     publish: Publish, server: UploadServer, folder: Path, fault: Fault, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,7 +86,7 @@ def test_a_failure_at_any_file_leaves_whole_files_and_is_resumed(
     printed = publish(folder)
     before = ORDER[: ORDER.index(name)]
     assert (printed.status, server.files) == (REFUSED, bytes_of(folder, before))
-    assert server.uploads == [*before, *[name] * TRIES[fault]]
+    assert [*dict.fromkeys(server.uploads)] == [*before, name]  # which twine sends several times to a broken server
     assert f"{len(before)} of 4 files" in printed.lines[-1]
     server.faults.clear()
     server.uploads.clear()
@@ -106,27 +94,21 @@ def test_a_failure_at_any_file_leaves_whole_files_and_is_resumed(
     assert server.files == bytes_of(folder, ORDER)
 
 
-@pytest.mark.parametrize(
-    ("fault", "times", "sent"),
-    [(Fault.BROKEN, 1, 2), (Fault.CUT, 1, 2), (Fault.LOST_ANSWER, 1, 2), (Fault.LOST_ANSWER, -1, 3)],
-)
+@pytest.mark.parametrize(("fault", "times", "sent"), [(Fault.BROKEN, 1, 2), (Fault.LOST_ANSWER, -1, 1)])
 def test_what_fails_once_is_repeated(
     publish: Publish, server: UploadServer, folder: Path, fault: Fault, times: int, sent: int
 ) -> None:
     """A server that recovers gets the file again; one that has it is all right, whatever it answers."""
     server.faults[BEAD], server.times = fault, times
     assert (publish(folder).status, server.uploads) == (0, [ABACUS, *[BEAD] * sent, *BINDINGS])
-    assert server.files == bytes_of(folder, ORDER)
 
 
-def test_a_download_that_is_cut_is_repeated(publish: Publish, server: UploadServer, folder: Path) -> None:
-    """Once is no reason to stop; always is."""
+def test_a_download_that_is_cut_ends_a_run(publish: Publish, server: UploadServer, folder: Path) -> None:
+    """The same command goes on."""
     server.faults[BEAD], server.times = Fault.CUT_DOWNLOAD, 1
-    assert (publish(folder).status, server.downloads) == (0, [ABACUS, BEAD, BEAD, *BINDINGS])
-    server.times = -1
     printed = publish(folder)
     assert (printed.status, BEAD in printed.err) == (REFUSED, True)
-    assert server.files == bytes_of(folder, ORDER)
+    assert (publish(folder).status, server.files) == (0, bytes_of(folder, ORDER))
 
 
 @pytest.mark.parametrize("name", [BEAD, BINDINGS[0]])
@@ -152,30 +134,11 @@ def test_other_bytes_are_refused_before_anything_is_sent(
     assert BINDINGS[1] in printed.lines[1]
 
 
-def test_a_foreign_wheel_of_the_release_is_refused(publish: Publish, server: UploadServer, folder: Path) -> None:
-    """Installers would take it for one of ours; wheels of other versions and projects are nobody's business."""
-    foreign = "jaxlib-1.2.3+split.1-cp314-cp314-manylinux_2_27_x86_64.whl"
-    others = ["jaxlib-1.2.3-cp314-cp314-manylinux_2_27_x86_64.whl", "jaxlib-1.2.3.tar.gz"]
-    server.files |= dict.fromkeys((foreign, *others), b"other")
-    printed = publish(folder)
-    assert (printed.status, server.uploads, foreign in printed.lines[1]) == (REFUSED, [], True)
-    del server.files[foreign]
-    assert publish(folder).status == 0
-
-
 def test_a_plugin_alone_joins_the_jaxlib_that_is_there(publish: Publish, server: UploadServer, tmp_path: Path) -> None:
     """It was built for a published set, and requires that very version."""
     release = write_release_folder(tmp_path / "plugin", [ABACUS], requires=["jaxlib==1.2.3+split.1"])
     server.files[BINDINGS[0]] = b"published before"
     assert (publish(release.path).status, server.uploads) == (0, [ABACUS])
-
-
-def test_what_was_yanked_is_not_published_again(publish: Publish, server: UploadServer, folder: Path) -> None:
-    """The same bytes would stay withdrawn."""
-    publish(folder)
-    server.yanked[ABACUS] = "wrong sums"
-    printed = publish(folder)
-    assert (printed.status, "wrong sums" in printed.lines[1]) == (REFUSED, True)
 
 
 def test_limits_of_the_destination_are_held(command: Publish, server: UploadServer, folder: Path) -> None:
@@ -201,19 +164,6 @@ def test_what_is_no_whole_release_is_refused(publish: Publish, server: UploadSer
     shutil.copytree(dirty, tmp_path / "dist", ignore=shutil.ignore_patterns("SHA256SUMS"))
     found = [publish(path).status for path in (bare, dirty, altered, two, tmp_path / "dist")]
     assert (found, server.requests) == ([ALTERED, USAGE, ALTERED, ALTERED, USAGE], [])
-
-
-@pytest.mark.parametrize("stopped_at", [0, 2, 4])
-def test_a_run_interrupted_after_any_file_is_resumed(
-    publish: Publish, server: UploadServer, folder: Path, stopped_at: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Before the first file, between two, and after the last one: the next run sends what is missing."""
-    with monkeypatch.context() as patch:
-        patch.setattr(UploadIndex, "upload", stopping(UploadIndex.upload, after=stopped_at))
-        printed = publish(folder)
-    assert (printed.status, server.files) == (130 if stopped_at < 4 else 0, bytes_of(folder, ORDER[:stopped_at]))
-    assert (publish(folder).status, server.uploads) == (0, ORDER)
-    assert server.files == bytes_of(folder, ORDER)
 
 
 def test_credentials_go_to_their_host_and_into_no_message(

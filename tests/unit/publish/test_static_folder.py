@@ -3,7 +3,6 @@
 """A release in a folder with a static index: whole or not at all, and next to others."""
 
 import argparse
-import errno
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -86,20 +85,6 @@ def test_what_another_run_is_sending_stays(release: ReleaseFolder, site: Path, t
     assert [path.name for path in (site / ".uploads").iterdir()] == ["v1.2.4"]
     send(open_at(site, "v1.2.4"), other)
     assert not (site / ".uploads").exists()
-
-
-def test_a_disk_that_is_full_is_called_that(
-    release: ReleaseFolder, site: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """With the file that was being written, not the folder of the cache."""
-
-    def fail(*_: object) -> str:
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(static_folder, "copy_atomically", fail)
-    with pytest.raises(PublishError) as caught:
-        send(open_at(site), release)
-    assert caught.value.cause.startswith(f"the disk is full: {site / '.uploads' / TAG}/")
 
 
 def test_a_file_that_changes_while_it_is_sent_is_not_kept(release: ReleaseFolder, site: Path) -> None:

@@ -4,7 +4,6 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +12,6 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import FetchError, PjrtWheelError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.record.entries import format_entries, make_entry
-from pjrtwheel.record.origin import Origin
-from pjrtwheel.record.proofs import Level, Proof
 from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.sets import wheel_sets
@@ -111,7 +107,7 @@ def test_what_is_no_place_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
         assert place in caught.value.what
     with pytest.raises(FetchError) as failed:
         find_offer("http://127.0.0.1:9/simple/", tmp_path)
-    assert "http://127.0.0.1:9/simple/" in failed.value.what
+    assert failed.value.cause.startswith("http://127.0.0.1:9/simple/")
 
 
 def test_credentials_of_an_address_are_in_no_message(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -119,7 +115,7 @@ def test_credentials_of_an_address_are_in_no_message(tmp_path: Path, monkeypatch
     with pytest.raises(FetchError) as failed:
         find_offer("http://me:secret@127.0.0.1:9/simple/", tmp_path)
     assert "secret" not in str(failed.value)
-    monkeypatch.setattr(wheel_sets, "_list_url", lambda *_: ())
+    monkeypatch.setattr(wheel_sets, "list_wheels", lambda *_: ())
     with pytest.raises(UsageError) as caught:
         find_offer("https://me:secret@example.org/simple/", tmp_path)
     assert ("example.org" in caught.value.what, "secret" in str(caught.value)) == (True, False)
@@ -144,7 +140,7 @@ def test_a_set_of_another_release_or_platform_is_refused(publish: Callable[..., 
             "1.2+split.1",
             lock_of("1.2+split.1").to_json().replace('"schema": 2', '"schema": 3'),
             WheelError,
-            "has schema 3, expected 2",
+            "has the lock of 1.2+split.1 with schema 3",
         ),
     ],
 )
@@ -174,19 +170,6 @@ def test_wheels_of_two_sets_under_one_version_are_refused(publish: Callable[...,
     offer = find_offer(str(folder), tmp_path)
     with pytest.raises(WheelError, match="locks"):
         fetch_set(choose_set(offer, None, X86), ["cp312", "cp313"])
-
-
-def test_a_file_that_release_json_does_not_describe(publish: Callable[..., Path], tmp_path: Path) -> None:
-    """A copy that was damaged on the way is named."""
-    folder = publish("1.2+split.1")
-    (wheel,) = folder.glob("*.whl")
-    (built,) = fetch_set(find_offer(str(folder), tmp_path), []).bindings
-    origin = Origin(None, None, "0", "")
-    entry = make_entry(built.report, Proof(Level.STATIC, None, (), origin), origin)
-    (folder / "release.json").write_text(format_entries({wheel.name: replace(entry, sha256="0" * 64)}), "utf-8")
-    offer = find_offer(str(folder / "release.json"), tmp_path)
-    with pytest.raises(WheelError, match=r"release\.json"):
-        fetch_set(choose_set(offer, None, X86), [])
 
 
 def test_a_release_that_is_not_pinned_here_is_named(

@@ -2,11 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The zip writer: what it writes is read back equal, and failure leaves nothing."""
 
-import fcntl
 import hashlib
 import os
 import resource
-import sys
 import zipfile
 from collections.abc import Iterator
 from functools import partial
@@ -18,7 +16,7 @@ from hypothesis import strategies as st
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.wheel import archive, compress
-from pjrtwheel.wheel.archive import ZipEntry, end_of_directory, open_archive, timestamp
+from pjrtwheel.wheel.archive import open_archive, timestamp
 from pjrtwheel.wheel.members import Member
 from pjrtwheel.wheel.plan import MemberSource, text_source
 
@@ -124,51 +122,8 @@ def test_full_disk(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_leftovers_of_the_killed_are_removed(tmp_path: Path) -> None:
-    """The partial file of a process that was killed goes; that of one which lives stays."""
-    dead, alive = tmp_path / ".a.zip.1.partial", tmp_path / ".a.zip.2.partial"
-    dead.write_bytes(b"half")
-    with alive.open("wb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        write(tmp_path / "a.zip", [text_source("a", "x")])
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == [".a.zip.2.partial", "a.zip"]
-
-
-def test_two_writers_of_one_path_never_share_a_file(tmp_path: Path) -> None:
-    """Each writes a file of its own, even within one process; the last to finish wins, whole."""
-    path = tmp_path / "a.zip"
-    with open_archive(path, stamp=STAMP) as first:
-        first.add(text_source("a", "first"))
-        assert len(list(tmp_path.iterdir())) == 1
-        write(path, [text_source("a", "second")])
-    with zipfile.ZipFile(path) as read:
-        assert read.read("a") == b"first"
-    assert [entry.name for entry in tmp_path.iterdir()] == ["a.zip"]
-
-
-def test_64_bit_fields_are_read_back() -> None:
-    """Sizes and offsets beyond 32 bits go to the extra field, as zipfile reads it."""
-    entry = ZipEntry("a", 0o100644, STAMP, size=5 << 32, offset=6 << 32, crc=7, compressed=4 << 32)
-    info = zipfile.ZipInfo("a")
-    record = entry.directory_record()
-    info.extra = record[47:]
-    info.file_size, info.compress_size, info.header_offset = 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF
-    info._decodeExtra(*([0] if sys.version_info >= (3, 12) else []))  # type: ignore[attr-defined]
-    assert (info.file_size, info.compress_size, info.header_offset) == (5 << 32, 4 << 32, 6 << 32)
-    assert len(entry.local_header()) == 30 + 1 + 20
-
-
-def test_many_members(tmp_path: Path) -> None:
-    """More members than 16 bits can count need the 64-bit end record."""
-    count = 65_600
-    with (tmp_path / "a.zip").open("wb") as file:
-        records = []
-        for number in range(count):
-            entry = ZipEntry(f"{number}", 0o100644, STAMP, 0, file.tell(), method=0)
-            file.write(entry.local_header())
-            records.append(entry.directory_record())
-        offset = file.tell()
-        directory = b"".join(records)
-        file.write(directory + end_of_directory(count, len(directory), offset))
-    with zipfile.ZipFile(tmp_path / "a.zip") as read:
-        assert len(read.namelist()) == count
+def test_a_wheel_of_four_gibibytes_is_refused(tmp_path: Path) -> None:
+    """Before a byte of it is read; nothing is left."""
+    with pytest.raises(WheelError, match="with b the wheel has more than 4 GiB"):
+        write(tmp_path / "a.zip", [text_source("a", "x"), MemberSource("b", 0xFF000000, lambda _: pytest.fail("read"))])
+    assert list(tmp_path.iterdir()) == []

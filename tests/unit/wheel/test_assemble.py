@@ -19,7 +19,7 @@ from pjrtwheel.wheel.assemble import assemble, repair_wheel
 from pjrtwheel.wheel.members import parse_record
 from pjrtwheel.wheel.plan import parse_manifest
 from release_files import write_release_file
-from small_libraries import build_elf, build_macho, build_pe
+from small_libraries import build_elf, build_macho
 
 MakeWheel = Callable[..., Path]
 Manifest = dict[str, Any]
@@ -160,33 +160,6 @@ def test_bindings_wheel(bindings: Manifest, tmp_path: Path) -> None:
     assert b"Build: 3\n" in members["jaxlib-1.2.3.dist-info/WHEEL"]
 
 
-@pytest.mark.parametrize(
-    ("platform", "tag", "member", "factory"),
-    [
-        ("macos_arm64", "macosx_11_0_arm64", "jaxlib/libjax.dylib", build_macho),
-        ("windows_x86_64", "win_amd64", "jaxlib/jax.dll", build_pe),
-    ],
-)
-def test_libraries_of_other_systems_stay_as_they_are(
-    bindings: Manifest,
-    make_wheel: MakeWheel,
-    tmp_path: Path,
-    platform: str,
-    tag: str,
-    member: str,
-    factory: Callable[..., bytes],
-) -> None:
-    """A signature holds for the very bytes; lock, METADATA and bill of materials are those of the set."""
-    library = factory()
-    upstream = make_wheel({member: library}, name=f"jaxlib-1.2.3-cp312-cp312-{tag}.whl")
-    report = run(bindings | {"platform": platform, "wheel": str(upstream)}, tmp_path / "out")
-    members = contents(tmp_path / "out" / f"jaxlib-1.2.3-3-cp312-cp312-{tag}.whl")
-    assert members[member] == library
-    assert (report["changes"], report["stripped_bytes"]) == ({}, 0)
-    linux = run(bindings, tmp_path / "linux")
-    assert (report["requires"], report["lock_id"]) == (linux["requires"], linux["lock_id"])
-
-
 def test_both_kinds_share_the_lock(plugin: Manifest, bindings: Manifest, tmp_path: Path) -> None:
     """Wheels of one release and provider carry the same lock document; another provider gives another."""
     locks = [run(manifest, tmp_path / "out")["lock_id"] for manifest in (plugin, bindings)]
@@ -232,14 +205,6 @@ def test_upstream_of_another_platform_or_release(
     other = make_wheel({}, name=f"jaxlib-{stem}.whl")
     with pytest.raises(WheelError, match=f"{other.name} is not for "):
         assemble(parse_manifest(json.dumps(bindings | {"wheel": str(other)})), tmp_path / "out")
-
-
-def test_upstream_that_is_not_the_pinned_file(bindings: Manifest, inputs: Path, tmp_path: Path) -> None:
-    """A file of the pinned name with other bytes is refused with both digests."""
-    write_release_file(inputs, {"bindings.cp312.linux_x86_64": UPSTREAM}, label="", build=3)
-    digest = hashlib.sha256(Path(bindings["wheel"]).read_bytes()).hexdigest()
-    with pytest.raises(WheelError, match=f"{digest}.*{'0' * 64}"):
-        assemble(parse_manifest(json.dumps(bindings)), tmp_path / "out")
 
 
 def test_repair_of_a_finished_wheel(make_wheel: MakeWheel, tmp_path: Path) -> None:

@@ -136,27 +136,6 @@ def test_a_python_that_is_added_changes_no_other_wheel(
         assert len(digests) == 1, what
 
 
-def test_code_for_chips_is_read_and_reported(manifest: Callable[..., Manifest], tmp_path: Path) -> None:
-    """What the libraries hold stands in the wheel and in the report, by member."""
-    report, members = build(manifest(), tmp_path / "out")
-    files = {LIBRARY: {"sass": [], "ptx": [], "gfx": [], "spirv": ["spir64"]}}
-    assert json.loads(members["jaxlib_abacus/gpu_code.json"]) == {"schema": 1, "code": ["spir64"], "files": files}
-    assert report.gpu_code == ("spir64",)
-
-
-def test_what_the_wheel_requires(manifest: Callable[..., Manifest], tmp_path: Path) -> None:
-    """Exactly its jaxlib and its kernels, what the backend needs always, and what its extras add."""
-    report, members = build(manifest(), tmp_path / "out")
-    assert report.requires == (
-        "jaxlib==1.0",
-        "jaxlib-abacus-kernels==1.0",
-        "wood",
-        'beads>=5,<6; extra == "with-beads"',
-        'string; python_version < "3.14" and extra == "with-beads"',
-    )
-    assert b"\nProvides-Extra: with-beads\n" in members["jaxlib_abacus-1.0.dist-info/METADATA"]
-
-
 def test_library_of_another_release_is_named(manifest: Callable[..., Manifest], tmp_path: Path) -> None:
     """Wherever somebody looks: in the provenance, in the report and at the end of the description; not of one's own."""
     table = manifest()
@@ -172,15 +151,6 @@ def test_library_of_another_release_is_named(manifest: Callable[..., Manifest], 
     own, members = build(table | {"provider": "file-ff"}, tmp_path / "own")
     assert "override" not in own.provenance
     assert members["jaxlib_abacus-1.0.dist-info/METADATA"].decode().endswith("\n\n# Abacus\n")
-
-
-def test_library_that_is_required_instead_of_bundled(manifest: Callable[..., Manifest], tmp_path: Path) -> None:
-    """Such a wheel has no library, requires the one version that fits, and says in its bill that it has none."""
-    report, members = build(manifest(bundled=False), tmp_path / "out")
-    assert "abacus-pjrt==1.0" in report.requires
-    assert [name for name in members if name.endswith((".so", "gpu_code.json"))] == []
-    document = json.loads(members["jaxlib_abacus-1.0.dist-info/sboms/pjrtwheel.cdx.json"])
-    assert {"name": "pjrtwheel:bundled", "value": "false"} in document["components"][0]["properties"]
 
 
 def test_kernels_for_another_machine_or_no_backend(

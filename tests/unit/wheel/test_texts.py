@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.wheel.members import Member, RecordEntry, encode_digest, format_record, parse_record
-from pjrtwheel.wheel.metadata import add_extras, platform_marker, wheel_metadata
+from pjrtwheel.wheel.metadata import add_extras, platform_marker
 from pjrtwheel.wheel.names import WheelName, parse_name
 from pjrtwheel.wheel.plan import PluginSpec, parse_manifest
 from pjrtwheel.wheel.sbom import format_sbom
@@ -88,16 +88,6 @@ def test_extras_are_added() -> None:
 def test_an_extra_asks_for_its_wheel_where_there_is_one(platforms: list[str], marker: str) -> None:
     """By system, and by processor only where we have wheels for another one of that system."""
     assert platform_marker(platforms) == marker
-
-
-def test_wheel_file() -> None:
-    """WHEEL lists every single tag, the build, and whether the wheel holds platform-specific files."""
-    name = WheelName("jaxlib", "1.2.3", "1", "cp312-cp312-manylinux_2_27_x86_64.linux_x86_64")
-    assert wheel_metadata(name) == (
-        "Wheel-Version: 1.0\nGenerator: pjrtwheel 0.1.0\nRoot-Is-Purelib: false\n"
-        "Tag: cp312-cp312-manylinux_2_27_x86_64\nTag: cp312-cp312-linux_x86_64\nBuild: 1\n"
-    )
-    assert "\nRoot-Is-Purelib: true\n" in wheel_metadata(name, purelib=True)
 
 
 def test_sbom_names_origin_and_revision() -> None:

@@ -16,7 +16,7 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Pin, Release
-from pjrtwheel.workflows import Jobs, ReleaseJob, Selection, WheelJob, list_jobs, read_machines
+from pjrtwheel.workflows import Jobs, ReleaseJob, WheelJob, list_jobs, read_machines
 from release_under_test import BACKENDS, ROOT
 
 X86, ARM, MAC = "linux_x86_64", "linux_aarch64", "macos_arm64"
@@ -118,8 +118,7 @@ def test_a_release_without_wheels_has_no_jobs() -> None:
 
 def test_a_run_is_restricted_to_what_was_asked_for() -> None:
     """To backends, to platforms, or both; what is left is joined, and tested where the CPU is among it."""
-    selection = Selection(frozenset({"abacus", "jaxlib"}), frozenset({X86, MAC}))
-    assert list_jobs((OLD, NEW), (CPU, ABACUS), selection=selection) == Jobs(
+    assert list_jobs((OLD, NEW), (CPU, ABACUS), names=("abacus", "jaxlib"), platforms=(X86, MAC)) == Jobs(
         wheels=(*NEW_WHEELS[1:], OLD_ABACUS, OLD_MAC),
         releases=(
             ReleaseJob("1.10", "dist-1.10-*", tested=False, pythons="3.14t\n3.12"),
@@ -138,8 +137,7 @@ def test_accelerators_prove_what_is_built() -> None:
         WheelJob("1.9", "abacus", X86, ("own", "beads"), "3.12"),
         WheelJob("1.9", "abacus", ARM, ("small",), "3.12"),
     )
-    cpu = Selection(frozenset({"cpu"}))
-    assert list_jobs((OLD, NEW), (CPU, ABACUS), selection=cpu, machines=machines).accelerators == ()
+    assert list_jobs((OLD, NEW), (CPU, ABACUS), names=["cpu"], machines=machines).accelerators == ()
 
 
 @pytest.mark.parametrize(
