@@ -3,7 +3,7 @@
 # /// script
 # dependencies = ["nox>=2026.10.20"]
 # ///
-"""What developers do here: `nox -l` lists it, `./noxw` the everyday tasks. All else is a command of build/pjrtwheel.
+"""Run a task: `./noxw NAME`. `./noxw` lists the everyday tasks, `./noxw -l` all sessions and commands.
 
 Sessions run in the environments that noxw makes from the locks of this repository; nox makes none.
 """
@@ -110,10 +110,10 @@ FORMATTERS = {
 
 
 def _run_named(session: nox.Session, commands: dict[str, tuple[str, ...]]) -> None:
-    """Run all commands of a table, or those whose names were given; npm brings buildifier, and may be missing."""
+    """Run all commands of a table, or those named; npm brings buildifier, and may be missing."""
     for name in session.posargs or commands:
         if name not in commands:
-            session.error(f"no {name!r} here; there are: {', '.join(commands)}")
+            session.error(f"unknown name: {name!r}; known: {', '.join(commands)}")
         if commands[name][0] == "npm" and "CI" not in os.environ and not shutil.which("npm"):
             session.warn(f"{name} is not checked: there is no npm on PATH")
         else:
@@ -134,13 +134,13 @@ def write_format(session: nox.Session) -> None:
 
 @nox.session
 def unit(session: nox.Session) -> None:
-    """Run the unit tests, which need no network, no Bazel and no compiler: [ARGUMENT OF PYTEST]..."""
+    """Run the unit tests, without network, Bazel or compiler: [ARGUMENT OF PYTEST]..."""
     _run(session, "tests", *PYTEST, *PARALLEL, *UNIT, *session.posargs)
 
 
 @nox.session(default=False)
 def tests(session: nox.Session) -> None:
-    """Run all tests but the slow ones, and measure coverage; with arguments only those: [ARGUMENT OF PYTEST]..."""
+    """Run all tests except the slow ones, with coverage; or only those named: [ARGUMENT OF PYTEST]..."""
     if session.posargs:
         _run(session, "tests", *PYTEST, *session.posargs)
     else:
@@ -158,7 +158,7 @@ def slow(session: nox.Session) -> None:
 
 @nox.session(default=False)
 def fuzz(session: nox.Session) -> None:
-    """Give the readers of untrusted input a million mutated inputs: [ARGUMENT OF PYTEST]..."""
+    """Try a million mutated inputs on the readers of untrusted input: [ARGUMENT OF PYTEST]..."""
     _run(session, "tests", *PYTEST, *PARALLEL, "tests/unit/fuzz", *session.posargs, FUZZ_INPUTS="1000000")
 
 
@@ -179,10 +179,10 @@ BENCHMARKS = {"assemble": "assemble.py", "cpu": "cpu_client.py", "detect": "dete
 
 @nox.session(default=False)
 def bench(session: nox.Session) -> None:
-    """Compare with the standard tools, and say which goal is missed: assemble|cpu|detect [OPTION]..."""
+    """Measure against the standard tools: assemble|cpu|detect [OPTION]..."""
     name, *options = session.posargs or [""]
     if name not in BENCHMARKS:
-        session.error(f"which one? there are: {', '.join(BENCHMARKS)}")
+        session.error(f"name a benchmark: {', '.join(BENCHMARKS)}")
     program = str(ROOT / "benchmarks" / BENCHMARKS[name])
     _run(session, "build", "python", program, *options, within=session.invoked_from, PYTHONPATH=str(ROOT / "build"))
 
@@ -217,7 +217,7 @@ LOCKS = {
 
 @nox.session(default=False)
 def update(session: nox.Session) -> None:
-    """Write what is generated: [locks] [facts] [docs] [transcripts]."""
+    """Write the generated files: [locks] [facts] [docs] [transcripts]."""
     for name in session.posargs or ("locks", "facts", "docs", "transcripts"):
         if name == "locks":
             _update_locks(session)
@@ -229,7 +229,7 @@ def update(session: nox.Session) -> None:
             path = os.pathsep.join(str(ROOT / folder) for folder in ("build", "selector", "tests/support"))
             _run(session, "tests", "python", "tests/support/transcripts.py", PYTHONPATH=path)
         else:
-            session.error(f"no {name!r} here; there are: locks, facts, docs, transcripts")
+            session.error(f"unknown name: {name!r}; known: locks, facts, docs, transcripts")
 
 
 def _run_command(session: nox.Session, words: Sequence[str]) -> None:
@@ -264,7 +264,7 @@ for _name in ("build_jaxlib", "build_all", "release"):
 
 
 def _summarize(name: str) -> str:
-    """Return what a session or a command says of itself."""
+    """Return the description of a session or a command."""
     session = nox.registry.get().get(name)
     text = session.func.__doc__ or "" if session else COMMANDS[name]
     return text if text.endswith("...") else text.removesuffix(".")
@@ -294,9 +294,9 @@ def main(options: str, words: Sequence[str]) -> None:
     known = [*nox.registry.get(), *COMMANDS]
     if name not in known:
         nearest = difflib.get_close_matches(name, known)
-        print(f"error: no session or command {name!r}", file=sys.stderr)
-        print(*(f"       nearest to it: {', '.join(nearest)}\n" for _ in nearest[:1]), sep="", end="", file=sys.stderr)
-        print("       all of them: ./noxw -l", file=sys.stderr)
+        print(f"error: unknown session or command: {name}", file=sys.stderr)
+        print(*(f"       did you mean {' or '.join(nearest)}?\n" for _ in nearest[:1]), sep="", end="", file=sys.stderr)
+        print("       all sessions and commands: ./noxw -l", file=sys.stderr)
         sys.exit(3)
     if arguments in (["--help"], ["-h"]) and not (name in OWN_HELP or NOXW.find_command(name)):
         _print_usage(name)

@@ -133,10 +133,10 @@ class CommandParser(argparse.ArgumentParser):
         return known
 
     def refuse_unknown(self, kind: str, word: str, known: Iterable[str]) -> NoReturn:
-        """Raise a `UsageError` for a word that there is not, with the one that may have been meant."""
+        """Raise a `UsageError` for an unknown word, with the nearest known one."""
         nearest = difflib.get_close_matches(word, list(known), n=1, cutoff=_ALIKE)
         raise UsageError(
-            f"unknown {kind}: {word}", cause=f"nearest to it: {nearest[0]}" if nearest else "", remedy=self._see_help()
+            f"unknown {kind}: {word}", cause=f"did you mean {nearest[0]}?" if nearest else "", remedy=self._see_help()
         )
 
     def error(self, message: str) -> NoReturn:

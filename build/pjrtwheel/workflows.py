@@ -166,7 +166,7 @@ def read_machines(text: str, backends: Collection[Backend]) -> Mapping[Place, tu
     known = {f"{backend.name}/{platform}" for backend in backends for platform in backend.tags}
     if unknown := sorted(names.keys() - known):
         raise UsageError(
-            f"the variable for accelerators names {', '.join(unknown)}, of which there are no wheels",
+            f"the variable for accelerators names {', '.join(unknown)}, which have no wheels",
             remedy=f"known: {', '.join(sorted(known))}",
         )
     return {(name.partition("/")[0], name.partition("/")[2]): labels for name, labels in names.items()}

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 
 def normalize(name: str) -> str:
@@ -33,3 +34,15 @@ def belongings(distribution: str) -> tuple[str, ...]:
     """
     stem, separator, _ = distribution.rpartition("-pjrt")
     return (distribution, f"{stem}-plugin" if separator else f"{distribution}-kernels")
+
+
+def suggest(word: str, known: Iterable[str]) -> str:
+    """Return a question about the known name that is most like a word; empty if none is like it.
+
+    >>> suggest("insta", ["install", "lock"]), suggest("xyz", ["install"])
+    ("did you mean 'install'?", '')
+    """
+    import difflib  # needed after a mistake only
+
+    found = difflib.get_close_matches(word.lower(), list(known), n=1)
+    return f"did you mean {found[0]!r}?" if found else ""

@@ -109,7 +109,7 @@ def set_default_backend(backend: str | None) -> None:
     """Let JAX place new arrays on a backend for the rest of the program, in all threads.
 
     Args:
-        backend: Its name; nothing for JAX's own choice.
+        backend: Its name; None for JAX's own choice.
 
     Raises:
         BackendError: It cannot be used; the message has the command that installs it on this machine.
@@ -123,7 +123,7 @@ def set_default_backend(backend: str | None) -> None:
 
 
 def get_default_backend() -> str | None:
-    """Return the backend chosen for this context, else for the program; nothing if JAX chooses."""
+    """Return the backend chosen for this context, else for the program; None if JAX chooses."""
     chosen = _chosen.get()
     return chosen if chosen is not None else _process["default"]
 
@@ -150,7 +150,7 @@ def _device(backend: str) -> Any:
 def _check_provider(backend: str) -> None:
     """Make sure that the package is installed which a backend is named by, and that JAX takes that one.
 
-    The name of a platform is kept by whatever serves it.
+    For the name of a platform, any package that serves it will do.
     """
     names = distributions_of(backend)
     if not names:
@@ -178,7 +178,7 @@ def _platform_of(device: Any) -> str:
 
 
 def _initialized_platforms() -> tuple[str, ...] | None:
-    """Return the platforms of a JAX that is at work, the default first; nothing if none is."""
+    """Return the platforms of a JAX that is at work, the default first; None if none is."""
     bridge = sys.modules.get("jax._src.xla_bridge")
     if bridge is None or not bridge.backends_are_initialized():
         return None
@@ -191,7 +191,7 @@ def platforms_of(backend: str) -> tuple[str, ...]:
     """Return JAX's names of the platforms that are meant by a name.
 
     Raises:
-        BackendError: Nobody knows the name; the message lists those there are.
+        BackendError: The name is unknown; the message lists the known ones.
     """
     if squeeze(backend) in ALIASES:
         return ALIASES[squeeze(backend)]

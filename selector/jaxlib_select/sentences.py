@@ -50,7 +50,7 @@ def shorten(text: str, width: int) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return a string with a space for each odd kind of white space, and `?` for whatever else cannot be printed.
+    r"""Return a string with a space for each other white space, and `?` for any other unprintable character.
 
     >>> printable("H100\t80GB\x1b[2J")
     'H100 80GB?[2J'

@@ -43,7 +43,7 @@ class Form:
         pattern: Regular expression that it matches from end to end.
         expected: The form in words, with an example.
         parse: Turns the string into a value.
-        format: Turns the value into a string; nothing if it is one.
+        format: Turns the value into a string; None if it is one.
     """
 
     pattern: str
@@ -53,7 +53,7 @@ class Form:
 
 
 def column(*, key: str = "", form: Form | None = None, omit_default: bool = False, **options: Any) -> Any:
-    """Declare an attribute of which the annotation does not say everything.
+    """Declare an attribute that needs more than its annotation.
 
     Args:
         key: Name in the table, where it is another than the attribute's.

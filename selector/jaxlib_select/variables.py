@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The environment variables of this program: their names, and those that are none although they look like it."""
+"""The environment variables of this program, and the check for misspelt ones."""
 
 from __future__ import annotations
 
@@ -14,17 +14,16 @@ INDEX = "JAXLIB_SELECT_INDEX"
 _TIMEOUT = "JAXLIB_SELECT_TIMEOUT"
 
 _PREFIX = "JAXLIB_SELECT_"
-_SLIPS = (BACKEND, f"{BACKEND}DEFAULT")  # no package is called `default`
 _SHORTEST, _LONGEST = 0.1, 600.0  # seconds
 
 
 def check_names(environ: Mapping[str, str]) -> None:
-    """Raise a `UsageError` for a variable that begins like ours and is none: a slip must not be ignored."""
+    """Raise a `UsageError` for an unknown variable with our prefix, so that a misspelt one is not ignored."""
     for name in environ:
         own = name in {DEFAULT, INDEX, _TIMEOUT} or name.startswith(BACKEND)
-        if name.startswith(_PREFIX) and environ[name] and (not own or name in _SLIPS):
+        if name.startswith(_PREFIX) and environ[name] and not own:
             raise UsageError(
-                f"unknown variable {name}",
+                f"unknown variable: {name}",
                 remedy=f"known: {DEFAULT}, {INDEX}, {_TIMEOUT}, and for one package such as {BACKEND}JAX",
             )
 

@@ -22,7 +22,7 @@ _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 
 
 def read_version(text: str) -> Version | None:
-    """Return the numbers at the start of a text, or nothing if there are none.
+    """Return the numbers at the start of a text, or None if there are none.
 
     >>> read_version("7.0.0-38")
     (7, 0, 0)

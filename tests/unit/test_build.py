@@ -363,7 +363,7 @@ def test_the_next_step_installs_what_was_built(root: Path, published: str | None
     pins = f"jax=={RELEASE.version} jaxlib-cpu=={RELEASE.set_version}"
     pythons, _, line = command.describe_next(request, Path.cwd() / "dist", published).partition("): ")
     oldest = name_python(RELEASE.pythons(request.platform.name)[0])
-    assert pythons == f"next (in an environment with Python {oldest} or newer"
+    assert pythons == f"next (in an environment with Python {oldest} or newer; with uv: uv pip"
     assert line == f"pip install --find-links dist{places} {pins}"
     other = dataclasses.replace(request, platform=next(p for p in PLATFORMS.values() if p != host_platform()))
     assert command.describe_next(other, Path("/dist"), None) == "next: ./noxw index --dist /dist"

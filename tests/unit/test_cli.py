@@ -128,7 +128,7 @@ def test_a_slip_is_answered_with_what_may_have_been_meant(
     assert cli.main(arguments) == UsageError.exit_code
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) <= 3
-    assert [line.split()[-1] for line in lines if "nearest" in line] == ([nearest] if nearest else [])
+    assert [line.split()[-1] for line in lines if line.endswith("?")] == ([f"{nearest}?"] if nearest else [])
 
 
 @pytest.mark.parametrize(

@@ -75,9 +75,9 @@ def test_the_sessions_are_those_that_are_promised(root: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "status", "line"),
     [
-        (["build_cpuu"], 3, "       nearest to it: build_cpu, "),
-        (["inspekt", "a.whl"], 3, "       nearest to it: inspect"),
-        (["xyz"], 3, "       all of them: ./noxw -l"),
+        (["build_cpuu"], 3, "       did you mean build_cpu or "),
+        (["inspekt", "a.whl"], 3, "       did you mean inspect?"),
+        (["xyz"], 3, "       all sessions and commands: ./noxw -l"),
         (["lint", "typos"], 1, ""),
     ],
     ids=["session", "command", "neither", "argument"],

@@ -42,7 +42,7 @@ def decide(release: Release, backends: Iterable[str]) -> Iterator[Decision]:
             )
     if commits := describe_commits(release):
         question = f"{commits}. Take them as they are, or wait for others"
-        edit = f"nothing by hand: remove the file, and ./noxw pin {release.version} pins it anew"
+        edit = f"nothing by hand: remove the file, and ./noxw pin {release.version} pins it again"
         yield Decision(f"releases/{release.version}.toml", question, edit)
     if release.xla is None:
         question = "nobody has written down which commit of XLA the release was made from; --xla source needs it"

@@ -103,7 +103,7 @@ def _add_repository(root: Path, target: Path) -> None:
     if _git(root, "status", "--porcelain", "--untracked-files=no"):
         raise UsageError(
             f"{root} has changes that are not committed",
-            cause="a bundle has the repository as it is at a commit",
+            cause="a bundle contains one commit of the repository",
             remedy="commit them, or fill the bundle from another clone",
         )
     if _git(root, "rev-parse", "--is-shallow-repository") == "true":

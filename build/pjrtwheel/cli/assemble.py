@@ -15,14 +15,14 @@ from pjrtwheel.wheel.report import REPORT_FILENAME
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--manifest", type=Path, required=True, help="what goes where, in JSON")
+    parser.add_argument("--manifest", type=Path, required=True, help="members of the wheel, in JSON")
     parser.add_argument("--output", type=Path, required=True, help="directory for the wheel and report.json")
     parser.add_argument(
         "--level",
         dest="compression",
         type=int,
         default=DEFAULT_COMPRESSION,
-        help=f"of compression, as libdeflate counts (default: {DEFAULT_COMPRESSION})",
+        help=f"level of libdeflate's compression (default: {DEFAULT_COMPRESSION})",
     )
 
 

@@ -31,7 +31,7 @@ def configure_parser_attest(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output", type=Path, metavar="DIR", help="the folder to write (default: TAG in --dist)")
     key = "sign statement and checksums with this ed25519 key (PEM)"
     parser.add_argument("--key", type=Path, metavar="FILE", help=key)
-    parser.add_argument("--commit", type=require_text, help="refuse wheels that were built from another one")
+    parser.add_argument("--commit", type=require_text, help="refuse wheels that were built from another commit")
     parser.add_argument("--no-locks", action="store_true", help="write no lock files, which need the package index")
 
 
@@ -56,10 +56,10 @@ def configure_parser_verify_release(parser: argparse.ArgumentParser) -> None:
     place = "a release, or the address below which its files are"
     parser.add_argument("release", type=require_text, metavar="FOLDER|URL", help=place)
     parser.add_argument("--key", type=Path, metavar="FILE", help="public key (PEM) that must have signed it")
-    parser.add_argument("--tag", type=require_text, help="the tag that it must be of, also if it was withdrawn")
+    parser.add_argument("--tag", type=require_text, help="the tag of the release; accepts a withdrawn release")
     where = "the folder of releases whose signed list must have it, needed without --tag (default: the one it is in)"
     parser.add_argument("--list", dest="site", type=require_text, metavar="FOLDER|URL", help=where)
-    parser.add_argument("--documents-only", action="store_true", help="leave the wheels out, which may be gigabytes")
+    parser.add_argument("--documents-only", action="store_true", help="do not check the wheels, which may be gigabytes")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
@@ -126,10 +126,10 @@ def configure_parser_reproduce(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     place = "a release, or the address below which its files are"
     parser.add_argument("release", type=require_text, metavar="FOLDER|URL", help=place)
-    parser.add_argument("--tag", type=require_text, help="which release below an address")
+    parser.add_argument("--tag", type=require_text, help="tag of the release, if there are several at the address")
     only = "only files of this name, such as 'jaxlib_cpu-*'"
     parser.add_argument("--wheel", type=require_text, action="append", metavar="PATTERN", help=only)
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the wheels that were built, in a new folder")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the built wheels in this new folder")
     add_options(parser, "--root")
 
 

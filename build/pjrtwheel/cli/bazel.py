@@ -16,7 +16,7 @@ from pjrtwheel.files import remove_stale_folders
 def configure_parser_clean(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_options(parser, "--root")
-    parser.add_argument("--all", action="store_true", help="remove what this checkout built as well")
+    parser.add_argument("--all", action="store_true", help="also remove the cache of this checkout")
 
 
 def execute_clean(args: argparse.Namespace) -> int:

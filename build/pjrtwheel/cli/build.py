@@ -32,12 +32,12 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "backends", nargs="*", metavar="BACKEND", help="a directory of plugins/ that has a backend.toml"
     )
-    parser.add_argument("--all", action="store_true", help="build every backend that the release has a library of")
-    parser.add_argument("--bindings-only", action="store_true", help="build the jaxlib wheels and no plugin")
+    parser.add_argument("--all", action="store_true", help="build every backend for which the release has a library")
+    parser.add_argument("--bindings-only", action="store_true", help="build only the jaxlib wheels")
     parser.add_argument("--platform", help=f"{', '.join(PLATFORMS)} (default: that of this machine)")
     add_options(parser, "--root", "--release", "--dist")
     parser.add_argument(
-        "--xla", default="prebuilt", metavar="prebuilt|source|PATH", help="where the plugin library comes from"
+        "--xla", default="prebuilt", metavar="prebuilt|source|PATH", help="the source of the plugin library"
     )
     parser.add_argument(
         "--level",
@@ -50,13 +50,13 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--set",
         metavar="FOLDER|URL|VERSION",
-        help="build one plugin for a set of wheels that is published; its jaxlib is not built again",
+        help="build one plugin for a published set of wheels, without its jaxlib",
     )
     pythons = "those to build jaxlib and kernels for, such as 3.12,3.14t, or all (default: those on this machine)"
     parser.add_argument("--python", metavar="all|VERSIONS", help=pythons)
     parser.add_argument("--no-smoke", action="store_true", help="do not prove the wheels in clean environments")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="for the wheels and the record if a proof fails")
-    parser.add_argument("--verbose", action="store_true", help="also say what was repaired and proven, by wheel")
+    parser.add_argument("--verbose", action="store_true", help="also list repairs and proofs of each wheel")
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -145,7 +145,7 @@ def describe_next(request: BuildRequest, dist: Path, published: str | None) -> s
     extras = "".join(f"[{extra}]" for extra in backend.jaxlib_extras.get(backend.name, ())[:1])
     words = ["pip", "install", "--find-links", display_path(dist), *find_links(published)]
     words += [f"jax=={request.release.version}", f"{backend.distribution}{extras}=={version}"]
-    return f"next (in an environment with Python {oldest} or newer): {shlex.join(words)}"
+    return f"next (in an environment with Python {oldest} or newer; with uv: uv pip): {shlex.join(words)}"
 
 
 def _find_set(root: Path, args: argparse.Namespace, platform: Platform, cache: Path) -> PublishedSet:

@@ -16,7 +16,7 @@ from pjrtwheel.platforms import PLATFORMS, find_platform, host_platform
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the bundle; a folder that was begun is finished")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="the bundle; an unfinished one is completed")
     for name, metavar, default in (
         ("--backend", "NAME", "all that have a library"),
         ("--release", "VERSION", "the newest that has the backend"),

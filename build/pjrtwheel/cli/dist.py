@@ -13,7 +13,7 @@ from pjrtwheel.errors import UsageError
 
 def configure_parser_merge(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="dist/ of one build")
+    parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="folder of one build")
     parser.add_argument(
         "--proofs",
         nargs="+",
@@ -23,7 +23,7 @@ def configure_parser_merge(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="proofs of wheels of --dist, as `smoke_BACKEND -- --proofs FILE` writes them",
     )
-    parser.add_argument("--dist", type=Path, required=True, help="where all goes")
+    parser.add_argument("--dist", type=Path, required=True, help="folder to put everything into")
 
 
 def execute_merge(args: argparse.Namespace) -> int:

@@ -18,7 +18,7 @@ from pjrtwheel.release.checks import describe_doubts
 def configure_parser_pin(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("version", help="JAX release, such as 0.11.2")
-    parser.add_argument("--build", type=int, metavar="N", help="number of our set (default: as before, or 1)")
+    parser.add_argument("--build", type=int, metavar="N", help="number of our set (default: the same as before, or 1)")
     add_options(parser, "--root")
 
 
@@ -32,18 +32,18 @@ def execute_pin(args: argparse.Namespace) -> int:
         print(f"absent: {entry.key}: {entry.cause}", file=sys.stderr)
     for warning in describe_doubts(release):
         print(f"warning: {warning}", file=sys.stderr)
-    print(f"wrote {release.path}", file=sys.stderr)
+    print(f"wrote {release.path}\nnext: ./noxw build_all --release {release.version}", file=sys.stderr)
     return 0
 
 
 def configure_parser_bump(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("version", nargs="?", help="JAX release (default: the newest that is not pinned yet)")
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
-    parser.add_argument("--json", action="store_true", help="with --dry-run: as JSON, see bump/__init__.py")
-    parser.add_argument("--no-build", action="store_true", help="pin and compare only")
+    parser.add_argument("--dry-run", action="store_true", help="print the plan, and do nothing")
+    parser.add_argument("--json", action="store_true", help="with --dry-run: print JSON")
+    parser.add_argument("--no-build", action="store_true", help="only pin and compare")
     parser.add_argument(
-        "--backend", action="append", default=[], metavar="NAME", help="build this one only; may be given again"
+        "--backend", action="append", default=[], metavar="NAME", help="build only this backend; may be given again"
     )
     add_options(parser, "--root", "--dist")
 

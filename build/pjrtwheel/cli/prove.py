@@ -42,9 +42,9 @@ from pjrtwheel.sets.wheel_sets import find_set
 def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_options(parser, "--root", "--release", "--set")
-    parser.add_argument("--backend", required=True, metavar="NAME", help="the backend to prove, on its accelerator")
+    parser.add_argument("--backend", required=True, metavar="NAME", help="the backend to prove")
     parser.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
-    filled = "virtual environment in which all is installed; proven at the highest level available here"
+    filled = "virtual environment with everything installed; proves at the highest level available here"
     parser.add_argument("--environment", type=Path, metavar="DIR", help=filled)
     proofs = "write the proofs there, for `merge --proofs`, and record nothing"
     parser.add_argument("--proofs", type=Path, metavar="FILE", help=proofs)
@@ -142,7 +142,7 @@ def configure_parser_probe(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "The library's code runs, in a process of its own: name only files that you trust."
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="plugin libraries, or wheels with one")
     add_options(parser, "--root")
-    parser.add_argument("--device", action="store_true", help="the device is here, so that its absence is a failure")
+    parser.add_argument("--device", action="store_true", help="fail if the device is absent")
     parser.add_argument("--json", action="store_true", help="print every check, as JSON")
 
 
@@ -164,7 +164,7 @@ def execute_probe(args: argparse.Namespace) -> int:
 def configure_parser_conformance(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = f"{HOW_TO_GET}. JAX_NUM_GENERATED_CASES and other variables of JAX hold for both clients."
-    parser.add_argument("tests", type=Path, metavar="PATH_TO_JAX_TESTS", help="the tests/ folder of JAX")
+    parser.add_argument("tests", type=Path, metavar="PATH_TO_JAX_TESTS", help="JAX's folder tests/")
     parser.add_argument("files", nargs="*", metavar="FILE", help="test files in it, such as lax_test (default: all)")
     parser.add_argument("--backend", required=True, help="the plugin to compare")
     add_options(parser, "--root", "--release", "--dist", "--set")

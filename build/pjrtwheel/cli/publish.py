@@ -37,7 +37,7 @@ in .netrc. REQUESTS_CA_BUNDLE names certificates to trust. With CI=true in the e
 def configure_parser_publish(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = _EPILOG
-    parser.add_argument("destination", metavar="DESTINATION", help="one of releases/destinations.toml")
+    parser.add_argument("destination", metavar="DESTINATION", help="its name in releases/destinations.toml")
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="the release, as ./noxw attest writes it")
     parser.add_argument(
         "--dry-run",
@@ -77,7 +77,7 @@ def configure_parser_pages(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = f"Withdrawals are in {YANKED_FILE}, or in {YANKED_FILENAME} of a folder."
     parser.add_argument(
-        "destination", metavar="DESTINATION", help="one with a static index: a GitHub Release, a folder"
+        "destination", metavar="DESTINATION", help="a destination with a static index, such as github or folder"
     )
     key = "of a folder: sign the list of its releases with this ed25519 key (PEM), which expires"
     parser.add_argument("--key", type=Path, metavar="FILE", help=key)
@@ -102,7 +102,7 @@ def execute_pages(args: argparse.Namespace) -> int:
     if signer and signed is None:
         raise UsageError(f"{args.destination} has no signed list of releases", remedy="leave --key out")
     if signed and signed.is_dir() and not signer:
-        raise UsageError(f"the list of releases in {signed} is signed", remedy="sign it anew with --key FILE")
+        raise UsageError(f"the list of releases in {signed} is signed", remedy="sign the new one with --key FILE")
     if signer and isinstance(place, StaticFolder):  # before the index: a refusal changes nothing
         until = datetime.now(UTC).replace(microsecond=0) + timedelta(days=args.valid_days)
         releases = place.list_releases(signer.public_key)
@@ -119,7 +119,7 @@ def configure_parser_release_check(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = f"exit status: 0 if it can be published, {NOT_YET} if not yet; below: it could not be checked"
     parser.add_argument("--tag", type=require_text, required=True, help="such as v0.12.0.1+split.1, or select-v0.1.0")
-    place = "also hold it to what a destination takes, by its name"
+    place = "also check it against the limits of this destination"
     parser.add_argument("--to", type=require_text, metavar="DESTINATION", help=place)
     add_options(parser, "--root", "--dist")
 
@@ -135,5 +135,5 @@ def execute_release_check(args: argparse.Namespace) -> int:
     for line in format_problems(outcome.problems):
         print(line, file=sys.stderr)
     if not outcome.problems:
-        print(outcome.summary)
+        print(f"{outcome.summary}\nnext: ./noxw attest --tag {args.tag} --dist {args.dist or 'dist'}")
     return NOT_YET if outcome.problems else 0

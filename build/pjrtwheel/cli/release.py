@@ -26,7 +26,7 @@ from pjrtwheel.sets.tags import tag_of
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.epilog = "Run again after a failure, it goes on: what is done is found in the cache."
+    parser.epilog = "After a failure, run it again: it continues with what is in the cache."
     parser.add_argument("version", type=require_text, metavar="VERSION", help="JAX release, such as 0.11.2")
     add_options(parser, "--root", "--dist")
     parser.add_argument("--no-smoke", action="store_true", help="do not prove the wheels in clean environments")
@@ -66,7 +66,7 @@ def run_steps(steps: Mapping[str, Sequence[str]], root: Path, dist: Path) -> Non
             _run(words, root, dist)
         except PjrtWheelError:
             done = ", ".join(list(steps)[: number - 1]) or "nothing"
-            again = "to go on, run the same command again, which finds that in the cache"
+            again = "run the same command again; it continues with what is in the cache"
             print(f"{step} failed; done: {done} ({number - 1} of {len(steps)}); {again}", file=sys.stderr)
             raise
         print(f"{step} is done, {time.monotonic() - start:.0f} s", flush=True)

@@ -37,13 +37,11 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--index", type=require_text, required=True, metavar="URL|FOLDER", help=stage)
     add_options(parser, "--root", "--release")
     several: dict[str, Any] = {"action": "append", "default": [], "type": require_text}
-    parser.add_argument("--backend", **several, metavar="NAME", help="default: all at the stage")
-    parser.add_argument("--python", **several, metavar="VERSION", help="such as 3.13; default: all")
-    parser.add_argument("--installer", **several, choices=INSTALLERS, help="default: both")
-    parser.add_argument(
-        "--vendor-wheels", action="store_true", help="also with the vendors' libraries as wheels (gigabytes)"
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results there as well")
+    parser.add_argument("--backend", **several, metavar="NAME", help="backend to install; default: all at the stage")
+    parser.add_argument("--python", **several, metavar="VERSION", help="Python to use, such as 3.13; default: all")
+    parser.add_argument("--installer", **several, choices=INSTALLERS, help="default: uv and pip")
+    parser.add_argument("--vendor-wheels", action="store_true", help="also download the vendors' libraries (gigabytes)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the results to this file")
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -78,6 +76,6 @@ def execute(args: argparse.Namespace) -> int:
         write_atomically(args.json, write_json(results))
     outcomes = {result.outcome for result in results}
     if outcomes <= {InstallOutcome.SKIPPED}:
-        remedy = "give this machine one of these Pythons, or choose with --backend, --python and --vendor-wheels"
+        remedy = "install one of these Pythons, or choose others with --backend, --python and --vendor-wheels"
         raise ProofError("nothing was installed: all was skipped", remedy=remedy)
     return ProofError.exit_code if InstallOutcome.FAILED in outcomes else 0

@@ -30,11 +30,11 @@ def configure_parser_inspect(parser: argparse.ArgumentParser) -> None:
         "Nothing of a wheel runs. Vendors' programs, which read GPU code, are those that the release pins; like every "
         "parser they are best kept from files of unknown origin: --no-tools leaves them out."
     )
-    parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels from wherever they come")
-    parser.add_argument("--compare", action="store_true", help="two wheels: only what differs")
-    parser.add_argument("--verbose", action="store_true", help="print all of it: every library, file and finding")
-    parser.add_argument("--json", action="store_true", help="print all of it as JSON")
-    parser.add_argument("--no-tools", action="store_true", help="run no vendor's program")
+    parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels of anybody")
+    parser.add_argument("--compare", action="store_true", help="compare two wheels, and print only the differences")
+    parser.add_argument("--verbose", action="store_true", help="print every library, file and finding")
+    parser.add_argument("--json", action="store_true", help="print everything as JSON")
+    parser.add_argument("--no-tools", action="store_true", help="do not run programs of the vendors")
     parser.add_argument(
         "--root", type=Path, default=OWN_ROOT, help="root of the repository (default: that of this program)"
     )

@@ -21,16 +21,16 @@ def configure_parser_matrix(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_options(parser, "--root")
     only = parser.add_mutually_exclusive_group()
-    only.add_argument("--release", metavar="VERSION", help="this JAX release alone (default: all of releases/)")
+    only.add_argument("--release", metavar="VERSION", help="only this JAX release (default: all in releases/)")
     only.add_argument(
-        "--once", action="store_true", help="each backend and platform once, out of the newest release that has it"
+        "--once", action="store_true", help="each backend and platform once, from the newest release that has it"
     )
     for name, example in (("backends", "cpu cuda13"), ("platforms", "linux_x86_64")):
         parser.add_argument(
-            f"--{name}", metavar="NAMES", default="", help=f"these alone, in one argument such as '{example}'"
+            f"--{name}", metavar="NAMES", default="", help=f"only these, in one argument such as '{example}'"
         )
     parser.add_argument(
-        "--accelerators", metavar="JSON", default="", help="backend to labels of the runner that has its hardware"
+        "--accelerators", metavar="JSON", default="", help="labels of the runner with the hardware, by backend"
     )
 
 

@@ -35,18 +35,20 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--name", required=True, help="JAX's name of the platform, such as foo")
     jaxlib = parser.add_mutually_exclusive_group(required=True)
     jaxlib.add_argument(
-        "--for", dest="target", metavar=_FOR, help="upstream's jaxlib: the newest that is known here, or these releases"
+        "--for", dest="target", metavar=_FOR, help="upstream's jaxlib: the newest known release, or the releases named"
     )
-    jaxlib.add_argument("--set", metavar="FOLDER|URL|VERSION", help="the jaxlib of a published set of ours")
+    jaxlib.add_argument("--set", metavar="FOLDER|URL|VERSION", help="the jaxlib of one of our published sets")
     add_options(parser, "--root", "--release")
-    parser.add_argument("--dist", type=Path, default=Path("dist"), metavar="DIR", help="for the wheel (default: dist)")
+    parser.add_argument(
+        "--dist", type=Path, default=Path("dist"), metavar="DIR", help="folder of the wheel (default: dist)"
+    )
     parser.add_argument("--save", type=Path, metavar="DIR", help="keep the backend's directory, such as plugins/foo")
-    parser.add_argument("--device", default="", metavar="PATTERN", help="files of its devices, such as '/dev/foo*'")
-    parser.add_argument("--options", type=json_object, default={}, metavar="FILE", help="of its client, in JSON")
-    parser.add_argument("--license", default="", metavar="EXPRESSION", help="of the library, in SPDX's form")
+    parser.add_argument("--device", default="", metavar="PATTERN", help="its device files, such as '/dev/foo*'")
+    parser.add_argument("--options", type=json_object, default={}, metavar="FILE", help="client options, in JSON")
+    parser.add_argument("--license", default="", metavar="EXPRESSION", help="licence of the library, in SPDX's form")
     files: dict[str, Any] = {"dest": "license_files", "action": "append", "type": Path, "default": []}
-    parser.add_argument("--license-file", **files, metavar="FILE", help="its text; may be given again")
-    parser.add_argument("--author", default="", help="such as 'Foo Inc. <jax@foo.example>'")
+    parser.add_argument("--license-file", **files, metavar="FILE", help="text of the licence; may be given again")
+    parser.add_argument("--author", default="", help="who makes the wheel, such as 'Foo Inc. <jax@foo.example>'")
     parser.add_argument("--url", default="", help="home page")
 
 
@@ -75,7 +77,7 @@ def execute(args: argparse.Namespace) -> int:
     if not args.device:
         _say("device", "not asked for: without its device JAX would not start; --device says which files it has")
     words = ["pip", "install", *find_links(args.set), f"jax=={lock.version.partition('+')[0]}"]
-    print("next: " + shlex.join([*words, display_path(path.absolute())]))
+    print("next (with uv: uv pip): " + shlex.join([*words, display_path(path.absolute())]))
     return 0
 
 

@@ -199,7 +199,7 @@ def _leave_out_variants(entries: Mapping[str, Entry], folder: Path, dist: Path) 
     for distribution, version in sorted(projects):
         print(
             f"{distribution} {version} of {folder} is left out, for it was made for that folder alone; "
-            f"make it anew: ./noxw auto --dist {dist}",
+            f"make it again: ./noxw auto --dist {dist}",
             file=sys.stderr,
             flush=True,
         )

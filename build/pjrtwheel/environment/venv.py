@@ -72,7 +72,7 @@ def install(
         raise ProofError(
             f"the wheels do not install together: {' '.join(requirements)}",
             cause=last_lines(result.stderr or result.stdout),
-            remedy="see that the folders hold wheels of one build, and all that they require (Requires-Dist)",
+            remedy="check that the folders have wheels of one build, with everything that they require (Requires-Dist)",
         )
 
 

@@ -54,7 +54,7 @@ class ProblemKind(Enum):
         "proofs that do not count",
         "prove them again at a commit of this release; if the clone is shallow, git fetch --unshallow",
     )
-    POLICY = "policy", "decide anew, and write it into releases/policy.toml"
+    POLICY = "policy", "decide again, and write it into releases/policy.toml"
     DESTINATION = "destination", "choose another one with --to, or change releases/destinations.toml"
     BUILT = "commits", "build all wheels at one commit, the tag's or one before it; proofs of the same bytes stay"
 
@@ -251,4 +251,4 @@ def warn_of_names(root: Path, digests: Collection[str]) -> None:
         print(f"warning: who has our names on the package index is not known: {error.cause}", file=sys.stderr)
     parts = [f"{', '.join(found)} {state}" for found, state in ((free, "free"), (taken, "somebody else's")) if found]
     if parts:
-        print(f"warning: names of ours on the package index: {'; '.join(parts)} (see SECURITY.md)", file=sys.stderr)
+        print(f"warning: our names on the package index: {'; '.join(parts)} (see SECURITY.md)", file=sys.stderr)

@@ -288,7 +288,7 @@ def find_set(
     if not versions:
         raise UsageError(
             f"no wheel of {what} in {dist}{f', of a set of {offer.where}' if where else ''}",
-            cause=f"it has those of {fit(sorted(plugins, key=Version)) or 'none'}; another folder is named with --dist",
+            cause=f"it has {fit(sorted(plugins, key=Version)) or 'none'}; name another folder with --dist",
             remedy=f"build it with: ./noxw build_{backend.name}{f' --set {offer.where}' if where else ''}",
         )
     if where is None and versions[1:]:

@@ -39,7 +39,7 @@ def find_chip(plugin: Plugin, name: str) -> dict[str, Any]:
     if chip not in chips:
         import difflib
 
-        near = difflib.get_close_matches(chip.lower(), chips, 1)
+        near = difflib.get_close_matches(chip.lower(), chips, 1, 0.7)  # not thor for hopper
         known = f"it knows {', '.join(chips)}" if chips else "it compiles only for devices that are here"
         meant = f"take {near[0]}" if near else ""
         raise ChipError(f"{plugin.distribution} knows no chip {chip!r}", cause=known, remedy=meant)

@@ -5,24 +5,19 @@
 from __future__ import annotations
 
 import datetime as dt
-import hashlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from jaxlib_select import tables
 from jaxlib_select.apply.installer import by_option, name_of
-from jaxlib_select.apply.pylock import Evidence, Group, Table, drop_superseded, filename
+from jaxlib_select.apply.pylock import Group, Table, drop_superseded, filename
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import UsageError
 
 PYLOCK, REQUIREMENTS, UV = "pylock", "requirements", "uv"
 FORMATS = (PYLOCK, REQUIREMENTS, UV)
-
-_EVIDENCE = "# jaxlib-select: "
 
 
 def format_of(path: Path) -> str:
@@ -32,32 +27,17 @@ def format_of(path: Path) -> str:
         return PYLOCK
     if name.endswith((".txt", ".in")):
         return REQUIREMENTS
-    if name == "uv.lock":
-        raise UsageError("uv.lock is a lock of uv's own", remedy="uv compares it with its project: uv lock --check")
     raise UsageError(f"not the name of a lock: {name!r}", remedy="call it pylock.toml, pylock.NAME.toml or NAME.txt")
 
 
-def write_requirements(group: Group, evidence: Evidence | None, options: Sequence[str]) -> str:
+def write_requirements(group: Group, options: Sequence[str]) -> str:
     """Return a requirements file with hashes: the one format that every tool reads, for one backend."""
     lines = _option_lines(options)
     for package in sorted(group.packages, key=lambda table: str(table["name"])):
         marker = f" ; {package['marker']}" if package.get("marker") else ""
         pinned = f"{package['name']}=={package['version']}{marker}"
         lines.append(" \\\n    ".join([pinned, *(f"--hash=sha256:{value}" for value in _hashes(package))]))
-    body = "\n".join(lines) + "\n"
-    if evidence is None:
-        return body
-    document = tables.write(replace(evidence, digest=body_digest(body)))
-    return f"{_EVIDENCE}{json.dumps(document, sort_keys=True)}\n{body}"
-
-
-def read_requirements(text: str) -> tuple[object, str]:
-    """Return the evidence of such a file as it was decoded, and its other lines; None for somebody else's file."""
-    first, _, body = text.partition("\n")
-    try:
-        return json.loads(first.removeprefix(_EVIDENCE)) if first.startswith(_EVIDENCE) else None, body
-    except ValueError:
-        return None, body
+    return "\n".join(lines) + "\n"
 
 
 def only_about(name: str, text: str) -> str:
@@ -68,11 +48,6 @@ def only_about(name: str, text: str) -> str:
     """
     entries = re.findall(r"(?m)^\S.*\n(?: .*\n)*", text)  # what belongs to an entry is indented
     return "".join(entry for entry in entries if entry.startswith("--") or name_of(entry) == name)
-
-
-def body_digest(body: str) -> str:
-    """Return the hash that shows whether somebody changed the lines."""
-    return hashlib.sha256(body.encode()).hexdigest()
 
 
 def write_uv_snippet(decisions: Sequence[Decision], options: Sequence[str] = ()) -> str:

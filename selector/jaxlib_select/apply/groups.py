@@ -54,14 +54,15 @@ def make_choices(package: str, machine: Machine, policy: Policy, wanted: Sequenc
     """Decide for a machine, and for the others that the lock shall serve: those named, or all with wheels here."""
     decision = resolve(package, machine, policy)
     name, versions = pick_versions(package)
-    if release_of(decision) not in {"", versions[0]}:  # an older one serves this machine: all groups are of that
-        package = f"{name}=={release_of(decision)}"
+    release = release_of(decision)
+    exact = f"{name}=={release}" if release else package  # all groups are of one release
+    package = exact if release != versions[0] else package
     names = wanted if wanted is not None else [candidate.backend for candidate in decision.candidates]
     others: dict[str, Decision] = {}
     for backend in names:
         try:
             choice = PolicySource(Choice(backend.strip(), "--groups"))
-            other = resolve(package, machine, Policy((choice,), policy.provider), release=release_of(decision))
+            other = resolve(exact, machine, Policy((choice,), policy.provider))
         except PolicyError:
             if wanted is not None:
                 raise

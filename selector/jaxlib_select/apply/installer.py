@@ -21,7 +21,7 @@ from pathlib import Path
 
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import CPU
-from jaxlib_select.errors import InstallError, UsageError
+from jaxlib_select.errors import InstallError
 from jaxlib_select.facts import UPSTREAM, Facts
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.installed.plugins import Plugin, locate, read_lock
@@ -46,7 +46,7 @@ class Installer:
     Attributes:
         program: How it is started, up to and with its subcommand group.
         sources: Options of every installation, such as `--find-links DIR`.
-        project: The folder of the uv project to which the environment belongs; nothing if it is not to be changed.
+        project: The folder of the uv project to which the environment belongs; None if it is not to be changed.
     """
 
     kind: str
@@ -110,23 +110,19 @@ def find_installer(
     """Return what to change an environment with: uv if it is on PATH, else the environment's own pip.
 
     Raises:
-        UsageError: The kind is unknown.
         InstallError: There is none.
     """
-    if kind is not None and kind not in KINDS:
-        raise UsageError(f"unknown installer: {kind!r}", remedy=f"known installers: {', '.join(KINDS)}")
     if kind != "pip" and which("uv", path=environ.get("PATH")) is not None:
         return uv_installer(environment.python)
     if kind != "uv" and "pip" in environment.distributions:
-        # Python knows PYTHONSAFEPATH since 3.11.
-        return pip_installer(environment.python, *(() if environment.version >= (3, 11) else ("-I",)))
+        return pip_installer(environment.python)
     absent = {"uv": "uv is not on PATH", "pip": f"pip is not in {environment.prefix}"}
     wanted = [kind] if kind is not None else list(KINDS)
     what = f"no {' nor '.join(wanted)} to install with: {', and '.join(absent[name] for name in wanted)}"
     if kind == "uv":
         raise InstallError(what, remedy="leave out --installer uv, or put uv on PATH")
     command = show([str(environment.python), "-m", "ensurepip"])
-    raise InstallError(what, remedy=f"give the environment a pip: {command}")
+    raise InstallError(what, remedy=f"install pip into the environment: {command}")
 
 
 def uv_installer(python: Path, program: str = "uv") -> Installer:
@@ -134,9 +130,9 @@ def uv_installer(python: Path, program: str = "uv") -> Installer:
     return Installer("uv", (program, "pip"), python)
 
 
-def pip_installer(python: Path, *options: str) -> Installer:
-    """Return the commands of an environment's own pip, with options of Python."""
-    return Installer("pip", (str(python), *options, "-m", "pip"), python)
+def pip_installer(python: Path) -> Installer:
+    """Return the commands of an environment's own pip."""
+    return Installer("pip", (str(python), "-m", "pip"), python)
 
 
 def by_option(words: Iterable[str]) -> list[list[str]]:
@@ -259,7 +255,7 @@ def other_backends(
 ) -> tuple[str, ...]:
     """Return the installed accelerator packages that are not wanted.
 
-    The package for the CPU is none, and stays: JAX uses the CPU with every accelerator. But it refuses to work with a
+    The package for the CPU stays: JAX uses the CPU with every accelerator. But it refuses to work with a
     jaxlib that is not of its release, or not ours, when the release is empty. Plugins for platforms that JAX itself
     does not know stay as well.
     """
@@ -272,12 +268,12 @@ def other_backends(
 
 
 def is_ours(package: str) -> bool:
-    """Return whether a distribution is one of ours that needs our jaxlib."""
+    """Return whether a distribution is ours, and so needs our jaxlib."""
     return package.startswith("jaxlib-")
 
 
 def bindings_of(decision: Decision) -> tuple[str, ...]:
-    """Return the requirement of our jaxlib that a decision implies; none if it is about no package of ours."""
+    """Return the requirement of our jaxlib that a decision implies; none if it is not about our packages."""
     wanted = [text for text in decision.requirements if is_ours(decision.package) and name_of(text) == decision.package]
     return tuple(f"jaxlib=={text.partition('==')[2]}" for text in wanted)
 
@@ -292,9 +288,9 @@ def _other_jaxlib(decision: Decision, environment: Environment) -> tuple[str, ..
 
 
 def has_foreign_jaxlib(environment: Environment, version: str) -> bool:
-    """Return whether a jaxlib of this version is installed that is none of ours: it has no release lock.
+    """Return whether a jaxlib of this version is installed that is not ours: it has no release lock.
 
-    Such as JAX's own, which serves no package of ours: only wheels have build tags, so installers would keep it.
+    Such as JAX's own, which works with none of our packages: only wheels have build tags, so installers would keep it.
     """
     return environment.version_of("jaxlib") == version and read_lock(locate(environment, "jaxlib")) is None
 

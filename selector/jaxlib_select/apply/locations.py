@@ -72,7 +72,7 @@ def _relative(entry: Table, folder: Path) -> Table:
 
 
 def local_file(url: str, to_path: Callable[[str], str] = urllib.request.url2pathname) -> Path | None:
-    """Return the file that a URL names; nothing for one on the network."""
+    """Return the file that a URL names; None for one on the network."""
     parts = urlsplit(url)
     if parts.scheme != "file":
         return None

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import tempfile
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,14 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from jaxlib_select import tables
-from jaxlib_select.apply.formats import (
-    PYLOCK,
-    body_digest,
-    format_of,
-    only_about,
-    read_requirements,
-    write_requirements,
-)
+from jaxlib_select.apply.formats import PYLOCK, format_of, only_about, write_requirements
 from jaxlib_select.apply.installer import Installer, has_foreign_jaxlib, is_ours, show
 from jaxlib_select.apply.locations import local_file, sources_in, unpack_arguments
 from jaxlib_select.apply.pylock import (
@@ -42,7 +34,7 @@ from jaxlib_select.apply.pylock import (
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.errors import LockError, UsageError
 from jaxlib_select.installed.environment import Environment
-from jaxlib_select.names import normalize, squeeze
+from jaxlib_select.names import normalize, squeeze, suggest
 from jaxlib_select.tables import column
 from jaxlib_select.versions import read_version
 
@@ -54,7 +46,7 @@ class LockFile:
     Attributes:
         evidence: What it was made from; its folders are named as they are reached from here.
         edited: Whether somebody changed it since it was written.
-        document: All of it; empty for a requirements file.
+        document: All of it.
     """
 
     path: Path
@@ -110,13 +102,15 @@ def read_lock(path: Path) -> LockFile:
     """Read a lock file.
 
     Raises:
-        UsageError: The file's name is not that of a lock file.
+        UsageError: The file's name is not that of a `pylock.toml`.
         LockError: It cannot be read, or was not written by `jaxlib-select lock`.
     """
-    form = format_of(path)
+    if format_of(path) != PYLOCK:
+        raise UsageError(
+            f"only a pylock.toml says what it was made for, not {path}", remedy=f"uv pip install -r {path}"
+        )
     try:
-        text = path.read_text("utf-8")
-        return _read_pylock(path, tomllib.loads(text)) if form == PYLOCK else _read_requirements(path, text)
+        return _read_pylock(path, tomllib.loads(path.read_text("utf-8")))
     except tomllib.TOMLDecodeError as error:
         raise LockError(f"not a TOML file: {path}", cause=str(error)) from error
     except tables.TableError as error:
@@ -170,15 +164,6 @@ def _read_pylock(path: Path, document: dict[str, Any]) -> LockFile:
         asked = evidence.groups[name]
         groups[name] = Group(name, asked.backend, asked.requirements, tuple(packages_of(document, name)))
     return LockFile(path, evidence, head.default[0], groups, evidence.digest != digest(document), document)
-
-
-def _read_requirements(path: Path, text: str) -> LockFile:
-    comment, body = read_requirements(text)
-    if not isinstance(comment, dict):
-        raise _foreign(path, "its first line is not a comment of jaxlib-select")
-    evidence = _checked(path, tables.read(Evidence, comment))
-    group = Group(evidence.backend, evidence.backend, evidence.requirements, ())
-    return LockFile(path, evidence, group.name, {group.name: group}, evidence.digest != body_digest(body), {})
 
 
 def _foreign(path: Path, cause: str) -> LockError:
@@ -243,16 +228,17 @@ def choose_group(lock: LockFile, asked: str | None) -> str:
     wanted = asked if asked is not None else lock.default
     group = next((name for name in lock.groups if squeeze(name) == squeeze(wanted)), None)
     if group is None:
-        raise UsageError(f"{lock.path} has no group {wanted!r}", remedy=f"it has: {', '.join(lock.groups)}")
+        raise UsageError(
+            f"{lock.path} has no group {wanted!r}",
+            cause=suggest(wanted, lock.groups),
+            remedy=f"known groups: {', '.join(lock.groups)}",
+        )
     return group
 
 
 def versions_of(lock: LockFile, group: str) -> dict[str, str]:
     """Return the distributions that a group installs, with their versions."""
-    if lock.document:
-        return {normalize(package["name"]): package["version"] for package in lock.groups[group].packages}
-    pinned = re.findall(r"(?m)^([A-Za-z0-9._-]+)==(\S+)", lock.path.read_text("utf-8"))
-    return {normalize(name): version for name, version in pinned}
+    return {normalize(package["name"]): package["version"] for package in lock.groups[group].packages}
 
 
 @contextlib.contextmanager
@@ -263,7 +249,7 @@ def apply_lock(
     versions = versions_of(lock, group)
     again = any(map(is_ours, versions)) and has_foreign_jaxlib(environment, versions.get("jaxlib", ""))
     if installer.kind == "uv":
-        named = ("--group", group) if lock.document and group != lock.default else ()
+        named = ("--group", group) if group != lock.default else ()
         forced = ("--reinstall-package", "jaxlib") if again else ()
         yield (installer.install(("-r", str(lock.path), *named), *forced),), ()
         return
@@ -279,8 +265,6 @@ def _with_pip(
 ) -> tuple[str, ...]:
     """Return the command of pip that installs a group, as a requirements file if it is too old for groups."""
     path = str(lock.path)
-    if not lock.document:
-        return installer.install(("-r", path))
     if (read_version(environment.version_of("pip") or "") or ()) >= _PIP_WITH_GROUPS:
         named = ("-r", path) if group == lock.default else ("--group", f"{path}:{group}")
         return installer.install(named)
@@ -291,9 +275,8 @@ def _with_pip(
 
 def _exchange_jaxlib(lock: LockFile, group: str, installer: Installer, folder: Path) -> tuple[str, ...]:
     """Return the command of pip that installs the jaxlib of a lock over another one of the same version."""
-    text = _as_requirements(lock, group, installer) if lock.document else lock.path.read_text("utf-8")
     file = folder / "jaxlib.txt"
-    file.write_text(only_about("jaxlib", text), "utf-8")
+    file.write_text(only_about("jaxlib", _as_requirements(lock, group, installer)), "utf-8")
     return installer.reinstall(("-r", str(file)))
 
 
@@ -302,7 +285,7 @@ def _as_requirements(lock: LockFile, group: str, installer: Installer) -> str:
     sources = () if installer.sources else sources_in(lock.evidence.arguments)
     found = [*sources, *_link_options(packages, lock.path.absolute().parent)]
     plain = [{key: value for key, value in package.items() if key != "marker"} for package in packages]
-    return write_requirements(replace(lock.groups[group], packages=tuple(plain)), None, found)
+    return write_requirements(replace(lock.groups[group], packages=tuple(plain)), found)
 
 
 def _link_options(packages: Sequence[Table], home: Path) -> list[str]:

@@ -62,7 +62,7 @@ def _check_jaxlib(packages: Iterable[Table]) -> None:
         if package["name"] == "jaxlib" and not labelled and not any(build_tag(filename(wheel))[0] for wheel in wheels):
             place = next((str(wheel.get("url") or filename(wheel)) for wheel in wheels), "no wheel")
             raise InstallError(
-                f"jaxlib {package['version']} would be JAX's own, which serves no package of ours",
+                f"jaxlib {package['version']} would be JAX's own, which works with none of our packages",
                 cause=place,
                 remedy="name the index or folder that has ours: --index-url URL, or --find-links DIR",
             )
@@ -88,7 +88,7 @@ def _package(item: Mapping[str, Any]) -> Table:
 def find_wheels(decisions: Iterable[Decision], installer: Installer) -> list[Table]:
     """Return our wheels, and the jax and jaxlib that go with them, as an installer finds them.
 
-    Each is asked for in its very version: whoever has a higher one on another index is passed over.
+    Each requirement has an exact version, so a higher version on another index is ignored.
 
     Raises:
         InstallError: They are not there, or the jaxlib is JAX's own.
@@ -101,7 +101,7 @@ def find_wheels(decisions: Iterable[Decision], installer: Installer) -> list[Tab
 
 
 def only_wheels(requirements: Iterable[str]) -> tuple[str, ...]:
-    """Return the options by which uv and pip build no source that has a name of ours, or our jaxlib's.
+    """Return the options with which uv and pip build no source package under one of our names.
 
     >>> only_wheels(["jaxlib-cpu==0.11.2", "flax"])
     ('--only-binary', 'jaxlib', '--only-binary', 'jaxlib-cpu')

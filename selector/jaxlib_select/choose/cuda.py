@@ -59,7 +59,7 @@ def runs(
 
 
 def _parse(name: str) -> tuple[str, Capability, str] | None:
-    """Split the name of a target; nothing for another vendor's."""
+    """Split the name of a target; None for another vendor's."""
     found = _CODE.fullmatch(name)
     if found is None:
         return None
@@ -98,7 +98,7 @@ class DriverProblem:
 
 
 def driver_problem(machine: Machine) -> DriverProblem | None:
-    """Return why no CUDA program works on a machine, or nothing if nothing speaks against it."""
+    """Return why no CUDA program works on a machine, or None if nothing speaks against it."""
     nvidia = machine.nvidia
     seen = bool(nvidia.gpus or nvidia.pci)
     if nvidia.libcuda in {"hung", "crashed", "odd"}:

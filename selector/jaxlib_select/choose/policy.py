@@ -34,7 +34,7 @@ class Choice:
     Attributes:
         backend: `auto`, `cpu`, `prefer-gpu`, `require-gpu`, or the name of a backend or of its packaging.
         origin: Who said so, for messages.
-        lasting: Whether it was said once for all packages, of which some may not have that backend.
+        lasting: Whether it is a default for all packages, some of which may lack that backend.
         warnings: What the user should know about how it was understood.
     """
 
@@ -80,7 +80,7 @@ def read_policy(arguments: Sequence[str], environ: Mapping[str, str], folder: Pa
 
 
 def read_index(environ: Mapping[str, str], folder: Path | None) -> str:
-    """Return the package index with wheels of ours that the environment or pyproject.toml names; empty for none.
+    """Return the index with our wheels that the environment or pyproject.toml names; empty without one.
 
     Raises:
         UsageError: pyproject.toml cannot be read, or has something else in its place.
@@ -105,7 +105,7 @@ def from_arguments(arguments: Sequence[str]) -> PolicySource:
 
 
 def _from_environment(environ: Mapping[str, str]) -> PolicySource:
-    """Read the variables of this program, and those of others that mean the same; a `UsageError` for a slip."""
+    """Read the variables of this program and of other tools; a `UsageError` for an unknown one."""
     variables.check_names(environ)
     names = {package: name for package, name in _FOREIGN.items() if environ.get(name)}
     for name in environ:
@@ -149,8 +149,6 @@ def _table_of(document: Mapping[str, Any]) -> Mapping[str, Any]:
     table = tool.get("jaxlib-select", {}) if isinstance(tool, dict) else None
     if not isinstance(table, dict) or not isinstance(table.get("backends", {}), dict):
         raise ValueError("tool.jaxlib-select or its backends is no table")  # noqa: TRY004  # the file's fault
-    if not isinstance(table.get("index", ""), str):
-        raise ValueError(f"tool.jaxlib-select.index is {table['index']!r}, expected a URL")  # noqa: TRY004  # as above
     if not table.keys() <= {*_KEYS}:
         raise ValueError(f"unknown keys in [tool.jaxlib-select]: {', '.join(table)}; known: {', '.join(_KEYS)}")
     return table
@@ -163,7 +161,7 @@ def _source(found: Mapping[str, str], origin: Callable[[str], str], *, lasting: 
 
 
 def find_name(choice: Choice, known: Sequence[str]) -> str | None:
-    """Return a choice as the package spells it, in whatever letters it was written; nothing if it has no such backend.
+    """Return a choice in the package's spelling; None if the package has no such backend.
 
     >>> find_name(Choice("CUDA_12"), ("cuda12", "cuda13")), find_name(Choice("gpu"), ())
     ('cuda12', 'require-gpu')

@@ -115,7 +115,7 @@ def _no_accelerator(order: Sequence[Backend], verdicts: Mapping[str, Verdict]) -
 
 
 def _by_name(machine: Machine, order: Sequence[Backend], asked: str) -> tuple[Backend, str]:
-    """Choose the backend that is asked for by name, whatever the machine says; of a family the best."""
+    """Choose the backend that is requested by name, on any machine; for a family, the best."""
     named = [backend for backend in order if asked == backend.name or asked in backend.variants]
     family = [backend for backend in order if asked == backend.family or asked in _of_family(backend)]
     possible = [backend for backend in named or family if machine.platform in backend.tags or backend.is_cpu]
@@ -126,7 +126,7 @@ def _by_name(machine: Machine, order: Sequence[Backend], asked: str) -> tuple[Ba
 
 
 def _no_wheel(machine: Machine, named: Sequence[Backend], asked: str) -> PolicyError:
-    """Return the error about a name of which the release has no wheel for the platform, perhaps for none at all."""
+    """Return the error about a backend without a wheel for the platform."""
     package = named[0].distribution if named else asked
     platforms = ", ".join(sorted(named[0].tags)) if named else ""
     return PolicyError(
@@ -140,11 +140,11 @@ def _reason_for(backend: Backend, verdicts: Mapping[str, Verdict], chosen: Backe
     verdict = verdicts[backend.name]
     by_name = asked not in {AUTO, PREFER_GPU, REQUIRE_GPU}
     if backend is chosen:
-        plain = (
-            f"{verdict.reason}, and no accelerator package is sure to run here" if backend.is_cpu else verdict.reason
-        )
-        named = "asked for" if backend.is_cpu else f"asked for; {verdict.reason}"
-        return named if by_name else plain
+        if backend.is_cpu:
+            seen = any(entry.present for entry in verdicts.values())
+            why = "no package is sure to run on the accelerator" if seen else "no accelerator was found"
+            return "asked for" if by_name else f"{why}; {verdict.reason}"
+        return f"asked for; {verdict.reason}" if by_name else verdict.reason
     if verdict.fit in {Fit.NONE, Fit.ASKED}:
         advice = f", and taken only if asked for: --backend {backend.name}" if verdict.fit is Fit.ASKED else ""
         return f"{verdict.reason}{advice}"

@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import AUTO, CPU, GENERAL, REQUIRE_GPU, Choice, Policy, find_name
-from jaxlib_select.errors import FactsError, PolicyError, ResolverError, SelectError, UsageError
+from jaxlib_select.errors import PolicyError, ResolverError, SelectError, UsageError
 from jaxlib_select.facts import UPSTREAM
 from jaxlib_select.machine.model import Machine
-from jaxlib_select.names import normalize
+from jaxlib_select.names import normalize, suggest
 from jaxlib_select.sentences import printable
 
 GROUP = "jaxlib_select.resolvers"
@@ -40,7 +40,7 @@ _EXACT = re.compile(r"==\s*([^\s,=]+)")
 
 @dataclass(frozen=True)
 class Resolver:
-    """Decides about one package, or a few that go together.
+    """Decides about one package, or about packages that belong together.
 
     Attributes:
         decide: From the name of the package, the machine and the backend that is asked for to a decision. The backend
@@ -50,7 +50,7 @@ class Resolver:
         find_releases: Returns the versions within bounds such as `<0.12`, or all if there are none, the newest first;
             `decide` is given them in turn, up to the first that serves an accelerator of the machine. Without it the
             only bound that is accepted is `==VERSION`.
-        decide_upstream: As `decide`, about the packages of a project that publishes the same itself; nothing if there
+        decide_upstream: As `decide`, about the packages of a project that publishes the same itself; None if there
             are none.
     """
 
@@ -61,26 +61,25 @@ class Resolver:
     decide_upstream: Callable[[str, Machine, str], Decision] | None = None
 
 
-def resolve(package: str, machine: Machine, policy: Policy | None = None, *, release: str = "") -> Decision:
+def resolve(package: str, machine: Machine, policy: Policy | None = None) -> Decision:
     """Decide what to install for a package on a machine.
 
     Args:
         package: Name of a distribution, such as `jax` or `torch`, or with bounds, such as `jax==0.11.2` or `jax<0.12`.
+            Of its versions the newest is taken that serves an accelerator found, else the newest.
         machine: Where it must run.
         policy: What the user asks for; the best that surely runs if absent.
-        release: Version of the package, within the bounds; by default the newest that serves an accelerator found, else
-            the newest.
 
     Raises:
         FactsError: Nothing is known about that version.
         UsageError: No resolver knows the package or one that the policy names, or the resolver not the backend; or the
-            bounds cannot be read, or contradict the release.
+            bounds cannot be read.
         PolicyError: The policy cannot be kept on this machine.
         ResolverError: The resolver failed.
     """
     policy = policy or Policy()
     choice = choose(split_package(package)[0], policy)
-    name, versions = pick_versions(package, release)
+    name, versions = pick_versions(package)
     decision = _Search(find_resolver(name), name, machine, choice, policy.provider).decide(versions)
     return replace(decision, warnings=(*choice.warnings, *decision.warnings)) if choice.warnings else decision
 
@@ -98,7 +97,7 @@ class _Search:
     def decide(self, versions: Sequence[str]) -> Decision:
         """Return the decision about the newest of some versions, or about an older one that serves an accelerator.
 
-        A version that is none of them is offered, and not taken.
+        It only suggests a version outside of them.
         """
         newest = self._attempt(versions[0])
         if isinstance(newest, Decision) and self._serves(newest):
@@ -127,7 +126,7 @@ class _Search:
         return None
 
     def _serves(self, found: Decision) -> bool:
-        """Return whether a decision is for an accelerator, unless the CPU is asked for."""
+        """Return whether a decision is for an accelerator, or the CPU is requested."""
         return self.choice.backend == CPU or found.backend != CPU
 
     def _attempt(self, version: str) -> Decision | PolicyError:
@@ -161,42 +160,25 @@ def split_package(package: str) -> tuple[str, str]:
     return normalize(found.group(1)), (found.group(2) or "").strip()
 
 
-def pick_versions(package: str, release: str = "") -> tuple[str, tuple[str, ...]]:
+def pick_versions(package: str) -> tuple[str, tuple[str, ...]]:
     """Return the name of a package, and the versions that may be meant, the newest first.
 
     It is one without a name where the resolver takes its own newest.
 
     Raises:
         FactsError: Nothing is known about that version.
-        UsageError: No resolver knows the package; or its bounds cannot be read, or contradict the release.
+        UsageError: No resolver knows the package, or its bounds cannot be read.
     """
-    (name, bounds), release = split_package(package), release.strip()
+    name, bounds = split_package(package)
     find = find_resolver(name).find_releases
     exact = _EXACT.fullmatch(bounds)
     if find is not None:
         with _blame(f"the resolver of {name} failed"):
-            return name, _find_versions(find, name, bounds, release)
+            return name, tuple(find(bounds))
     if bounds and exact is None:
         what = f"the resolver of {name} does not understand bounds on its version: {bounds!r}"
         raise UsageError(what, remedy=f"expected {name} or {name}==VERSION")
-    if exact and release not in {"", exact.group(1)}:
-        raise _contradiction(name, bounds, release)
-    return name, (exact.group(1) if exact else release,)
-
-
-def _find_versions(find: Callable[[str], Sequence[str]], name: str, bounds: str, release: str) -> tuple[str, ...]:
-    """Return the release, or else the versions within bounds."""
-    versions = tuple(find(f"=={release}" if release else bounds))
-    if release and bounds:
-        try:
-            find(f"{bounds},=={versions[0]}")
-        except FactsError as error:
-            raise _contradiction(name, bounds, release) from error
-    return versions
-
-
-def _contradiction(name: str, bounds: str, release: str) -> UsageError:
-    return UsageError(f"{name}{bounds} contradicts the release {release}", remedy="leave one of them out")
+    return name, (exact.group(1) if exact else "",)
 
 
 def choose(package: str, policy: Policy) -> Choice:
@@ -220,6 +202,7 @@ def choose(package: str, policy: Policy) -> Choice:
     if not (choice.lasting and any(_knows(other, choice) for other in _known_packages())):
         raise UsageError(
             f"unknown backend for {name}: {choice.backend!r} (from {choice.origin})",
+            cause=suggest(choice.backend, (*GENERAL, *known)),
             remedy=f"known: {', '.join(dict.fromkeys((*GENERAL, *known)))}",
         )
     warning = f"{name} has no backend {choice.backend!r} (from {choice.origin}), so that it is {AUTO} here"
@@ -228,7 +211,7 @@ def choose(package: str, policy: Policy) -> Choice:
 
 @contextlib.contextmanager
 def _blame(what: str) -> Iterator[None]:
-    """Report what somebody's code raises, even the end of the program, as its failure, apart from our own errors."""
+    """Report what a resolver raises, even `SystemExit`, as its failure; our own errors pass."""
     try:
         yield
     except SelectError:
@@ -261,7 +244,7 @@ def _decide(
         decision = decide(package, machine, choice.backend)
         decision.to_json()  # or it is none
         (_,) = (entry for entry in decision.candidates if entry.chosen)
-    if choice.backend == REQUIRE_GPU and decision.backend == CPU:  # nobody's resolver may pass over that
+    if choice.backend == REQUIRE_GPU and decision.backend == CPU:  # which no resolver may ignore
         reasons = "; ".join(f"{entry.backend}: {entry.reason}" for entry in decision.candidates if not entry.chosen)
         raise PolicyError(f"an accelerator is required for {package}, but none can be used", cause=reasons)
     return decision
@@ -288,9 +271,11 @@ def _known_packages() -> list[str]:
 
 def _unknown_package(name: str, origin: str = "") -> UsageError:
     """Return the error about a package that has no resolver, with those that have."""
-    known = ", ".join(_known_packages())
+    known = _known_packages()
     return UsageError(
-        f"no resolver knows the package {name!r}{origin}", remedy=f"known: {known}; others come as plug-ins ({GROUP})"
+        f"unknown package: {name!r}{origin}",
+        cause=suggest(name, known),
+        remedy=f"known: {', '.join(known)}; other distributions can add resolvers ({GROUP})",
     )
 
 

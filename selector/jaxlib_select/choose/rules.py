@@ -77,7 +77,7 @@ def visible_value(machine: Machine, variable: str, kept: Sequence[int], total: i
 
 
 def platform_problem(machine: Machine, backend: Backend) -> str | None:
-    """Return why none of a backend's wheels can be installed on a machine, or nothing if one can."""
+    """Return why none of a backend's wheels can be installed on a machine, or None if one can."""
     tag = backend.tags.get(machine.platform)
     if tag is None:
         return _no_wheel(machine, backend)

@@ -19,19 +19,32 @@ import sys
 from collections.abc import Sequence
 
 from jaxlib_select import __version__
-from jaxlib_select.errors import SelectError
+from jaxlib_select.errors import SelectError, UsageError
+from jaxlib_select.names import suggest
+
+TYPE_CHECKING = False  # typing is slow to import
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 PROGRAM = "jaxlib-select"
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 COMMANDS = {
-    "detect": "show which accelerators this machine has",
-    "resolve": "decide which package runs here, and give a reason for each",
-    "install": "install a package with the right backend",
-    "lock": "write the decision down for other machines, or check it",
-    "apply": "bring an environment in line with a lock",
+    "detect": "show the accelerators of this machine",
+    "resolve": "choose the package for this machine, with the reasons",
+    "install": "install a package for the accelerator of this machine",
+    "lock": "write a lock file for other machines, or check one",
+    "apply": "make an environment match a lock file",
     "doctor": "find out why JAX does not use the accelerator",
 }
+_HELP = f"""\
+usage: {PROGRAM} COMMAND [ARGUMENT]...
+
+{chr(10).join(f"  {name:<9}{summary}" for name, summary in COMMANDS.items())}
+
+to install JAX: {PROGRAM} install jax
+options of a command: {PROGRAM} COMMAND --help
+--version prints the version, --debug the traceback of an error"""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -46,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(str(error), error.exit_code, debug=debug)
     except OSError as error:
         _settle_output()
-        # Whoever read the output has what it wanted.
+        # The reader of the output has seen enough.
         return 0 if isinstance(error, BrokenPipeError) else _fail(str(error), SelectError.exit_code, debug=debug)
     except KeyboardInterrupt:
         return _fail("interrupted", INTERRUPTED, debug=debug)
@@ -54,9 +67,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _prepare_output() -> None:
-    """Let what the encoding of stdout lacks be written as escapes: the names of devices may be in any letters.
+    """Write characters that the encoding of stdout lacks as escapes: names of devices may be in any letters.
 
-    Who closed stdout or stderr does not want to read it: nothing is written, and errors do not go to the other one.
+    If stdout or stderr is closed, drop what goes there; errors do not go to the other one.
     """
     if sys.stdout is None or sys.stderr is None:
         nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # for as long as the process lives
@@ -73,36 +86,48 @@ def _settle_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+class _Parser(argparse.ArgumentParser):
+    """Raise a `UsageError` for a mistake, where `argparse` prints its usage and ends the program."""
+
+    def parse_all(self, arguments: Sequence[str]) -> argparse.Namespace:
+        """Return the arguments, options and packages in any order."""
+        known, unknown = self.parse_known_intermixed_args(arguments)
+        if unknown:
+            option = unknown[0].partition("=")[0]
+            raise UsageError(
+                f"unknown argument: {option}",
+                cause=suggest(option, self._option_string_actions),
+                remedy=f"all options: {self.prog} --help",
+            )
+        return known
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the error about an argument that is missing or malformed."""
+        raise UsageError(message, remedy=f"all options: {self.prog} --help")
+
+
 def _run(arguments: list[str]) -> int:
-    """Import the subcommand's module, parse the arguments and run it."""
-    command, rest = (arguments[0], arguments[1:]) if arguments[:1] and arguments[0] in COMMANDS else _parse(arguments)
-    namespace = make_parser(command).parse_intermixed_args(rest)
+    """Import the subcommand's module, parse the arguments and run it; without a subcommand print the help."""
+    command, *rest = arguments or ["--help"]
+    if command in {"--help", "-h"}:
+        print(_HELP)
+        return 0
+    if command == "--version":
+        print(f"{PROGRAM} {__version__}")
+        return 0
+    if command not in COMMANDS:
+        remedy = f"all commands: {PROGRAM} --help"
+        raise UsageError(f"unknown command: {command}", cause=suggest(command, COMMANDS), remedy=remedy)
+    namespace = make_parser(command).parse_all(rest)
     status: int = importlib.import_module(f"jaxlib_select.cli.{command}").execute(namespace)
     return status
 
 
-def make_parser(command: str) -> argparse.ArgumentParser:
+def make_parser(command: str) -> _Parser:
     """Return the parser of one subcommand's arguments."""
-    parser = argparse.ArgumentParser(prog=f"{PROGRAM} {command}", description=COMMANDS[command])
+    parser = _Parser(prog=f"{PROGRAM} {command}", description=COMMANDS[command])
     importlib.import_module(f"jaxlib_select.cli.{command}").configure_parser(parser)
     return parser
-
-
-def _parse(arguments: list[str]) -> tuple[str, list[str]]:
-    """Answer what is no subcommand: --help, --version, a mistake; else return the subcommand and its arguments."""
-    width = max(map(len, COMMANDS)) + 2
-    commands = "\n".join(f"  {name:<{width}}{summary}" for name, summary in COMMANDS.items())
-    parser = argparse.ArgumentParser(
-        prog=PROGRAM,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        description=f"commands:\n{commands}",
-        epilog="'jaxlib-select COMMAND --help' explains one; --debug shows the traceback of an error",
-    )
-    parser.add_argument("--version", action="version", version=f"{PROGRAM} {__version__}")
-    parser.add_argument("command", choices=COMMANDS, metavar="COMMAND")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, metavar="...")
-    chosen = parser.parse_args(arguments)
-    return chosen.command, chosen.arguments
 
 
 def _fail(message: str, status: int, *, debug: bool) -> int:
@@ -111,5 +136,15 @@ def _fail(message: str, status: int, *, debug: bool) -> int:
         import traceback  # seldom needed
 
         traceback.print_exc()
-    print("error: " + message.replace("\n", "\n       "), file=sys.stderr)
+    lines = [part for line in message.splitlines() for part in _fold(line)]
+    print("error: " + "\n       ".join(lines), file=sys.stderr)
     return status
+
+
+def _fold(line: str) -> list[str]:
+    """Return a line in pieces of at most 80 columns if it lists names; commands stay whole, to be pasted."""
+    if not line.startswith("known"):
+        return [line]
+    import textwrap  # seldom needed
+
+    return textwrap.wrap(line, 73, break_long_words=False, break_on_hyphens=False)

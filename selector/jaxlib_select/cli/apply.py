@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`apply`: bring an environment in line with a lock: install what it says, and remove other backends."""
+"""`apply`: make an environment match a lock: install its packages, and remove other backends."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "lock", nargs="?", type=Path, default=Path("pylock.toml"), metavar="LOCK", help="default: pylock.toml"
     )
-    parser.add_argument("--group", metavar="BACKEND", help="another backend of the lock than its default")
-    parser.add_argument("--force", action="store_true", help="install from a lock that was changed by hand as well")
-    parser.add_argument("--dry-run", action="store_true", help="print the commands, and run none")
+    parser.add_argument("--group", metavar="BACKEND", help="install this backend of the lock, not its default")
+    parser.add_argument("--force", action="store_true", help="install even if somebody edited the lock")
+    parser.add_argument("--dry-run", action="store_true", help="print the commands, but run none")
     arguments.add_machine(parser)
     arguments.add_python(parser)
     arguments.add_installer(parser)
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Install from the lock, remove other backends, and let the doctor look at what came out."""
+    """Install from the lock, remove other backends, and examine the result."""
     lock = read_lock(args.lock)
     if lock.edited and not args.force:
         raise LockError(
@@ -64,7 +64,7 @@ def execute(args: argparse.Namespace) -> int:
         print("\n".join(show(step) for step in (*commands, *removal)), flush=True)
         if args.dry_run:
             for file in made:
-                print(f"note: {file} is made from {lock.path} when this runs, and removed after it", file=sys.stderr)
+                print(f"note: this makes {file} from {lock.path}, and removes it afterwards", file=sys.stderr)
             return 0
         for step in (*commands, *removal):
             run_installer(step)

@@ -13,16 +13,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from jaxlib_select import variables
-from jaxlib_select.apply.installer import KINDS, SOURCE_OPTIONS, Installer, find_installer, release_of
+from jaxlib_select.apply.installer import KINDS, SOURCE_OPTIONS, Installer, find_installer, release_of, show
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Policy, read_index, read_policy
-from jaxlib_select.choose.resolve import pick_versions, split_package
 from jaxlib_select.errors import MachineError, UsageError
 from jaxlib_select.facts import OURS, PROVIDERS, UPSTREAM, Facts, load_facts
 from jaxlib_select.installed.environment import PLACES, Environment, other_environment, this_environment
 from jaxlib_select.machine.detect import detect
 from jaxlib_select.machine.file import parse_machine
 from jaxlib_select.machine.model import Machine
+from jaxlib_select.names import normalize
 from jaxlib_select.versions import in_range
 
 _JAX = {"jax", "jaxlib"}
@@ -36,7 +36,7 @@ def add_machine(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--machine",
         metavar="FILE",
-        help="a description that 'detect --json' wrote, - for standard input (default: this machine)",
+        help="machine file of 'detect --json'; - is standard input (default: this machine)",
     )
 
 
@@ -58,21 +58,18 @@ def add_release(parser: argparse.ArgumentParser) -> None:
 
 
 def packages_from(args: argparse.Namespace) -> list[str]:
-    """Return the packages that are asked for, those of JAX in the release that is.
+    """Return the requested packages; `jax --release VERSION` is `jax==VERSION`.
 
     Raises:
-        FactsError: Nothing is known about that release.
-        UsageError: No package is of JAX, or the bounds on one contradict the release.
+        UsageError: There is a release, and no package of JAX without a version of its own.
     """
     if not args.release:
         return list(args.packages)
-    about_jax = [package for package in args.packages if split_package(package)[0] in _JAX]
-    if args.packages and not about_jax:
-        what = f"--release {args.release} is a release of JAX, and none of the packages is: {', '.join(args.packages)}"
-        raise UsageError(what, remedy="expected PACKAGE==VERSION")
-    picked = {package: pick_versions(package, args.release) for package in about_jax}
-    pinned = {package: f"{name}=={versions[0]}" for package, (name, versions) in picked.items()}
-    return [pinned.get(package, package) for package in args.packages]
+    packages = [f"{name}=={args.release}" if normalize(name) in _JAX else name for name in args.packages]
+    if packages == args.packages:
+        what = f"--release {args.release} is for jax without a version, not for {' '.join(packages) or 'nothing'}"
+        raise UsageError(what, remedy="expected: jax --release VERSION")
+    return packages
 
 
 def machine_from(args: argparse.Namespace) -> Machine:
@@ -80,8 +77,6 @@ def machine_from(args: argparse.Namespace) -> Machine:
     if not args.machine:
         return detect()
     name: str = args.machine
-    if name == "-" and sys.stdin is None:
-        raise MachineError("cannot read standard input", cause="it is closed")
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         return parse_machine(data.decode("utf-8"))
@@ -99,12 +94,12 @@ def policy_from(args: argparse.Namespace) -> Policy:
 
 
 def provider_from(args: argparse.Namespace) -> str:
-    """Return whose wheels to install: ours where something says where they are, unless upstream's are asked for."""
+    """Return whose wheels to install: ours if an index or folder is named, unless upstream's are requested."""
     return str(args.provider or (OURS if options_from(args) else UPSTREAM))
 
 
 def _folder() -> Path | None:
-    """Return the folder this runs in; nothing if it was deleted meanwhile."""
+    """Return the folder this runs in; None if it was deleted meanwhile."""
     try:
         return Path.cwd()
     except OSError:
@@ -117,7 +112,7 @@ def add_python(parser: argparse.ArgumentParser) -> None:
         "--python",
         type=Path,
         metavar="PYTHON",
-        help="interpreter or folder of the environment (default: the active one, or .venv, else the one this runs in)",
+        help="interpreter or folder of the environment (default: the active one, .venv, or the one of this program)",
     )
 
 
@@ -132,8 +127,8 @@ def add_sources(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--provider",
         choices=PROVIDERS,
-        help="JAX's own wheels (upstream), or those that are built once for all Pythons (ours; "
-        "default: ours if an index or a folder is named, else upstream)",
+        help="JAX's own wheels (upstream), or wheels built once for all Pythons (ours); "
+        "default: ours if an index or a folder is named, else upstream",
     )
     parser.add_argument(
         "--index",
@@ -142,7 +137,7 @@ def add_sources(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="one package index, for JAX and all that it needs",
     )
-    parser.add_argument("--find-links", metavar="DIR", action="append", help="folder or page of wheels to use as well")
+    parser.add_argument("--find-links", metavar="DIR", action="append", help="also use this folder or page of wheels")
     parser.add_argument("--no-index", action="store_true", help="use no index, only --find-links")
 
 
@@ -173,9 +168,9 @@ def active_python(environ: Mapping[str, str], prefix: Path) -> Path | None:
 
 
 def options_from(args: argparse.Namespace) -> tuple[str, ...]:
-    """Return what to say to the installer; folders become absolute.
+    """Return the options of the installer; folders become absolute.
 
-    If nothing is said, it is the index that the environment or pyproject.toml names, unless upstream's are asked for.
+    Without options, it is the index that the environment or pyproject.toml names, unless upstream's are requested.
     """
     if args.provider != UPSTREAM and not (args.no_index or args.index_url or args.find_links):
         index = read_index(os.environ, _folder())
@@ -189,16 +184,21 @@ def options_from(args: argparse.Namespace) -> tuple[str, ...]:
 
 
 def installer_from(args: argparse.Namespace, environment: Environment) -> Installer:
-    """Return uv or pip with the indexes and folders that are given, and warn of what adds others."""
+    """Return uv or pip with the given indexes and folders, and warn of variables that add others."""
     sources = options_from(args)
-    if not sources and args.provider == OURS:  # whoever likes can register their names on a public index
-        remedy = f"name it: --index URL or {variables.INDEX}=URL, or a folder: --find-links DIR"
-        raise UsageError("nothing says which index has these wheels", remedy=remedy)
+    if not sources and args.provider == OURS:  # anybody can register their names on a public index
+        remedy = f"name an index: --index URL or {variables.INDEX}=URL, or a folder: --find-links DIR"
+        raise UsageError("no index or folder is named for these wheels", remedy=remedy)
     installer = replace(find_installer(environment, os.environ, kind=args.installer), sources=sources)
     for name, value in os.environ.items() if sources else ():
         if value and _ADDING.fullmatch(name) and name.startswith(installer.kind.upper()):
             print(f"warning: {name} adds a package index", file=sys.stderr)
     return installer
+
+
+def check_command(environment: Environment) -> str:
+    """Return the command that shows which devices JAX uses in an environment."""
+    return show([str(environment.python), "-c", "import jax; print(jax.devices())"])
 
 
 def facts_of(decisions: Sequence[Decision]) -> Iterator[Facts]:

@@ -21,7 +21,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Look, and print what was found."""
     machine = detect()
-    print(json.dumps(to_json(machine), indent=2) if args.json else "\n".join(format_machine(machine)))
+    lines = [*format_machine(machine), "next    jaxlib-select resolve jax"]
+    print(json.dumps(to_json(machine), indent=2) if args.json else "\n".join(lines))
     return 0
 
 
@@ -60,12 +61,12 @@ def _amd(machine: Machine) -> str:
     if not amd.gpus:
         return "none"
     rocm = f"ROCm {amd.rocm}" if amd.rocm else "no ROCm"
-    rights = "; may not be opened by you" if amd.accessible is False else ""
+    rights = "; you may not open the devices" if amd.accessible is False else ""
     return f"{', '.join(amd.gpus)}; {rocm}{rights}"
 
 
 def _devices(found: Devices) -> str:
-    """Return the line of a vendor of which little has to be known."""
+    """Return the line of a vendor without rules of its own."""
     if not found.pci:
         return "none"
     driver = [f"driver {found.driver}"] if found.driver else []

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`doctor`: say what JAX will find and use in an environment, and what is wrong with that.
+"""`doctor`: say what JAX will find and use in an environment, and list the problems.
 
 Exit status 1: JAX fails, lacks a part of what it uses here, or would silently run on the CPU while an accelerator is
 present.
@@ -43,15 +43,16 @@ def execute(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(report.to_json(), indent=2))
     else:
-        lines = dress(
-            report.to_text().splitlines(), describe_terminal(sys.stdout, os.environ), well=not report.exit_code
-        )
-        print("\n".join(lines))
+        lines = report.to_text().splitlines()
+        if not (report.exit_code or described):
+            lines.append(f"next: {arguments.check_command(environment)}")
+        terminal = describe_terminal(sys.stdout, os.environ)
+        print("\n".join(dress(lines, terminal, well=not report.exit_code)))
     return report.exit_code
 
 
 def _confirmed(report: Report) -> Report:
-    """Add what JAX itself says, where no finding has said it."""
+    """Add what JAX itself says, unless a finding has said it."""
     jax = ask_jax(report.environment.python, os.environ)
     explained = any(finding.level == ERROR for finding in report.findings)
     known = {plugin.module for plugin in report.plugins if plugin.location is None or plugin.answer.find(NOT_IMPORTED)}

@@ -11,13 +11,20 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from jaxlib_select.apply.installer import accelerator_families, make_plan, run_installer, show
+from jaxlib_select.apply.installer import (
+    Installer,
+    accelerator_families,
+    make_plan,
+    run_installer,
+    show,
+    uv_installer,
+)
 from jaxlib_select.apply.pylock import check_machine, lock_environment_of
 from jaxlib_select.apply.resolution import find_wheels, only_wheels, show_wheels
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.cli import arguments
-from jaxlib_select.doctor.examine import examine_here, facts_for
+from jaxlib_select.doctor.examine import examine_here, facts_for, find_project
 from jaxlib_select.doctor.report import NOTE
 from jaxlib_select.installed.environment import Environment, other_environment
 from jaxlib_select.installed.plugins import find_plugins
@@ -32,12 +39,12 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     arguments.add_machine(parser)
     arguments.add_python(parser)
     arguments.add_installer(parser)
-    parser.add_argument("--dry-run", action="store_true", help="print the commands, and run none")
+    parser.add_argument("--dry-run", action="store_true", help="print the commands, but run none")
     parser.add_argument("--json", action="store_true", help="print decisions and commands as JSON")
 
 
 def execute(args: argparse.Namespace) -> int:
-    """Decide, install, remove other backends, and let the doctor look at what came out."""
+    """Decide, install, remove other backends, and examine the result."""
     machine, policy = arguments.machine_from(args), arguments.policy_from(args)
     packages = arguments.packages_from(args)
     decisions = [resolve(package, machine, policy) for package in packages]
@@ -56,6 +63,7 @@ def execute(args: argparse.Namespace) -> int:
     careful = replace(installer, sources=(*installer.sources, *wheels_only))
     steps = make_plan(decisions, environment, plugins, careful, families=families)
     _print(args, decisions, steps)
+    _warn_of_project(environment, decisions, installer)
     if args.dry_run:
         return 0
     for step in steps:
@@ -66,7 +74,7 @@ def execute(args: argparse.Namespace) -> int:
 def check_result(
     environment: Environment, machine: Machine, options: Sequence[str], provider: str, *, described: bool
 ) -> int:
-    """Say what JAX uses after an installation, and what is wrong; return 1 if it is not what it should be there."""
+    """Print what JAX uses after an installation, and its problems; return 1 if there is an error."""
     report = examine_here(
         other_environment(environment.python), machine, options=options, described=described, provider=provider
     )
@@ -76,11 +84,21 @@ def check_result(
         if finding.level != NOTE:
             print(finding.to_text(), file=sys.stderr)
     print(f"JAX {report.versions['jax']}: {report.headline}", file=sys.stderr)
+    if report.exit_code == 0:
+        print(f"next: {arguments.check_command(environment)}", file=sys.stderr)
     return report.exit_code
 
 
+def _warn_of_project(environment: Environment, decisions: Sequence[Decision], installer: Installer) -> None:
+    """Warn if the environment is of a uv project, whose next `uv run` undoes the installation."""
+    if (project := find_project(environment)) is not None:
+        wanted = [text for decision in decisions for text in (*decision.requirements, *decision.constraints)]
+        command = replace(uv_installer(environment.python), sources=installer.sources, project=project).install(wanted)
+        print(f"warning: the next 'uv run' undoes this; to keep it in the project:\n  {show(command)}", file=sys.stderr)
+
+
 def _print(args: argparse.Namespace, decisions: Sequence[Decision], steps: Sequence[Sequence[str]]) -> None:
-    """Print what is going to be done; warnings go to stderr."""
+    """Print the commands; warnings go to stderr."""
     if args.json:
         document = {"decisions": [decision.to_json() for decision in decisions], "commands": steps}
         print(json.dumps(document, indent=2))
@@ -89,6 +107,5 @@ def _print(args: argparse.Namespace, decisions: Sequence[Decision], steps: Seque
         variables = {name: value for decision in decisions for name, value in decision.environment.items()}
         lines += [f"set {name}={value}" for name, value in variables.items()]
         print("\n".join(lines), flush=True)
-    warnings = [warning for decision in decisions for warning in decision.warnings]
-    for warning in warnings:
+    for warning in [warning for decision in decisions for warning in decision.warnings]:
         print(f"warning: {warning}", file=sys.stderr)

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`lock`: write the decision down for other machines, or say whether a lock and this machine still agree.
+"""`lock`: write a lock file for other machines, or compare one with this machine.
 
 Exit status 1 of `lock --check`: they do not.
 """
@@ -25,7 +25,7 @@ from jaxlib_select.apply.formats import (
     write_uv_snippet,
 )
 from jaxlib_select.apply.groups import Choices, make_choices
-from jaxlib_select.apply.installer import Installer
+from jaxlib_select.apply.installer import Installer, show
 from jaxlib_select.apply.locations import make_relative, pack_arguments
 from jaxlib_select.apply.lock_file import find_differences, read_lock, write_text
 from jaxlib_select.apply.pylock import Group, LockEnvironment, build_document, check_machine, lock_environment_of
@@ -36,6 +36,8 @@ from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.cli import arguments
 from jaxlib_select.errors import InstallError, LockError, UsageError
 
+_APPLY = ("jaxlib-select", "apply")
+
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
@@ -44,9 +46,9 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="default: pylock.toml, requirements.txt, or stdout for uv"
     )
-    parser.add_argument("--format", choices=FORMATS, help="default: what the name of the file says, else pylock")
+    parser.add_argument("--format", choices=FORMATS, help="default: by the name of the file, else pylock")
     parser.add_argument(
-        "--groups", metavar="LIST", help="backends for other machines, as in cpu,cuda12 (default: all there are)"
+        "--groups", metavar="LIST", help="backends for other machines, such as cpu,cuda12 (default: all)"
     )
     parser.add_argument(
         "--check",
@@ -60,7 +62,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     arguments.add_machine(parser)
     arguments.add_python(parser)
     arguments.add_installer(parser)
-    parser.add_argument("--json", action="store_true", help="print what was decided, or what differs, as JSON")
+    parser.add_argument("--json", action="store_true", help="print the decision, or the differences, as JSON")
 
 
 def execute(args: argparse.Namespace) -> int:
@@ -76,13 +78,15 @@ def execute(args: argparse.Namespace) -> int:
     )
     for warning in choices.decision.warnings:
         print(f"warning: {warning}", file=sys.stderr)
-    text, path = _write(args, form, choices)
+    text, path, command = _write(args, form, choices)
     if path is None:
         print(text, end="")
         return 0
     write_text(path, text)
     decision = choices.decision
-    print(json.dumps(decision.to_json(), indent=2) if args.json else f"{path}: {decision.group} by default")
+    said = f"{path}: {decision.group} by default"
+    said += f"\nnext: {show(command)}" if command else ""
+    print(json.dumps(decision.to_json(), indent=2) if args.json else said)
     return 0
 
 
@@ -94,10 +98,10 @@ def _the_package(packages: Sequence[str]) -> str:
     return packages[0]
 
 
-def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, Path]:
-    """Return the text of the lock, and where it belongs; nowhere for standard output."""
+def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, Path | None, Sequence[str]]:
+    """Return the text of the lock, its place (none is standard output), and the command that installs from it."""
     if form == UV:
-        return write_uv_snippet(choices.decisions, arguments.options_from(args)), args.output
+        return write_uv_snippet(choices.decisions, arguments.options_from(args)), args.output, ()
     environment = arguments.environment_from(args)
     arguments.check_python(choices.decisions, environment)
     wanted = lock_environment_of(environment)
@@ -110,16 +114,17 @@ def _write(args: argparse.Namespace, form: str, choices: Choices) -> tuple[str, 
     find_wheels([choices.decision], installer)
     path = args.output or Path("requirements.txt" if form == REQUIREMENTS else "pylock.toml")
     folder = path.absolute().parent
+    if form == REQUIREMENTS:
+        group = _resolve_aloud(choices.decision, installer)
+        text = write_requirements(group, installer.only_from(choices.decision.index_url).sources)
+        return text, path, installer.install(("-r", str(path)))
     asked = [word for value in args.backend for word in ("--backend", value)]
     asked += ["--groups", args.groups] if args.groups else []
     asked += ["--provider", args.provider] if args.provider else []
     # What to say again when the lock is to be written again: not for which machine, nor for which Python.
     evidence = choices.evidence(wanted, pack_arguments((*asked, *installer.sources), folder))
-    if form == REQUIREMENTS:
-        group = _resolve_aloud(choices.decision, installer)
-        return write_requirements(group, evidence, installer.only_from(choices.decision.index_url).sources), path
     groups = _relative(_resolve(choices, installer, strict=args.groups is not None), folder)
-    return write_toml(build_document(groups, choices.decision.group, evidence, wanted)), path
+    return write_toml(build_document(groups, choices.decision.group, evidence, wanted)), path, (*_APPLY, str(path))
 
 
 def _resolve(choices: Choices, installer: Installer, *, strict: bool) -> list[Group]:
@@ -146,14 +151,14 @@ def _resolve_aloud(decision: Decision, installer: Installer, *, quiet: bool = Fa
 
 
 def _relative(groups: Sequence[Group], folder: Path) -> list[Group]:
-    """Write files below the lock's folder as relative paths, and warn of others that only this machine has."""
+    """Write files below the lock's folder as relative paths, and warn of other files, which only this machine has."""
     found, elsewhere = [], 0
     for group in groups:
         packages, count = make_relative(group.packages, folder)
         elsewhere += count
         found.append(replace(group, packages=tuple(packages)))
     if elsewhere:
-        what = f"{elsewhere} files of the lock lie in folders of this machine only"
+        what = f"{elsewhere} files of the lock are in folders of this machine"
         print(f"warning: {what}; to take it elsewhere, put them below {folder} first", file=sys.stderr)
     return found
 
@@ -174,5 +179,6 @@ def _check(args: argparse.Namespace) -> int:
         document = {"lock": str(lock.path), "backend": backend, "wanted": decision.backend, "differences": differences}
         print(json.dumps(document, indent=2))
     else:
-        print("\n".join(differences) or f"{lock.path} and this machine agree: {lock.default}")
+        agree = f"{lock.path} and this machine agree: {lock.default}\nnext: {show((*_APPLY, str(lock.path)))}"
+        print("\n".join(differences) or agree)
     return 1 if differences else 0

@@ -46,11 +46,10 @@ def execute(args: argparse.Namespace) -> int:
 
 def _install_command(args: argparse.Namespace) -> str:
     """Return the command that installs what was asked about, for this machine."""
-    release = ["--release", args.release] if args.release else []
     backends = [f"--backend={value}" for value in args.backend]
     provider = ["--provider", args.provider] if args.provider else []
     sources = arguments.options_from(args)
-    return shlex.join(["jaxlib-select", "install", *args.packages, *release, *backends, *provider, *sources])
+    return shlex.join(["jaxlib-select", "install", *arguments.packages_from(args), *backends, *provider, *sources])
 
 
 def _format_decision(decision: Decision) -> list[str]:

@@ -17,7 +17,7 @@ from typing import TextIO
 _LABELLED = re.compile(r"(?:[✓✗] )?\S+ {2,}(?:\S+ {2,})?")  # a label, and in `resolve` a backend
 _LABELS = ("error:", "warning:", "note:")
 # How lines begin that are pasted, and stay whole.
-_COMMANDS = ("  ", "install ", "constraint ", "set ", "index ", "next ")
+_COMMANDS = ("  ", "install ", "constraint ", "set ", "index ", "next")
 _NOTE = "  ("  # how a note on a command begins
 _LINES_ONLY = ("", "dumb", "unknown")  # values of TERM
 _SIGNS = "✓✗▸…"  # all that are written
@@ -45,7 +45,7 @@ def describe_terminal(stream: TextIO, environ: Mapping[str, str]) -> Terminal:
 
     - What is no terminal gets lines, as does one whose TERM is not set, empty, `dumb` or `unknown`. Nothing else makes
       a terminal of it, such as FORCE_COLOR: another program may read what is printed.
-    - A terminal has marks if its encoding has all of them, whatever the name of that is.
+    - A terminal has marks if its encoding has all of them.
     - It has colours unless NO_COLOR is set, to anything but the empty string.
     """
     if not stream.isatty() or environ.get("TERM", "") in _LINES_ONLY:
@@ -67,7 +67,7 @@ def _has_signs(encoding: str | None) -> bool:
 
 
 def dress(lines: Sequence[str], terminal: Terminal, *, well: bool) -> list[str]:
-    """Return the lines of an answer, of which the first is the verdict, as a terminal shows them best."""
+    """Return the lines of an answer for a terminal; the first line is the verdict."""
     dressed = []
     for number, line in enumerate(lines):
         marked = number == 0 and terminal.marks

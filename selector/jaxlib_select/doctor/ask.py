@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ask plugins about themselves, by their own code, in the environment that is examined.
 
-Ours answer `python -m <package> --json`. A plugin of others is opened by a small program instead, which answers in the
+Ours answer `python -m <package> --json`. A small program opens any other plugin instead, and answers in the
 same form. Each runs in a process of its own, since it may crash or hang.
 """
 
@@ -53,7 +53,7 @@ def ask_plugins(
         environment: The environment in which they lie.
         variables: Its environment variables.
         opening: Whether to let ours open libraries, which asks the driver, too.
-        here: Whether this very machine is meant: then what plugins of others raise about hardware counts.
+        here: Whether this machine is meant: then errors of other plugins about hardware count.
     """
 
     def ask(plugin: Plugin) -> Plugin:
@@ -87,7 +87,7 @@ def _ask(
 def _open_foreign(
     plugin: Plugin, environment: Environment, variables: Mapping[str, str], module: str, *, here: bool
 ) -> Answer:
-    """Let the dynamic linker judge a plugin of others, and what its vendor's wheels bring; then JAX, if it may."""
+    """Let the dynamic linker, and then JAX, open another project's plugin with the libraries of its vendor's wheels."""
     program = Path(__file__).with_name("open_plugin.py").read_text("utf-8")
     folders = [folder for path in environment.paths for folder in sorted(path.glob("nvidia/*/lib"))]
     question = {

@@ -41,7 +41,7 @@ class Surroundings:
         machine: The hardware.
         facts: What is known about the packages of the release.
         variables: Environment variables.
-        decision: What should be installed on this machine; nothing if that could not be worked out.
+        decision: What should be installed on this machine; None if that could not be worked out.
         described: Whether the machine is one of a file: what plugins say about this one does not count then.
         root: Root of the file system.
         provider: Whose wheels commands are to install.
@@ -57,10 +57,10 @@ class Surroundings:
 
 
 def decide(machine: Machine, backend: str, provider: str, release: str = "") -> Decision | None:
-    """Return what to install for a backend on a machine, of one release or of all; nothing if there is nothing."""
+    """Return what to install for a backend on a machine, of one release or of all; None if there is nothing."""
     try:
         policy = Policy((from_arguments([backend]), PolicySource()), provider)
-        return resolve("jax", machine, policy, release=release)
+        return resolve(f"jax=={release}" if release else "jax", machine, policy)
     except SelectError:
         return None
 

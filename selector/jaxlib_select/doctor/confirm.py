@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -20,6 +21,8 @@ from jaxlib_select.tables import read
 _TIME_LIMIT = 180.0  # seconds; a TPU alone may take one minute to answer
 
 _ENDED = "JAX ended with status"  # instead of an answer
+# What XLA says of a flag, before it lists all flags.
+_BAD_FLAG = re.compile(r".*(?:command_line_flags|parse_flags_from_env)\.cc:\d+\] (.+)")
 
 _PROGRAM = """
 import json, logging, sys, traceback
@@ -49,7 +52,7 @@ print("\\n" + json.dumps(out), flush=True)
 
 @dataclass(frozen=True)
 class JaxAnswer:
-    """What JAX said: its platforms and devices, or what it raised, and plugins that it logs to go on without."""
+    """JAX's answer: its platforms and devices, or its error, and the plugins that it ignores, as it logs them."""
 
     default: str = ""
     platforms: tuple[str, ...] = ()
@@ -85,12 +88,12 @@ def read_answer(output: str, errors: str, status: int) -> JaxAnswer:
         return read(JaxAnswer, json.loads(flatten(output.splitlines()[-1])))
     except (ValueError, IndexError):
         lines = errors.strip().splitlines() or ["no message"]
-        said = next((line for line in lines if "XLA_FLAGS" in line), lines[-1])
+        said = next((found[1] for found in map(_BAD_FLAG.fullmatch, lines) if found), lines[-1])
         return JaxAnswer(error=f"{_ENDED} {status}: {said}")
 
 
 def find_bad_flags(python: Path, variables: Mapping[str, str]) -> str:
-    """Return why XLA ends every process of these variables; empty if it does not, or they have no flags for it."""
+    """Return why XLA ends a process because of `XLA_FLAGS`; empty if it does not, or if there are no flags."""
     flags = variables.get("XLA_FLAGS", "")
     error = ask_jax(python, {**variables, "JAX_PLATFORMS": "cpu"}).error if flags else ""
     return f"XLA_FLAGS={flags}: {error}" if error.startswith(_ENDED) else ""

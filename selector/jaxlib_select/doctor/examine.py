@@ -63,7 +63,7 @@ def examine_here(
 
 
 def has_ours(environment: Environment) -> bool:
-    """Return whether a wheel of ours is installed: an accelerator's package, or a jaxlib with a lock."""
+    """Return whether one of our wheels is installed: an accelerator's package, or a jaxlib with a lock."""
     packages = {backend.distribution for backend in facts_for(environment).backends}
     return not packages.isdisjoint(environment.distributions) or read_lock(locate(environment, "jaxlib")) is not None
 
@@ -134,10 +134,15 @@ def installer_of(environment: Environment, *, options: Sequence[str] = (), kind:
         installer = find_installer(environment, os.environ, kind=kind)
     except InstallError:
         installer = uv_installer(environment.python)
-    project = environment.prefix.parent
-    if installer.kind == "uv" and (project / "uv.lock").is_file():  # uv undoes what its project does not say
-        installer = replace(installer, project=project)
+    if installer.kind == "uv":
+        installer = replace(installer, project=find_project(environment))
     return replace(installer, sources=tuple(options) or find_sources(environment))
+
+
+def find_project(environment: Environment) -> Path | None:
+    """Return the uv project of an environment, if it is of one: uv removes what the project's lock does not list."""
+    folder = environment.prefix.parent
+    return folder if (folder / "uv.lock").is_file() else None
 
 
 def find_sources(environment: Environment) -> tuple[str, ...]:

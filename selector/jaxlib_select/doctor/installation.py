@@ -13,8 +13,7 @@ from jaxlib_select.apply.installer import show
 from jaxlib_select.doctor.predict import SERVES
 from jaxlib_select.doctor.remedies import Examination, remove_folder
 from jaxlib_select.doctor.report import ERROR, NO_REMEDY, WARNING, Finding, Remedy
-from jaxlib_select.installed.environment import GROUP, Environment
-from jaxlib_select.installed.plugins import namespace_folders
+from jaxlib_select.installed.environment import Environment
 from jaxlib_select.names import belongings, normalize
 from jaxlib_select.sentences import enumerate_some
 from jaxlib_select.versions import in_range, read_version
@@ -40,8 +39,8 @@ class _Unmet:
         name: The distribution, normalized.
         bounds: Its versions that will do, such as `>=2.1,>=2.0`; empty for any.
         needed_by: Who needs it.
-        installed: The version that is there, empty if nothing says which; nothing if it is not there.
-        lost: The version of which nothing but the metadata is there; nothing if there is none.
+        installed: The version that is there, empty if nothing says which; None if it is not there.
+        lost: The version, if only its metadata is there; otherwise None.
     """
 
     name: str
@@ -128,7 +127,7 @@ def halves_of_plugins(exam: Examination) -> Iterator[Finding]:
     """One half of a plugin: its metadata, or its package. JAX continues without it in either case."""
     for plugin in exam.plugins:
         if plugin.module and plugin.location is None:
-            what = f"{plugin.label} lets JAX import {plugin.module}, which is not there; JAX logs that and goes on"
+            what = f"{plugin.label} lets JAX import {plugin.module}, which is missing; JAX logs that and ignores it"
             yield Finding(WARNING, "plugin-gone", what, *exam.reinstall_plugin(plugin))
     known = {*exam.environment.distributions, *(_named(folder)[0] for folder in exam.environment.damaged)}
     for backend in exam.facts.backends:
@@ -139,16 +138,6 @@ def halves_of_plugins(exam: Examination) -> Iterator[Finding]:
             # An installer writes over what is there.
             remedy = exam.advise() if wanted else Remedy(remove_folder(place))
             yield Finding(WARNING, "plugin-left-behind", what, *remedy)
-
-
-def hidden_namespace(exam: Examination) -> Iterator[Finding]:
-    """A regular package `jax_plugins`, behind which the others are invisible."""
-    folders = [path / GROUP for path in exam.environment.paths if (path / GROUP).is_dir()]
-    seen = namespace_folders(exam.environment.paths)
-    if len(seen) < len(folders):
-        hidden = [str(folder) for folder in folders if folder not in seen]
-        what = f"{seen[0] / '__init__.py'} hides the plugins in {', '.join(hidden)}"
-        yield Finding(WARNING, "namespace-hidden", what, f"rm {show([str(seen[0] / '__init__.py')])}")
 
 
 def stale_kernels(exam: Examination) -> Iterator[Finding]:
@@ -241,6 +230,9 @@ def _fits(version: str, bounds: str) -> bool:
 
 def _install(exam: Examination, needs: Sequence[_Unmet]) -> str:
     """Return the command that brings them; an installer believes metadata whose package is lost."""
+    names = [need.name for need in needs]
+    if exam.installer.project is not None:  # its lock says which versions; `uv add` would list them in pyproject.toml
+        return show(exam.installer.reinstall(names))
     lost = [need.name for need in needs if need.lost is not None]
     return " && ".join(map(show, exam.installer.exchange([f"{need.name}{need.bounds}" for need in needs], lost)))
 
@@ -266,6 +258,6 @@ def _concerned(exam: Examination) -> dict[str, None]:
 
 
 def _named(folder: Path) -> tuple[str, str]:
-    """Return the distribution and version that a folder of metadata is named after; nothing for another folder."""
+    """Return the distribution and version that a folder of metadata is named after; None for another folder."""
     found = _INFO.fullmatch(folder.name)
     return (normalize(found.group(1)), found.group(2)) if found is not None else ("", "")

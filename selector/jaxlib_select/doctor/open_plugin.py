@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Open a plugin of others, and its vendor's libraries, as it would; the answer has the form of our own plugins' answer.
+"""Open another project's plugin and its vendor's libraries, and answer in the form of our own plugins.
 
 This is a program for `python -c` in the environment that is examined: it imports nothing but the standard library.
 """
@@ -99,7 +99,7 @@ def initialize(module: str, registered: dict[str, object], *, here: bool) -> lis
 
 
 def _describe_error(what: str, *, goes_on: bool) -> dict[str, str]:
-    """Return a problem because of which a plugin does not register its platform."""
+    """Return why a plugin does not register its platform."""
     effect, does = ("unused", "leaves it out") if goes_on else ("refused", "fails")
     return {"code": "RegistrationError", "effect": effect, "what": f"JAX {does}, as {what}"}
 

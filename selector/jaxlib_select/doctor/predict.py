@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Predict what JAX will do with what it finds: which platforms it will have, and which one by default.
 
-The rules are those of `jax._src.xla_bridge.backends` in JAX 0.11. Whether a plugin of ours serves, it says itself.
+The rules are those of `jax._src.xla_bridge.backends` in JAX 0.11. Our plugins say themselves whether they serve.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class Conditions:
     Attributes:
         variables: Environment variables.
         broken: Why JAX cannot be imported at all; empty if it can.
-        described: Whether another machine than this one is meant, of which plugins can say nothing.
+        described: Whether another machine is meant, which plugins cannot describe.
         no_hardware: Platform → why there is none of its hardware here; platforms with hardware are missing.
         unfit: Distribution, or platform that is built in → why its programs do not run on the hardware that is here.
         nvidia_nodes: Whether a device node of NVIDIA's driver exists, which is all that JAX looks at.
         nvidia_driver: Whether the driver is there and shows a GPU; without one, plugins let JAX continue on the CPU.
-        tpu_library: The libtpu that JAX would open; nothing if there is none.
+        tpu_library: The libtpu that JAX would open; None if there is none.
         flags: Why XLA ends the process over `XLA_FLAGS`; empty if it does not.
     """
 
@@ -70,7 +70,7 @@ class Platform:
         platform: JAX's name of it.
         provider: Distribution or module that registers it; `jaxlib` for what JAX brings itself.
         priority: The platform with the highest becomes the default.
-        outcome: `serves`, `absent` (JAX goes on without it) or `fails` (the first use of JAX raises an error).
+        outcome: `serves`, `absent` (JAX ignores it) or `fails` (the first use of JAX raises an error).
         reason: Why it does not serve, or not all programs; empty if it does.
     """
 
@@ -86,7 +86,7 @@ class Prediction:
     """What JAX will do.
 
     Attributes:
-        default: Its default platform; nothing if its first use raises an error.
+        default: Its default platform; None if its first use raises an error.
         platforms: Every platform that is registered, and what becomes of it; none if JAX cannot be imported.
         error: What the error says; empty if there is none.
     """
@@ -149,7 +149,7 @@ def _requested_platforms(conditions: Conditions) -> tuple[str, ...]:
 
 
 def is_candidate(plugin: Plugin) -> bool:
-    """Return whether a plugin registers its platform with JAX, if no other does; else JAX goes on without."""
+    """Return whether a plugin registers its platform with JAX, if no other does; otherwise JAX ignores it."""
     if plugin.platform is None or plugin.location is None or plugin.refused:
         return False
     if not plugin.ours:

@@ -12,7 +12,6 @@ from jaxlib_select.doctor.installation import (
     damaged_metadata,
     find_lost,
     halves_of_plugins,
-    hidden_namespace,
     incomplete,
     lost_files,
     stale_kernels,
@@ -124,7 +123,7 @@ def _gap(exam: Examination, plugin: Plugin, problem: Problem) -> Finding | None:
 
 
 def _as_it_says(code: str, _: Examination, __: Plugin, problem: Problem) -> Finding:
-    """A plugin for another jaxlib, whose set is none of the installed ones, or devices that are hidden."""
+    """A plugin for a jaxlib of another set, or hidden devices."""
     return Finding(WARNING, code, problem.what, *_own_remedy(problem))
 
 
@@ -138,7 +137,7 @@ def _no_answer(exam: Examination, plugin: Plugin, problem: Problem) -> Finding |
     if find_lost(exam.environment, plugin.distribution):
         return None
     if problem.code == NOT_IMPORTED:
-        what = f"{plugin.label} cannot be imported, so JAX goes on without it: {problem.what}"
+        what = f"{plugin.label} cannot be imported, so JAX ignores it: {problem.what}"
         return Finding(WARNING, "plugin-fails", what, *exam.renew())
     remedy = exam.reinstall_plugin(plugin) if problem.code == SILENT else NO_REMEDY
     return Finding(exam.level(plugin.platform, FAILS), "plugin-fails", problem.what, *remedy)
@@ -178,7 +177,7 @@ def _staying(exam: Examination) -> list[Plugin]:
 
 
 def _is_misled(plugin: Plugin) -> bool:
-    """Return whether a library cannot be used because of a file on LD_LIBRARY_PATH that is none."""
+    """Return whether a file on LD_LIBRARY_PATH that is no library hides a library."""
     libraries = plugin.answer.vendor.libraries
     return any(entry.problem and any(file.misfit for file in entry.on_library_path) for entry in libraries)
 
@@ -253,7 +252,6 @@ _RULES: Sequence[Callable[[Examination], Iterator[Finding]]] = (
     unmet_requirements,
     damaged_metadata,
     halves_of_plugins,
-    hidden_namespace,
     _mixed_sets,
     lost_files,  # before what says that it does not work: installing its name again brings no lost file
     _unusable_plugins,

@@ -51,8 +51,8 @@ class Examination:
         prediction: What JAX will do.
         installer: Writes the commands that fix.
         facts: What is known about our packages, installed or not.
-        jaxlib: Release lock of the installed jaxlib; nothing if it has none.
-        decision: What should be installed on this machine; nothing if that could not be worked out.
+        jaxlib: Release lock of the installed jaxlib; None if it has none.
+        decision: What should be installed on this machine; None if that could not be worked out.
         provider: Whose wheels commands are to install.
     """
 
@@ -67,7 +67,7 @@ class Examination:
     provider: str = OURS
 
     def level(self, platform: str | None, *outcomes: str) -> str:
-        """Return `error` if one of these becomes of a platform, else `warning`: JAX goes on without what is wrong."""
+        """Return `error` if a platform has one of these outcomes, else `warning`: JAX then ignores the problem."""
         found = self.prediction.find(platform)
         return ERROR if found is not None and found.outcome in outcomes else WARNING
 
@@ -138,8 +138,8 @@ class Examination:
     def restore(self) -> Remedy:
         """Return the command after which JAX, jaxlib and our plugins are of one release and one build.
 
-        What is installed stays, in another version perhaps. Without a plugin of ours, it is what belongs on this
-        machine. Empty if nothing needs to be installed.
+        What is installed stays, but its version may change. Without one of our plugins, it installs what belongs on
+        this machine. Empty if nothing needs to be installed.
         """
         surplus = self.surplus()
         plugins = [p for p in self.plugins if p.ours and p.distribution and p.label not in surplus]
@@ -165,7 +165,7 @@ class Examination:
         return self.install([], again=[f"{name}=={version}" for name, version in versions.items() if version])
 
     def release(self) -> str | None:
-        """Return the release of the set: that of JAX if there are wheels of ours for it, else the newest here.
+        """Return the release of the set: that of JAX if we have wheels for it, else the newest here.
 
         If that one lacks a package that is installed, it is the release of the package.
         """
@@ -175,7 +175,7 @@ class Examination:
         return lacking[0] if lacking and found == self.facts.release else found
 
     def _newest(self) -> str | None:
-        """Return the release of JAX if there are wheels of ours for it, else the newest that is here."""
+        """Return the release of JAX if we have wheels for it, else the newest installed."""
         jax = self.environment.version_of("jax")
         releases = {lock.release for lock in (self.jaxlib, *(plugin.lock for plugin in self.plugins)) if lock}
         if not releases or (jax is not None and jax in {*releases, self._decided()}):
@@ -183,9 +183,9 @@ class Examination:
         return max(releases, key=lambda release: read_version(release) or ())
 
     def version_for(self, name: str, release: str | None) -> str | None:
-        """Return the version of JAX or of a wheel of ours that belongs to a release.
+        """Return the version of JAX, or of one of our wheels, that belongs to a release.
 
-        Wheels of ours are of one set: the newest one that anything here is of, else the one that the facts name.
+        Our wheels are of one set: the newest installed set of that release, else the one in the facts.
         """
         if name == "jax" or release is None:
             return release

@@ -190,7 +190,7 @@ def _plugin_line(plugin: Plugin) -> str:
 
 
 def _library(plugin: Plugin) -> str | None:
-    """Return the file of a plugin's library; nothing if there is none that can be used."""
+    """Return the file of a plugin's library; None if no file can be used."""
     damaged = plugin.answer.find("LibraryMissingError", "LibraryDamagedError")
     return None if damaged is not None else plugin.answer.library.path
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is known about the wheels of the releases of JAX: one file for each, which the build writes from the wheels.
 
-The dataclasses are the form of these files for those who write them, too, and `Select` is that of the table `[select]`
+The build writes these files from the same dataclasses, and `Select` is also the form of the table `[select]`
 of a `backend.toml`.
 """
 
@@ -88,7 +88,7 @@ class Backend:
         tags: Platform → platform tag of the wheel.
         variants: Name of a packaging → extras to ask for; `cuda12-local` brings no libraries along.
         code: Platform → GPU code in the wheel, such as `sm_90`, `compute_120`, `gfx942`, `spir64`.
-        select: Which machines it serves; nothing if the backend does not say.
+        select: Which machines it serves; None if the backend does not say.
         index_url: Package index that has it, if it is not the user's own.
         package: Its import package.
         sources: Platform → the file that the GPU code was read from.
@@ -154,7 +154,7 @@ class Facts:
 
 
 def known_releases(folder: Path | None = None) -> tuple[str, ...]:
-    """Return the JAX releases of which the facts are known, the oldest first, a pre-release before its release."""
+    """Return the JAX releases with known facts, the oldest first, a pre-release before its release."""
     names = [path.stem for path in (folder or FOLDER).glob("[0-9]*.json")]
     return tuple(sorted(names, key=lambda name: (read_version(name) or (), is_final(name), name)))
 

@@ -75,7 +75,7 @@ class Environment:
     host: tuple[str, str] = ("", "")
 
     def version_of(self, name: str) -> str | None:
-        """Return the version of an installed distribution, or nothing."""
+        """Return the version of an installed distribution, or None."""
         found = self.distributions.get(normalize(name))
         return found.version if found is not None else None
 
@@ -185,7 +185,7 @@ def _read_answer(python: Path, result: subprocess.CompletedProcess[str]) -> Envi
 
 
 def _read_distribution(metadata: importlib.metadata.Distribution, folder: Path) -> Distribution | None:
-    """Return a distribution, or nothing if its metadata has no name."""
+    """Return a distribution, or None if its metadata has no name."""
     try:
         # Missing METADATA gives an empty message, and a version of None in newer Pythons.
         headers = metadata.metadata

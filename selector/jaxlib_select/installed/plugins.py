@@ -79,7 +79,7 @@ class VendorLibrary:
     Attributes:
         name: Its name for the dynamic linker.
         needed: Whether the plugin cannot be opened without it.
-        path: The file; nothing if none was found.
+        path: The file; None if none was found.
         origin: What led to it: `vendor`, `LD_LIBRARY_PATH`, `system`; empty if it was not found.
         problem: Why JAX cannot use it; empty if it can.
         shadows: A file of a wheel that would have been there as well.
@@ -136,7 +136,7 @@ class Answer:
     absence: Problem | None = None
 
     def find(self, *codes: str, effect: str = "") -> Problem | None:
-        """Return the first problem with one of these codes, or with an effect; nothing if there is none."""
+        """Return the first problem with one of these codes, or with an effect; None if there is none."""
         return next(
             (entry for entry in self.problems if entry.code in codes or (effect and entry.effect == effect)), None
         )
@@ -186,12 +186,12 @@ class Plugin:
         sources: How JAX finds it: `namespace package`, `entry point`, `environment variable`.
         distribution: The distribution it belongs to; empty if none.
         version: Version of that; empty if unknown.
-        location: Folder of its package, or its file; nothing if it does not exist.
-        platform: JAX's name of the platform; nothing if that is not known.
-        priority: Its priority; nothing if that is not known.
+        location: Folder of its package, or its file; None if it does not exist.
+        platform: JAX's name of the platform; None if that is not known.
+        priority: Its priority; None if that is not known.
         libraries: The shared libraries in its folder, or the one that the environment variable names.
-        lock: Its release lock, if it is one of ours.
-        ours: Whether it is one of ours, which answers questions about itself.
+        lock: Its release lock, if it is our plugin.
+        ours: Whether it is our plugin, which answers questions about itself.
         names: Libraries of the vendor that it must have, if it is upstream's.
         refused: What is wrong with an entry of the environment variable.
         answer: What it says about itself.
@@ -246,7 +246,7 @@ def namespace_folders(paths: Sequence[Path]) -> tuple[Path, ...]:
 
 
 def read_lock(package: Path | None) -> Lock | None:
-    """Return the release lock in the folder of a package; nothing if there is none that can be read."""
+    """Return the release lock in the folder of a package; None if it cannot be read."""
     try:
         document = json.loads((package / LOCK_FILENAME).read_text("utf-8")) if package is not None else {}
         release = str(document["release"])
@@ -256,7 +256,7 @@ def read_lock(package: Path | None) -> Lock | None:
 
 
 def locate(environment: Environment, module: str) -> Path | None:
-    """Return the folder of a package or the file of a module; nothing if it cannot be imported."""
+    """Return the folder of a package or the file of a module; None if it cannot be imported."""
     relative = module.replace(".", "/")
     for path in environment.paths:
         if (path / relative / "__init__.py").is_file():

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The machine file: JSON of which unknown keys are ignored, and missing keys and nulls mean "not found"."""
+"""The machine file: JSON in which unknown keys are ignored, and missing keys and nulls mean "not found"."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def from_json(document: object) -> Machine:
     entries = document if isinstance(document, dict) else {}
     if entries and not entries.keys() & {attribute.name for attribute in fields(Machine)}:
         shown = tables.show(", ".join(map(str, entries)))
-        raise MachineError(f"no machine description: none of its keys ({shown}) is known", remedy=_REMEDY)
+        raise MachineError(f"not a machine description: it has only unknown keys ({shown})", remedy=_REMEDY)
     try:
         return tables.read(Machine, document)
     except tables.TableError as error:

@@ -22,7 +22,7 @@ class ProcessResult:
     """What became of a program.
 
     Attributes:
-        status: Exit status, negative for a signal; nothing if it was not started or was killed for being slow.
+        status: Exit status, negative for a signal; None if it was not started or was killed for being slow.
         output: What it printed, with replacements for what is no UTF-8.
     """
 
@@ -75,12 +75,12 @@ class Host:
         return os.path.exists(self.path(path))
 
     def read(self, path: str) -> str | None:
-        """Return the text of a file, or nothing if it cannot be read."""
+        """Return the text of a file, or None if it cannot be read."""
         data = self.read_bytes(path)
         return None if data is None else data.decode("utf-8", "replace")
 
     def read_bytes(self, path: str) -> bytes | None:
-        """Return the start of a file, or nothing if it cannot be read."""
+        """Return the start of a file, or None if it cannot be read."""
         try:
             with open(self.path(path), "rb") as file:
                 return file.read(_LARGEST)
@@ -114,7 +114,7 @@ def this_host(environ: Mapping[str, str] | None = None) -> Host:
 
 
 def _libc() -> str | None:
-    """Return the C library that this Python runs on; nothing when it does not say."""
+    """Return the C library that this Python runs on; None when it does not say."""
     try:
         return os.confstr("CS_GNU_LIBC_VERSION")
     except (AttributeError, ValueError, OSError):
@@ -160,7 +160,7 @@ def is_tegra(host: Host) -> bool:
 
 
 def container(host: Host) -> str | None:
-    """Return what runs this container of Linux; nothing outside of containers."""
+    """Return what runs this container of Linux; None outside of containers."""
     if host.exists("/.dockerenv"):
         return "docker"
     if host.exists("/run/.containerenv"):
@@ -174,7 +174,7 @@ def container(host: Host) -> str | None:
 
 
 def find_library(host: Host, name: str) -> str | None:
-    """Return a file that the dynamic linker may take for a library, without loading it; nothing if it is nowhere."""
+    """Return a file that the dynamic linker may take for a library, without loading it; None if it is nowhere."""
     own = [folder for folder in host.environ.get("LD_LIBRARY_PATH", "").replace(";", ":").split(":") if folder]
     for folder in (*own, *(folder.format(arch=host.machine) for folder in _FOLDERS)):
         if host.exists(f"{folder}/{name}"):

@@ -46,7 +46,7 @@ class NvidiaGpu:
     """One visible NVIDIA GPU.
 
     Attributes:
-        compute_capability: Such as (9, 0); nothing when the GPU was seen, but not asked.
+        compute_capability: Such as (9, 0); None when the GPU was seen, but not asked.
         name: The driver's name of it.
     """
 
@@ -61,10 +61,10 @@ class Nvidia:
     Attributes:
         cuda: The newest CUDA version that the user-mode driver (libcuda) serves.
         driver: Version of the kernel module, for messages only.
-        cuinit: What `cuInit` returned; nothing when it was not called or did not return.
+        cuinit: What `cuInit` returned; None when it was not called or did not return.
         gpus: The GPUs that a CUDA program will see, in the driver's order.
         source: Who said so: `libcuda` or `nvml`.
-        libcuda: One of `LIBCUDA`; nothing when nobody looked.
+        libcuda: One of `LIBCUDA`; None when nobody looked.
         pci: Vendor and device of each NVIDIA GPU on the bus, whether a driver serves it or not.
     """
 
@@ -82,9 +82,9 @@ class Amd:
     """What the AMD kernel driver and the file system say.
 
     Attributes:
-        rocm: Version of the ROCm that is installed; nothing when none is.
+        rocm: Version of the ROCm that is installed; None when none is.
         gpus: Architecture of each GPU, such as `gfx942`.
-        accessible: Whether this user may open the devices; nothing when nobody looked.
+        accessible: Whether this user may open the devices; None when nobody looked.
     """
 
     rocm: str | None = None
@@ -107,12 +107,12 @@ class Intel:
 
 @dataclass(frozen=True)
 class Devices:
-    """Accelerators of a vendor of which nothing more has to be known.
+    """Accelerators of a vendor, with what is known of any vendor.
 
     Attributes:
         pci: Vendor and device of each, such as `1ae0:0063`; other devices of the vendor may be among them.
         devices: Device nodes, such as `/dev/vfio/0`.
-        driver: Version of the vendor's driver or runtime; nothing when none was found.
+        driver: Version of the vendor's driver or runtime; None when none was found.
     """
 
     pci: tuple[str, ...] = column(form=_PCI, default=())
@@ -133,8 +133,8 @@ class Machine:
         amd: What the AMD driver says.
         intel: Intel display devices.
         tpu: Google's devices, a network card of the cloud among them.
-        container: What runs this container, such as `docker`; nothing outside of containers.
-        libc: C library and version, such as `glibc 2.36`; nothing when unknown.
+        container: What runs this container, such as `docker`; None outside of containers.
+        libc: C library and version, such as `glibc 2.36`; None when unknown.
         visible: Variables that hide devices, as they are set.
         notes: What was odd while looking, one sentence each; they become warnings.
         others: Devices of further vendors, by the key of their detector.

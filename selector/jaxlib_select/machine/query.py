@@ -60,7 +60,7 @@ def _state(result: ProcessResult, library: str, timeout: float) -> tuple[str, tu
 
 
 def _version(number: int | None) -> Version | None:
-    """Return a CUDA version: 13000 is 13.0; nothing for what cannot be one."""
+    """Return a CUDA version: 13000 is 13.0; None for what cannot be one."""
     if number is None or not 1 <= number // 1000 <= _NEWEST:
         return None
     return number // 1000, number % 1000 // 10

@@ -53,17 +53,16 @@ def test_lock_check(bench: Bench, root: Path, locked: Path) -> None:
     assert "it holds for linux_x86_64, not for linux_aarch64" in bench.check(locked, "gh200", status=1)
 
 
-@pytest.mark.parametrize("name", ["pylock.toml", "requirements.txt"])
-def test_the_command_that_writes_a_lock_again(bench: Bench, name: str) -> None:
+def test_the_command_that_writes_a_lock_again(bench: Bench) -> None:
     """It can be pasted as it is: it names the groups and the folders, of which one is next to the lock file."""
     next_to = bench.folder / "my wheels"
     next_to.symlink_to(bench.wheels)
     target = ("--machine", bench.machine("cpu"), "--python", bench.interpreter.path)
-    bench.select("lock", "jax", "-o", name, "--groups", "cuda12", "--no-index", "--find-links", "my wheels", *target)
-    lock = bench.folder / name
+    lock = bench.folder / "pylock.toml"
+    bench.select("lock", "jax", "--groups", "cuda12", "--no-index", "--find-links", "my wheels", *target)
     written = lock.read_text()
     lock.write_text(written.replace("0.6.0", "0.6.1"))
-    said = bench.select("lock", "--check", name, *target, status=1)
+    said = bench.select("lock", "--check", lock.name, *target, status=1)
     again = shlex.split(said.splitlines()[0].partition("write it again: ")[2])
     assert again[:4] == ["jaxlib-select", "lock", "jax", "--groups"]
     bench.select(*again[1:], *target)
@@ -108,7 +107,6 @@ def test_apply_with_the_oldest_pip_at_hand(bench: Bench, locked: Path) -> None:
 def test_a_requirements_file_for_every_tool(bench: Bench, machine: str, group: str) -> None:
     """Pinned with hashes; the old GPU gets a cuDNN that still has code for it."""
     bench.select("lock", "jax", "-o", "requirements.txt", *bench.target(bench.python("resolving"), machine))
-    bench.check(bench.folder / "requirements.txt", machine)
     with_uv, with_pip = bench.python("with uv"), bench.python("with pip")
     bench.uv("pip", "install", "--python", with_uv, "--require-hashes", "-r", "requirements.txt")
     bench.pip(with_pip, "install", "-r", bench.folder / "requirements.txt")

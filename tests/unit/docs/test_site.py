@@ -90,3 +90,12 @@ def test_links_to_other_files_lead_to_a_copy_or_to_github(
             "index.html",
         ]
         assert (tmp_path / "site" / links[0]).read_text() == "a = 1\n"
+
+
+def test_the_readme_is_a_front_page(root: Path) -> None:
+    """Short, with one block that installs, and few links to the documentation."""
+    text = (root / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 110
+    _, install, rest = re.split(r"<!-- install: \w+ -->", text)
+    assert install.count("```console") == 1
+    assert len(re.findall(r"\]\(", rest.partition("## Documentation")[2].partition("\n## ")[0])) <= 8

@@ -58,7 +58,7 @@ def test_what_is_no_arrangement(arrangement: str) -> None:
 
 @pytest.mark.parametrize(
     ("backend", "name", "known", "remedy"),
-    [("cuda13", "H10", "gh200", "take h100"), ("tpu", "h100", "v5e", ""), ("cpu", "h100", "devices that are here", "")],
+    [("cuda13", "H10", "gh200", "take h100"), ("cuda13", "hopper", "thor", ""), ("cpu", "h100", "devices that", "")],
 )
 def test_an_unknown_chip(backend: str, name: str, known: str, remedy: str) -> None:
     """Those there are are listed, and the nearest is proposed."""

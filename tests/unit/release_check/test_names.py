@@ -30,7 +30,7 @@ def test_names_that_are_free_or_taken_are_warned_of(
         main(["release_check", "--tag", TAG, "--root", str(small.root), "--dist", str(small.dist), "--to", to])
         return [line for line in capsys.readouterr().err.splitlines() if line.startswith("warning: ")]
 
-    main_index, start, end = tmp_path.as_uri(), "warning: names of ours on the package index: ", " (see SECURITY.md)"
+    main_index, start, end = tmp_path.as_uri(), "warning: our names on the package index: ", " (see SECURITY.md)"
     assert warn(main_index) == [f"{start}jaxlib-abacus, jaxlib-auto, jaxlib-select, pjrtwheel free{end}"]
     ours = next(iter(small.entries().values())).sha256
     there = dict.fromkeys(("jaxlib-auto", "pjrtwheel"), ours) | dict.fromkeys(TAKEN, "cd" * 32)

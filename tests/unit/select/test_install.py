@@ -26,7 +26,7 @@ from jaxlib_select.apply.installer import (
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.cli.arguments import active_python
 from jaxlib_select.doctor.examine import installer_of
-from jaxlib_select.errors import InstallError, UsageError
+from jaxlib_select.errors import InstallError
 from jaxlib_select.facts import load_facts
 from jaxlib_select.installed.environment import Distribution, Environment
 from jaxlib_select.installed.plugins import Plugin
@@ -138,12 +138,6 @@ def test_uv_comes_first_where_it_is(tmp_path: Path, kind: str | None, has_uv: bo
     assert find_installer(environment(pip="26.3"), {"PATH": str(tmp_path)}, kind=kind).kind == expected
 
 
-def test_pip_of_an_old_python_is_isolated() -> None:
-    """It does not know PYTHONSAFEPATH, by which newer ones do not take a `pip.py` of the working directory for pip."""
-    old = replace(environment(pip="23.0"), version=(3, 10, 13))
-    assert find_installer(old, {"PATH": "/nowhere"}).program == (str(PYTHON), "-I", "-m", "pip")
-
-
 def test_in_a_project_of_uv_s_the_project_is_changed(tmp_path: Path) -> None:
     """Or the next `uv run` would undo it; what the project does not ask for goes by itself."""
     project = replace(UV, project=tmp_path)
@@ -156,13 +150,10 @@ def test_in_a_project_of_uv_s_the_project_is_changed(tmp_path: Path) -> None:
     assert [installer_of(here, kind=kind).project for kind in ("uv", "pip")] == [tmp_path, None]
 
 
-@pytest.mark.parametrize(
-    ("kind", "error", "named"),
-    [(None, InstallError, "ensurepip"), ("uv", InstallError, "--installer uv"), ("conda", UsageError, "'conda'")],
-)
-def test_no_installer_at_all(kind: str | None, error: type[Exception], named: str) -> None:
+@pytest.mark.parametrize(("kind", "named"), [(None, "ensurepip"), ("uv", "--installer uv")])
+def test_no_installer_at_all(kind: str | None, named: str) -> None:
     """The remedy is about what was asked for."""
-    with pytest.raises(error, match=named):
+    with pytest.raises(InstallError, match=named):
         find_installer(environment(), {"PATH": "/nowhere"}, kind=kind)
 
 
@@ -220,6 +211,20 @@ def test_the_command_shows_what_it_would_do(
     assert document["commands"][0][-6:] == [*wheels, "jax==1.2.3", "jaxlib-cuda-13[with-cuda]==1.2.3+split.1"]
     said = select("install", "torch", *options, "--index-url", "https://mine")
     assert (said.status, "https://mine" in said.out) == (0, False)
+
+
+@pytest.mark.usefixtures("_found_uv")
+def test_in_a_project_of_uv_s_the_command_that_keeps_it_is_shown(
+    select: Select, write_machine: WriteMachine, make_python: Callable[..., Path], tmp_path: Path
+) -> None:
+    """The next `uv run` would undo what `install` does; the index is in that command."""
+    python = make_python()
+    python.write_text(python.read_text().replace(f'"{tmp_path}"', f'"{tmp_path}/.venv"'))
+    options = ["--machine", write_machine(H100), "--python", python, "--dry-run", "--index-url", "https://mine"]
+    assert "uv add" not in select("install", "jax", *options).err
+    (tmp_path / "uv.lock").touch()
+    command = select("install", "jax", *options).err.splitlines()[-1]
+    assert command.startswith(f"  uv add --project {tmp_path} --index-url https://mine jax==1.2.3 ")
 
 
 def test_the_active_environment_is_meant(tmp_path: Path) -> None:

@@ -87,8 +87,8 @@ def test_a_pre_release_is_taken_by_its_name_only(add_release: AddRelease) -> Non
 
 @pytest.mark.usefixtures("releases")
 def test_the_release_may_be_an_option(select: Select, write_machine: WriteMachine) -> None:
-    """Of the packages of JAX; others keep their own versions."""
-    said = select("resolve", "torch", "jax<1.1", "--release", "1.0", "--machine", write_machine(L4), "--json")
+    """Of a package of JAX without a version; others keep their own."""
+    said = select("resolve", "torch", "jax", "--release", "1.0", "--machine", write_machine(L4), "--json")
     assert [document["requirements"][0] for document in json.loads(said.out)] == ["torch==2.14.*", "jax[cuda13]==1.0"]
 
 
@@ -97,10 +97,7 @@ def test_the_release_may_be_an_option(select: Select, write_machine: WriteMachin
     ("arguments", "status", "named"),
     [
         ("jax==1.0 --release 1.1", 2, ("jax==1.0", "1.1")),
-        ("jax>=1.1 --release 1.0.2", 2, ("jax>=1.1", "1.0.2")),
         ("torch --release 1.1", 2, ("--release 1.1", "torch")),
-        ("torch==2.14.0 --release 2.14.1", 2, ("2.14.0", "2.14.1")),
-        ("jax --release 9", 1, ("'9'",)),
         ("torch<3", 2, ("torch", "'<3'")),
     ],
 )

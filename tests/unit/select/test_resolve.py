@@ -141,7 +141,7 @@ def test_an_unknown_package_lists_the_known_ones() -> None:
 
 
 def test_a_release_can_be_named() -> None:
-    """Next to the package, or as its version."""
-    assert resolve("jax", PLAIN, release="1.2.3").requirements == ("jax==1.2.3", "jaxlib-cpu==1.2.3+split.1")
-    assert resolve(" JAX == 1.2.3", PLAIN) == resolve("jax", PLAIN, release="1.2.3")
+    """As the version of the package."""
+    assert resolve("jax==1.2.3", PLAIN).requirements == ("jax==1.2.3", "jaxlib-cpu==1.2.3+split.1")
+    assert resolve(" JAX == 1.2.3", PLAIN) == resolve("jax==1.2.3", PLAIN)
     assert resolve("jaxlib", PLAIN).requirements == ("jaxlib==1.2.3", "jaxlib-cpu==1.2.3+split.1")

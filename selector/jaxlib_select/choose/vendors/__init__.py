@@ -35,7 +35,7 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
     if backend.select is None:
         return Verdict(Fit.NONE, f"its facts do not say which machines it serves; --backend {backend.name} takes it")
     if backend.is_cpu:
-        return Verdict(Fit.FULL, "runs on every machine")
+        return Verdict(Fit.FULL, "runs on any machine")
     vendor = backend.select.vendor
     judge_vendor = find_judge(vendor)
     if judge_vendor is None:

@@ -21,7 +21,7 @@ _VARIABLE = "CUDA_VISIBLE_DEVICES"
 def judge(machine: Machine, backend: Backend) -> Verdict:
     """Say whether a backend runs on the NVIDIA GPUs of a machine.
 
-    All visible GPUs count: a program that meets one without code for it fails, whatever the others can do.
+    All visible GPUs count: a program fails on a GPU without code for it, even if the others have some.
     """
     select = backend.select or Select("nvidia")
     covered = _covered(machine, backend.code.get(machine.platform, ()), select)

@@ -65,7 +65,7 @@ def _enrich(host: Host, found: Nvidia) -> tuple[Nvidia, list[str]]:
 
 
 def _ask_nvml(host: Host) -> tuple[Nvidia | None, list[str]]:
-    """Ask NVML in a child process; nothing if it is absent or lists no GPU, and a sentence if it hangs or crashes."""
+    """Ask NVML in a child process; None if it is absent or lists no GPU, and a sentence if it hangs or crashes."""
     library = _NVML[host.system]
     if _find(host, library) is None:
         return None, []

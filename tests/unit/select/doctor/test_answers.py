@@ -121,13 +121,26 @@ def test_what_only_jax_knows_is_fixed_by_installing_again(site: Site, answer: Ja
     assert (explained.code, explained.remedy) == (expected[-1], "")
 
 
+# As XLA says it.
+BAD_FLAG = "E1126 07:10:44.4 22332 command_line_flags.cc:63] Couldn'\\''t interpret value a for flag xla_x."
+
+
 @pytest.mark.parametrize(
     ("script", "limit", "named"),
-    [("echo 'Fatal: boom' >&2\nexit 139", 9.0, "139: Fatal: boom"), ("exec sleep 60", 0.2, "within"), ("", 9.0, "")],
-    ids=["crashes", "hangs", "says nothing"],
+    [
+        ("echo 'Fatal: boom' >&2\nexit 139", 9.0, "139: Fatal: boom"),
+        (
+            f"echo '{BAD_FLAG}\nusage:\n --xla_x=1' >&2\nexit 134",
+            9.0,
+            "134: Couldn't interpret value a for flag xla_x.",
+        ),
+        ("exec sleep 60", 0.2, "within"),
+        ("", 9.0, ""),
+    ],
+    ids=["crashes", "has a bad flag", "hangs", "says nothing"],
 )
 def test_a_jax_that_crashes_or_hangs(tmp_path: Path, script: str, limit: float, named: str) -> None:
-    """The process is ended, and its last line is what is reported."""
+    """The process is ended; its last line is reported, or what XLA says before it lists its flags."""
     program = tmp_path / "python"
     program.write_text(f"#!/bin/sh\n{script}\n")
     program.chmod(0o755)

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.apply.installer import pip_installer
+from jaxlib_select.apply.installer import uv_installer
 from jaxlib_select.doctor.choice import Surroundings
 from jaxlib_select.doctor.examine import examine, examine_here, find_sources
-from jaxlib_select.installed.environment import read_environment
 from machines import H100, MAX, PLAIN
 from select_commands import lacking
 from site_packages import CUDA13, INSTALL_CUDA13, PYTHON, UPSTREAM12, Site, codes
@@ -100,16 +99,14 @@ def test_kernels_for_this_python(site: Site, recorded: tuple[str, ...], there: t
     assert [finding for finding in found if remedy not in finding.remedy] == []
 
 
-def test_a_regular_package_hides_the_namespace(site: Site) -> None:
-    """Plugins in other folders are invisible then."""
-    site.jax(lock="").upstream("cuda12", "cuda")
-    other = site.folder.parent / "other"
-    (other / "jax_plugins").mkdir(parents=True)
-    (other / "jax_plugins/__init__.py").touch()
-    environment = read_environment([other, site.folder], python=PYTHON, version=(3, 13, 0))
-    report = examine(environment, Surroundings(PLAIN, site.facts, root=site.root), pip_installer(PYTHON))
-    assert report.plugins == ()
-    assert "namespace-hidden" in codes(report)
+def test_what_jax_needs_comes_from_the_lock_of_a_uv_project(site: Site, tmp_path: Path) -> None:
+    """`uv add numpy` would make it a requirement of the project."""
+    site.jax()
+    site.distribution("jax", requires=["numpy>=2.1"])
+    installer = replace(uv_installer(PYTHON), project=tmp_path)
+    report = examine(site.environment(), Surroundings(PLAIN, site.facts, root=site.root), installer)
+    (remedy,) = [finding.remedy for finding in report.findings if finding.code == "requirement-missing"]
+    assert remedy.split() == ["uv", "sync", "--project", str(tmp_path), "--reinstall-package", "numpy"]
 
 
 def test_a_plugin_that_the_release_lacks_is_not_brought_to_it(site: Site, add_release: Callable[..., None]) -> None:
