@@ -10,12 +10,11 @@ from pjrtwheel import tables
 from pjrtwheel.backend import OWN_ROOT, load_backends
 from pjrtwheel.cli import add_options, check_files
 from pjrtwheel.console import open_console
-from pjrtwheel.errors import PjrtWheelError, UsageError
+from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.program import print_error
 from pjrtwheel.verify import verify_wheels
-from pjrtwheel.verify.compare import compare_inspections
 from pjrtwheel.verify.inspection import inspect_wheel, make_finder
-from pjrtwheel.verify.printer import describe_comparison, describe_whole, print_lines, summarize_wheel
+from pjrtwheel.verify.printer import describe_whole, print_lines, summarize_wheel
 from pjrtwheel.wheel.assemble import repair_wheel
 
 SCHEMA = 1
@@ -29,7 +28,6 @@ def configure_parser_inspect(parser: argparse.ArgumentParser) -> None:
         "parser they are best kept from files of unknown origin: --no-tools leaves them out."
     )
     parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels from wherever they come")
-    parser.add_argument("--compare", action="store_true", help="two wheels: only what differs")
     parser.add_argument("--verbose", action="store_true", help="print all of it: every library, file and finding")
     parser.add_argument("--json", action="store_true", help="print all of it as JSON")
     parser.add_argument("--no-tools", action="store_true", help="run no vendor's program")
@@ -41,8 +39,6 @@ def configure_parser_inspect(parser: argparse.ArgumentParser) -> None:
 def execute_inspect(args: argparse.Namespace) -> int:
     """Describe each wheel; one that cannot be read does not keep the others from being described."""
     check_files(args.wheels)
-    if args.compare and len(args.wheels) != 2:
-        raise UsageError(f"--compare takes two wheels, not {len(args.wheels)}", remedy="expected --compare A B")
     exports = {backend.library: backend.exports for backend in load_backends(args.root).values()}
     found, status = [], 0
     with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
@@ -54,17 +50,12 @@ def execute_inspect(args: argparse.Namespace) -> int:
             except PjrtWheelError as error:
                 print_error(str(error))
                 status = error.exit_code
-    if args.compare and len(found) != 2:
-        return status
-    comparison = compare_inspections(*found) if args.compare else None
     if args.json:
-        print(tables.write_json(comparison or {"schema": SCHEMA, "wheels": found}), end="")
+        print(tables.write_json({"schema": SCHEMA, "wheels": found}), end="")
         return status
     console, terminal = open_console()
     screen = console.width if terminal.width else _WIDTH
-    if comparison:
-        print_lines(describe_comparison(comparison, None if args.verbose else screen), console)
-    for inspection in () if comparison else found:
+    for inspection in found:
         if args.verbose:
             print_lines(describe_whole(inspection), console, screen if terminal.width else None)
         else:
@@ -81,7 +72,7 @@ def configure_parser_verify(parser: argparse.ArgumentParser) -> None:
 def execute_verify(args: argparse.Namespace) -> int:
     """Check the wheels; problems leave as a `VerifyError`."""
     check_files(args.wheels)
-    verify_wheels(dict.fromkeys(args.wheels), tuple(load_backends(args.root).values()))
+    verify_wheels(args.wheels, tuple(load_backends(args.root).values()))
     for wheel in args.wheels:
         print(f"{wheel.name}: every promise of its name and metadata holds")
     return 0
