@@ -172,7 +172,7 @@ def _run_docs(session: nox.Session, *arguments: str) -> None:
 
 @nox.session(default=False)
 def docs(session: nox.Session) -> None:
-    """Build the documentation in site/: [linkcheck|measure WHEEL...]."""
+    """Build the documentation in site/: [linkcheck|measure WHEEL...|plugins]."""
     _run_docs(session, *session.posargs)
 
 
