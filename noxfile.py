@@ -170,7 +170,7 @@ def _run_docs(session: nox.Session, *arguments: str) -> None:
 
 @nox.session(default=False)
 def docs(session: nox.Session) -> None:
-    """Build the documentation in site/: [linkcheck]."""
+    """Build the documentation in site/: [linkcheck|plugins]."""
     _run_docs(session, *session.posargs)
 
 

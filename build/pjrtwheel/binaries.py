@@ -7,7 +7,6 @@ pyelftools reads ELF files, LIEF those of macOS and Windows.
 """
 
 import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -62,11 +61,12 @@ class Library:
             the operating system, such as `macOS` → `11.0`.
         executable_stack: Whether an ELF file's PT_GNU_STACK is missing or asks for an executable stack.
         alignment: The smallest alignment of an ELF file's loaded segments.
-        sections: Name and length of each section that takes room in the file, the largest first.
         signature: The kind of its code signature, such as `ad hoc`; empty when it has none.
         unneeded: Names of the sections that no loader reads; `inspect` asks for it, as for all that follows.
-        unneeded_bytes: How much shorter the file would be without them.
-        gpu_code: The chips it holds code for; nothing when that was not read, for the reason in `gpu_problem`.
+        unneeded_bytes: How much shorter the file would be without them; nothing when that was not read.
+        gpu_code: The chips it holds code for; nothing when that was not read, for the reason in `gpu_problem`. Of
+            macOS it is not read.
+        pjrt_api: Version of a plugin's PJRT API, such as `0.116`; empty when it was not read.
         size: Its length in bytes.
     """
 
@@ -81,12 +81,12 @@ class Library:
     floors: dict[str, str] = field(default_factory=dict)
     executable_stack: bool = False
     alignment: int = 0
-    sections: tuple[tuple[str, int], ...] = ()
     signature: str = ""
     unneeded: tuple[str, ...] = ()
-    unneeded_bytes: int = 0
+    unneeded_bytes: int | None = None
     gpu_code: GpuCode | None = None
     gpu_problem: str = ""
+    pjrt_api: str = ""
     size: int = 0
 
     @property
@@ -102,15 +102,6 @@ def version_key(version: str) -> tuple[int, ...]:
     '2.27'
     """
     return tuple(int(part) for part in version.split("."))
-
-
-def largest_first(sizes: dict[str, int]) -> tuple[tuple[str, int], ...]:
-    """Return the sections that take room, in the order of `Library.sections`.
-
-    >>> largest_first({"b": 1, "a": 1, "c": 2, "d": 0})
-    (('c', 2), ('a', 1), ('b', 1))
-    """
-    return tuple(sorted(((name, size) for name, size in sizes.items() if size), key=lambda item: (-item[1], item[0])))
 
 
 def find_format(path: Path, member: str) -> BinaryFormat:
@@ -164,7 +155,6 @@ def _describe_elf(elf: ELFFile, member: str, size: int) -> Library:
         floors=_elf_floors(elf, size),
         executable_stack=not stacks or any(stacks),
         alignment=min((segment["p_align"] for segment in segments if segment["p_type"] == "PT_LOAD"), default=0),
-        sections=_elf_sections(elf),
     )
 
 
@@ -204,15 +194,6 @@ def _elf_floors(elf: ELFFile, size: int) -> dict[str, str]:
     return dict(sorted(floors.items()))
 
 
-def _elf_sections(elf: ELFFile) -> tuple[tuple[str, int], ...]:
-    """Return names and lengths; sections of one name are taken together."""
-    sizes: Counter[str] = Counter()
-    for section in elf.iter_sections():
-        if section["sh_type"] not in {"SHT_NULL", "SHT_NOBITS"}:
-            sizes[section.name] += section["sh_size"]
-    return largest_first(sizes)
-
-
 def _read_macho(path: Path, member: str) -> Library | None:
     """Read a dynamic library or bundle; of a fat file, the first one in it."""
     options = MachO.ParserConfig()
@@ -238,7 +219,6 @@ def _describe_macho(path: Path, member: str, images: Sequence[MachO.Binary]) -> 
         search_paths=tuple(str(entry.path) for entry in first.rpaths),
         exports=_macho_exports(first),
         floors=_macho_floors(images),
-        sections=largest_first({str(section.name): section.size for section in first.sections if section.offset}),
         signature=_macho_signature(images),
     )
 
@@ -290,7 +270,6 @@ def _describe_pe(path: Path, member: str, found: PE.Binary) -> Library:
         needed=tuple(str(entry.name) for entry in needed),
         exports=tuple(sorted({str(entry.name) for entry in export.entries} - {""})) if export else (),
         floors={WINDOWS: f"{options.major_subsystem_version}.{options.minor_subsystem_version}"},
-        sections=largest_first({str(section.name): section.sizeof_raw_data for section in found.sections}),
         signature="Authenticode" if found.has_signatures else "",
     )
 

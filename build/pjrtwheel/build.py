@@ -211,7 +211,7 @@ def _verify_once(built: Sequence[BuiltWheel], backends: Sequence[Backend], cache
     if before := len(built) - len(fresh):
         progress.say(f"verified before: {count(before, 'wheel')} with the same bytes")
     if fresh:
-        verify_wheels({wheel.path: wheel.report for wheel in fresh}, backends, progress)
+        verify_wheels([wheel.path for wheel in fresh], backends, progress)
     passed.mkdir(parents=True, exist_ok=True)
     for wheel in fresh:
         (passed / wheel.report.sha256).touch()

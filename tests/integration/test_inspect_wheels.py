@@ -75,9 +75,15 @@ def test_gpu_code_in_the_record_is_what_inspection_reads(inspected: list[dict[st
 
 
 def test_no_conformance_check_fails_on_our_plugins(
-    root: Path, built_wheels: Path, pinned_api: Callable[[str], tuple[str, int]]
+    root: Path,
+    built_wheels: Path,
+    inspected: list[dict[str, Any]],
+    pinned_api: Callable[[str], tuple[str, int]],
 ) -> None:
-    """PJRT alone, without JAX; only the absence of a device may excuse what did not run."""
+    """PJRT alone, without JAX; only the absence of a device may excuse what did not run.
+
+    The version that a library reports is what inspection reads from it.
+    """
     backends = load_backends(root)
     bundled = {b.distribution.replace("-", "_"): b for b in backends.values() if b.prebuilt.bundled}
     wheels = [wheel for wheel in sorted(built_wheels.glob("*.whl")) if wheel.name.split("-")[0] in bundled]
@@ -85,6 +91,8 @@ def test_no_conformance_check_fails_on_our_plugins(
     results = {wheel.name: probe_file(wheel, tuple(backends.values()), device=False) for wheel in wheels}
 
     assert ProbeOutcome.FAILED not in {result.outcome for result in results.values()}
+    read = {wheel["wheel"]: [lib["pjrt_api"] for lib in wheel["libraries"]] for wheel in inspected}
+    assert {name: result.pjrt_api in read[name] for name, result in results.items()} == dict.fromkeys(results, True)
     (cpu,) = (result for name, result in results.items() if name.startswith("jaxlib_cpu-"))
     api, _ = pinned_api("cpu")
     assert (cpu.outcome, cpu.reason, cpu.pjrt_api, cpu.platform) == (ProbeOutcome.PASSED, "", api, "cpu")

@@ -210,7 +210,11 @@ def build_fat(images: Mapping[str, bytes]) -> bytes:
 
 
 def build_pe(
-    *, machine: int = 0x8664, needed: Sequence[str] = ("KERNEL32.dll",), exports: Sequence[str] = ("PyInit_demo",)
+    *,
+    machine: int = 0x8664,
+    needed: Sequence[str] = ("KERNEL32.dll",),
+    exports: Sequence[str] = ("PyInit_demo",),
+    section_name: bytes = b".rdata",
 ) -> bytes:
     """Write a DLL with one section that holds its tables of imports and exports.
 
@@ -218,6 +222,7 @@ def build_pe(
         machine: `Machine` of the file header.
         needed: The DLLs it needs; of each it takes one function.
         exports: Names of the functions it defines.
+        section_name: What the section is called.
     """
     base, file_at = 0x1000, 0x400
     descriptors = 20 * (len(needed) + 1)
@@ -246,7 +251,7 @@ def build_pe(
     optional += struct.pack("<6H4IHH4QII", 6, 0, 0, 0, 6, 0, 0, 0x3000, file_at, 0, 2, 0x160, *[0x100000] * 4, 0, 16)
     optional += directories
     header = struct.pack("<HHIIIHH", machine, 1, 0, 0, 0, len(optional), 0x2022)
-    section = struct.pack("<8s6I2HI", b".rdata", len(data), base, len(raw), file_at, 0, 0, 0, 0, 0x40000040)
+    section = struct.pack("<8s6I2HI", section_name, len(data), base, len(raw), file_at, 0, 0, 0, 0, 0x40000040)
     stub = b"MZ".ljust(60, b"\0") + struct.pack("<I", 64)
     return (stub + b"PE\0\0" + header + optional + section).ljust(file_at, b"\0") + raw
 

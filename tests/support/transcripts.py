@@ -32,7 +32,7 @@ RUNS = {
     "conformance": ["none", "empty --backend gpu"],
     "facts": ["--dist none", "--dist file"],
     "index": ["--dist empty"],
-    "inspect": ["none.whl", "empty", "/dev/null", "file", "--compare file"],
+    "inspect": ["none.whl", "empty", "/dev/null", "file"],
     "merge": ["empty --dist out", "none --dist out"],
     "pin": ["", "1.2 1.3"],
     "probe": ["none.so", "file"],

@@ -11,13 +11,12 @@ from pjrtwheel.backend import OWN_ROOT, load_backends
 from pjrtwheel.cli import add_options, check_files
 from pjrtwheel.console import open_console
 from pjrtwheel.dist_folder.printing import describe_proofs
-from pjrtwheel.errors import PjrtWheelError, UsageError
+from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.program import print_error
 from pjrtwheel.record.entries import read_entries
 from pjrtwheel.verify import verify_wheels
-from pjrtwheel.verify.compare import compare_inspections
 from pjrtwheel.verify.inspection import inspect_wheel, make_finder
-from pjrtwheel.verify.printer import describe_comparison, describe_whole, print_lines, summarize_wheel
+from pjrtwheel.verify.printer import describe_whole, print_lines, summarize_wheel
 from pjrtwheel.wheel.assemble import repair_wheel
 
 SCHEMA = 1
@@ -31,7 +30,6 @@ def configure_parser_inspect(parser: argparse.ArgumentParser) -> None:
         "parser they are best kept from files of unknown origin: --no-tools leaves them out."
     )
     parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels of anybody")
-    parser.add_argument("--compare", action="store_true", help="compare two wheels, and print only the differences")
     parser.add_argument("--verbose", action="store_true", help="print every library, file and finding")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.add_argument("--no-tools", action="store_true", help="do not run programs of the vendors")
@@ -43,8 +41,6 @@ def configure_parser_inspect(parser: argparse.ArgumentParser) -> None:
 def execute_inspect(args: argparse.Namespace) -> int:
     """Describe each wheel; one that cannot be read does not keep the others from being described."""
     check_files(args.wheels)
-    if args.compare and len(args.wheels) != 2:
-        raise UsageError(f"--compare takes two wheels, not {len(args.wheels)}", remedy="expected --compare A B")
     exports = {backend.library: backend.exports for backend in load_backends(args.root).values()}
     found, status = [], 0
     with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
@@ -56,18 +52,13 @@ def execute_inspect(args: argparse.Namespace) -> int:
             except PjrtWheelError as error:
                 print_error(str(error))
                 status = error.exit_code
-    if args.compare and len(found) != 2:
-        return status
-    comparison = compare_inspections(*found) if args.compare else None
     if args.json:
-        print(tables.write_json(comparison or {"schema": SCHEMA, "wheels": found}), end="")
+        print(tables.write_json({"schema": SCHEMA, "wheels": found}), end="")
         return status
     console, terminal = open_console()
     screen = console.width if terminal.width else _WIDTH
-    if comparison:
-        print_lines(describe_comparison(comparison, None if args.verbose else screen), console)
     listed = {entry.sha256: entry for wheel in args.wheels for entry in read_entries(wheel.parent).values()}
-    for inspection in () if comparison else found:
+    for inspection in found:
         lines = list(describe_whole(inspection) if args.verbose else summarize_wheel(inspection, screen))
         if entry := listed.get(inspection.sha256):
             lines[-1:-1] = describe_proofs(entry)
@@ -84,7 +75,7 @@ def configure_parser_verify(parser: argparse.ArgumentParser) -> None:
 def execute_verify(args: argparse.Namespace) -> int:
     """Check the wheels; problems leave as a `VerifyError`."""
     check_files(args.wheels)
-    verify_wheels(dict.fromkeys(args.wheels), tuple(load_backends(args.root).values()))
+    verify_wheels(args.wheels, tuple(load_backends(args.root).values()))
     for wheel in args.wheels:
         print(f"{wheel.name}: every promise of its name and metadata holds")
     return 0

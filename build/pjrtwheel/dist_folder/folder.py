@@ -65,7 +65,7 @@ def add_pure_python(built: Sequence[BuiltWheel], backends: Sequence[Backend], ro
         VerifyError: A wheel breaks a promise.
         WheelError: The disk is full.
     """
-    verify_wheels({wheel.path: wheel.report for wheel in built}, backends)
+    verify_wheels([wheel.path for wheel in built], backends)
     origin = find_origin(root, os.environ)
     unproven = Proof(Level.STATIC, None, (), origin)
     add_wheels(built, [{wheel.report.filename: unproven for wheel in built}], origin, dist)

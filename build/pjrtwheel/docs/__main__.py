@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pjrtwheel.docs.generated import render_generated
+from pjrtwheel.docs.plugins import write_tables
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import write_atomically
 from pjrtwheel.program import CommandParser, program
@@ -15,6 +16,7 @@ _ACTIONS = {
     "build": "write the site into site/ of the repository",
     "linkcheck": "ask the addresses that pages link to",
     "update": "write what is generated in README.md and docs/",
+    "plugins": "inspect the newest wheel of each plugin, for docs/vendor/plugins/",
 }
 
 
@@ -23,6 +25,7 @@ def make_parser() -> CommandParser:
     parser = CommandParser(prog="python -m pjrtwheel.docs", description=__doc__)
     about = "; ".join(f"{name}: {text}" for name, text in _ACTIONS.items())
     parser.add_argument("action", nargs="?", default="build", choices=_ACTIONS, help=about)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="plugins (default: all in the tables)")
     parser.add_argument("--root", type=Path, default=Path(), help="the repository (default: here)")
     return parser
 
@@ -33,7 +36,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = make_parser().parse_all(argv)
     if not (args.root / "docs/conf.py").is_file():
         raise UsageError(f"not the repository: {args.root}", remedy="give it with --root, or change into it")
-    if args.action == "update":
+    if args.action == "plugins":
+        write_tables(args.root, args.names)
+    elif args.action == "update":
         for path, text in render_generated(args.root).items():
             write_atomically(args.root / path, text)
     else:

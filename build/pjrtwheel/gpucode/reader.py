@@ -2,20 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Find the sections of a library that hold code for accelerators, and read for which chips it is.
 
-NVIDIA's own cuobjdump lists NVIDIA's code: it takes half a second for a library of 400 MB, and no space on disk. AMD's
-is in the bundles of clang-offload-bundler, plain or compressed (Clang documentation, "Clang Offload Bundler"); Intel's
-compiler names a section after its target. Whatever sizes a hostile file claims, nothing beyond a part is read.
+NVIDIA's own cuobjdump lists NVIDIA's code: it takes half a second for a library of 400 MB, and no space on disk. It
+opens no DLL, but reads the section of one. AMD's code is in the bundles of clang-offload-bundler, plain or compressed
+(Clang documentation, "Clang Offload Bundler"); Intel's compiler names a section after its target. Whatever sizes a
+hostile file claims, nothing beyond a part is read.
 """
 
 import re
 import struct
 import subprocess
 import sys
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
+
+from lief import PE
 
 from pjrtwheel.elf.image import ElfImage, read_image
 from pjrtwheel.elf.layout import SectionHeader
@@ -29,6 +33,7 @@ else:
 
 _CUOBJDUMP = "cuobjdump"
 _NVIDIA_SECTIONS = {".nv_fatbin", "__nv_relfatbin"}
+_NVIDIA_PE_SECTION = ".nv_fatb"  # a name in a DLL has eight characters
 _AMD_SECTION = ".hip_fatbin"
 _SYCL_PREFIX = "__CLANG_OFFLOAD_BUNDLE__sycl-"  # Intel's SYCL compiler names a section after its target
 _SYCL_TARGET = re.compile(r"[a-z0-9_]{1,64}")
@@ -104,20 +109,39 @@ def read_gpu_code(path: Path, tools: Mapping[str, Path], *, where: str = "") -> 
         return GpuCode(sass, ptx, order_names(gfx), order_names(spirv))
 
 
+def read_dll_gpu_code(path: Path, find_tool: Callable[[str], Path | None], *, where: str) -> GpuCode:
+    """Return for which of NVIDIA's chips a DLL holds code; that of others has no section of a known name.
+
+    Raises:
+        ElfError: As in `read_gpu_code`.
+    """
+    dll = PE.parse(str(path))
+    section = dll.get_section(_NVIDIA_PE_SECTION) if dll else None
+    if section is None:
+        return GpuCode()
+    program = find_tool(_CUOBJDUMP)
+    with tempfile.NamedTemporaryFile(suffix=".fatbin") as part:
+        part.write(bytes(section.content)[: section.virtual_size])  # without padding, which is no code
+        part.flush()
+        return GpuCode(*_list_nvidia(Path(part.name), {_CUOBJDUMP: program} if program else {}, where))
+
+
 def _read_nvidia(path: Path, image: ElfImage, tools: Mapping[str, Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return the names of SASS, such as `sm_90`, and of PTX, such as `compute_120`."""
-    if not needed_tools(image):
-        return (), ()
+    return _list_nvidia(path, tools, image.where) if needed_tools(image) else ((), ())
+
+
+def _list_nvidia(path: Path, tools: Mapping[str, Path], where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if _CUOBJDUMP not in tools:
         raise ElfError(
-            f"{image.where} holds code for NVIDIA GPUs, and there is no {_CUOBJDUMP} to read it",
+            f"{where} holds code for NVIDIA GPUs, and there is no {_CUOBJDUMP} to read it",
             cause=f"the backend names no tool {_CUOBJDUMP!r}, or it was not handed on",
             remedy=f"give NVIDIA's {_CUOBJDUMP}; the package index has it as nvidia-cuda-cuobjdump",
         )
-    names = parse_listing(_run(tools[_CUOBJDUMP], path, image.where), image.where)
+    names = parse_listing(_run(tools[_CUOBJDUMP], path, where), where)
     if not any(names):
         raise ElfError(
-            f"cuobjdump finds no code in {image.where}, which has a section for it",
+            f"cuobjdump finds no code in {where}, which has a section for it",
             cause="the library is damaged, or newer than the program",
             remedy="fetch it again, or pin a newer nvidia-cuda-cuobjdump",
         )

@@ -3,7 +3,7 @@
 """Check finished wheels against every promise that their names and metadata make."""
 
 import tempfile
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +14,6 @@ from packaging.utils import canonicalize_name
 from pjrtwheel.abis import STABLE_ABI, python_version
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import VerifyError, WheelError, count
-from pjrtwheel.fetch.cache import cache_root
-from pjrtwheel.files import write_atomically
 from pjrtwheel.progress import LINES, Progress, Step
 from pjrtwheel.release.wheels import LOCK_FILENAME
 from pjrtwheel.verify import accelerator, checkers, documents
@@ -24,49 +22,35 @@ from pjrtwheel.verify.documents import check_documents
 from pjrtwheel.verify.findings import REPORTED, Finding, Problem, describe_error
 from pjrtwheel.verify.libraries import Allowed, check_floors, check_libraries, check_system, is_tolerated
 from pjrtwheel.wheel.names import FILENAME_FORM, find_name, parse_name, split_label
-from pjrtwheel.wheel.report import Report
-
-_SHOWN = 10
 
 
-def verify_wheels(
-    wheels: Mapping[Path, Report | None], backends: Sequence[Backend], progress: Progress = LINES
-) -> None:
+def verify_wheels(wheels: Sequence[Path], backends: Sequence[Backend], progress: Progress = LINES) -> None:
     """Check the wheels of one set, each by itself and against each other; the backends say what each may hold.
-
-    What assembly reported of a wheel, if it did, must be true. Many problems are written to a file in the cache.
 
     Raises:
         VerifyError: At least one wheel breaks a promise; the error lists all that do.
     """
     # The checkers are processes of their own, so threads are enough to use every core.
     with progress.step("verify", len(wheels)) as step, ThreadPoolExecutor() as pool:
-        results = list(pool.map(lambda item: _verify_one(item[0], item[1], backends, step), wheels.items()))
+        results = list(pool.map(lambda wheel: _verify_one(wheel, backends, step), wheels))
     named = [(wheel.name, result) for wheel, result in zip(wheels, results, strict=True)]
     found = [(name, finding) for name, (findings, _) in named for finding in findings]
     held = {name: lock for name, (_, lock) in named if lock is not None}
     found += [(name, Finding("other-lock", "", text)) for name, text in documents.check_locks(held)]
     if found:
-        _refuse(found, len(wheels), cache_root() / "verify.txt")
+        _refuse(found, len(wheels))
 
 
-def _refuse(found: Sequence[tuple[str, Finding]], total: int, log: Path) -> NoReturn:
-    """Raise one error for the findings of all wheels; when there are many, they are in a file."""
-    lines = [f"{wheel}: {finding}" for wheel, finding in found]
-    shown = [f"  {line}" for line in lines[:_SHOWN]]
-    if len(lines) > _SHOWN:
-        write_atomically(log, "".join(f"{line}\n" for line in lines))
-        shown.append(f"  and {len(lines) - _SHOWN} more; all of them in {log}")
+def _refuse(found: Sequence[tuple[str, Finding]], total: int) -> NoReturn:
+    """Raise one error for the findings of all wheels."""
     raise VerifyError(
-        f"{count(len(lines), 'problem')} in {len({wheel for wheel, _ in found})} of {count(total, 'wheel')}:",
-        cause="\n".join(shown),
+        f"{count(len(found), 'problem')} in {len({wheel for wheel, _ in found})} of {count(total, 'wheel')}:",
+        cause="\n".join(f"  {wheel}: {finding}" for wheel, finding in found),
         remedy="" if all(find_name(wheel) for wheel, _ in found) else f"a wheel is called {FILENAME_FORM}",
     )
 
 
-def _verify_one(
-    wheel: Path, report: Report | None, backends: Sequence[Backend], step: Step
-) -> tuple[list[Finding], str | None]:
+def _verify_one(wheel: Path, backends: Sequence[Backend], step: Step) -> tuple[list[Finding], str | None]:
     """Return what is wrong with a wheel, and the text of its lock, if it has one."""
     try:
         name = parse_name(wheel.name)
@@ -75,7 +59,7 @@ def _verify_one(
     with step.item(name.short), tempfile.TemporaryDirectory(prefix="verify-") as scratch:
         try:
             contents = read_contents(_without_label(wheel, Path(scratch)), Path(scratch))
-            findings = list(_check(contents, report, backends))
+            findings = list(_check(contents, backends))
         except WheelError as error:
             return [Finding("zip", "", describe_error(error))], None
     lock = documents.find_document(contents.texts, LOCK_FILENAME)
@@ -92,7 +76,7 @@ def _without_label(wheel: Path, scratch: Path) -> Path:
     return link
 
 
-def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backend]) -> Iterator[Finding]:
+def _check(wheel: WheelContents, backends: Sequence[Backend]) -> Iterator[Finding]:
     plugins: dict[str, Backend] = {canonicalize_name(name): entry for entry in backends for name in entry.distributions}
     backend = plugins.get(wheel.name.distribution)
     libraries, broken = read_libraries(wheel)
@@ -112,18 +96,15 @@ def _check(wheel: WheelContents, report: Report | None, backends: Sequence[Backe
     elif wheel.libraries and platform:
         yield from (entry for entry in check_floors(libraries, wheel.platform_tags) if entry.code not in REPORTED)
         yield from check_system(wheel, libraries, platform, allowed.external)
-    for code, problems in _check_promises(wheel, report, backend, plugins):
+    for code, problems in _check_promises(wheel, backend, plugins):
         yield from (Finding(code, member, text) for member, text in problems)
 
 
 def _check_promises(
-    wheel: WheelContents, report: Report | None, backend: Backend | None, plugins: Collection[str]
+    wheel: WheelContents, backend: Backend | None, plugins: Collection[str]
 ) -> Iterator[tuple[str, Iterable[Problem]]]:
     """Yield what is promised of our wheels alone, and what the community's checkers say, by code."""
     yield "wheel", documents.check_wheel_file(wheel)
-    if report is not None:
-        yield "requirements", documents.check_requirements(wheel, report.requires)
-    yield "gpu-list", documents.check_gpu_code(wheel, report.gpu_code if report else None)
     yield "set", documents.check_set(wheel, plugins)
     if backend is not None and wheel.name.distribution == canonicalize_name(backend.distribution):
         yield "plugin", accelerator.check_plugin(wheel, backend)

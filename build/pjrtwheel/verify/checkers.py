@@ -24,8 +24,11 @@ from pjrtwheel.verify.findings import Problem
 _NAMED_FLOORS = {"manylinux1": (2, 5), "manylinux2010": (2, 12), "manylinux2014": (2, 17)}
 _NUMBERED = re.compile(r"(?P<family>manylinux|musllinux|macosx)_(?P<major>\d+)_(?P<minor>\d+)_(?P<architecture>\w+)")
 
+# Family, version and architecture.
+Floor = tuple[str, tuple[int, int], str]
 
-def parse_platform_tag(tag: str) -> tuple[str, tuple[int, int], str] | None:
+
+def parse_platform_tag(tag: str) -> Floor | None:
     """Split a platform tag into family, floor and architecture; nothing for `linux_x86_64`, which promises no floor.
 
     The floor is a version of the libc (PEP 600, PEP 656) or of macOS; Windows has none, and needs none.

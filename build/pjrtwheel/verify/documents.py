@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of what a wheel says about itself: RECORD, WHEEL, METADATA, licences, bill of materials, chips and lock.
+"""Checks of what a wheel says about itself: RECORD, WHEEL, METADATA, licences, bill of materials and lock.
 
 All of it is read here, and not by the code that wrote it.
 """
@@ -9,8 +9,7 @@ import base64
 import contextlib
 import csv
 import io
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from cyclonedx.schema import SchemaVersion
@@ -19,7 +18,6 @@ from packaging.tags import parse_tag
 from packaging.utils import canonicalize_name
 
 from pjrtwheel.errors import shorten
-from pjrtwheel.gpucode import GPU_CODE_FILENAME, GpuCodeList
 from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify.contents import WheelContents
@@ -27,7 +25,6 @@ from pjrtwheel.verify.findings import Finding, Problem
 from pjrtwheel.wheel.members import OBSOLETE, Member
 
 _NAMED_PROJECTS = 5
-_EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)""")
 
 
 def check_documents(wheel: WheelContents) -> Iterator[Finding]:
@@ -36,10 +33,10 @@ def check_documents(wheel: WheelContents) -> Iterator[Finding]:
         ("record", check_record),
         ("metadata", check_metadata),
         ("purelib", check_purelib),
+        ("pth", check_startup),
         ("license-file", check_licenses),
         ("license-field", check_license_fields),
         ("sbom", check_sbom),
-        ("requires", check_requires),
         ("requires-any-version", check_versions),
         ("lock", check_lock),
     ):
@@ -106,21 +103,22 @@ def check_metadata(wheel: WheelContents) -> Iterator[Problem]:
         yield wheel.dist_info, "does not match the file name"
 
 
-def check_requirements(wheel: WheelContents, requires: tuple[str, ...]) -> Iterator[Problem]:
-    """METADATA requires what assembly reported."""
-    present = tuple(wheel.headers("METADATA").get_all("Requires-Dist", []))
-    if sorted(present) != sorted(requires):
-        yield f"{wheel.dist_info}/METADATA", f"requires {list(present)}, the report says {list(requires)}"
+def check_startup(wheel: WheelContents) -> Iterator[Problem]:
+    """Nothing of it runs before it is imported."""
+    yield from ((name, "runs whenever Python starts") for name in wheel.members if name.endswith(".pth"))
 
 
 def check_licenses(wheel: WheelContents) -> Iterator[Problem]:
-    """Every `License-File` is in the wheel, and there is at least one (PEP 639)."""
-    names = wheel.headers("METADATA").get_all("License-File", [])
+    """Every `License-File` is in the wheel, and there is at least one (PEP 639); before METADATA 2.4 it lay higher."""
+    headers = wheel.headers("METADATA")
+    names = headers.get_all("License-File", [])
     if not names:
         yield f"{wheel.dist_info}/METADATA", "names no License-File"
+    old = headers.get("Metadata-Version", "") in {"1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "2.3"}
     for name in names:
-        if f"{wheel.dist_info}/licenses/{name}" not in wheel.members:
-            yield f"{wheel.dist_info}/licenses/{name}", "is named by License-File but missing"
+        place = f"{wheel.dist_info}/licenses/{name}"
+        if place not in wheel.members and not (old and f"{wheel.dist_info}/{name}" in wheel.members):
+            yield place, "is named by License-File but missing"
 
 
 def check_license_fields(wheel: WheelContents) -> Iterator[Problem]:
@@ -139,22 +137,6 @@ def check_purelib(wheel: WheelContents) -> Iterator[Problem]:
     """A wheel with libraries says that it has some."""
     if wheel.libraries and wheel.headers("WHEEL").get("Root-Is-Purelib", "").strip().lower() != "false":
         yield "", "does not say Root-Is-Purelib: false, though it holds libraries"
-
-
-def check_requires(wheel: WheelContents) -> Iterator[Problem]:
-    """Every requirement can be read, comes from an index, and belongs to an extra that there is."""
-    headers = wheel.headers("METADATA")
-    extras = set(map(canonicalize_name, headers.get_all("Provides-Extra", [])))
-    for line in headers.get_all("Requires-Dist", []):
-        try:
-            requirement = Requirement(line)
-        except InvalidRequirement as error:
-            yield "", f"requires {line!r}, which no installer can read: {str(error).splitlines()[0]}"
-            continue
-        if requirement.url:
-            yield "", f"requires {line!r}, which a package index cannot resolve"
-        if set(map(canonicalize_name, _EXTRA.findall(str(requirement.marker or "")))) - extras:
-            yield "", f"requires {line!r} for an extra that it does not provide"
 
 
 def check_versions(wheel: WheelContents) -> Iterator[Problem]:
@@ -193,29 +175,6 @@ def check_cyclonedx(text: str, version: object) -> Iterator[str]:
     error = JsonStrictValidator(known[version]).validate_str(text)
     if error is not None:
         yield f"is no valid CycloneDX {version} document: {str(error).splitlines()[0]}"
-
-
-def check_gpu_code(wheel: WheelContents, reported: Iterable[str] | None) -> Iterator[Problem]:
-    """The list of chips is the sum of its parts, names libraries of this wheel, and is what assembly reported."""
-    found = find_document(wheel.texts, GPU_CODE_FILENAME)
-    if found is None:
-        if reported:
-            yield "", f"holds no {GPU_CODE_FILENAME}, the report names {', '.join(reported)}"
-        return
-    member, text = found
-    try:
-        listed = read_json(GpuCodeList, text, ignore_unknown=True)
-    except TableError as error:
-        yield member, f"is no list of chips: {error}"
-        return
-    code, parts = list(listed.code), {name for code in listed.files.values() for name in code.names()}
-    if set(code) != parts:
-        yield member, f"sums up {code}, its parts are {sorted(parts)}"
-    if reported is not None and code != list(reported):
-        yield member, f"says {code}, the report says {list(reported)}"
-    yield from (
-        (member, f"names {name!r}, which is no library here") for name in listed.files if name not in wheel.libraries
-    )
 
 
 def find_document(texts: Mapping[str, str], filename: str) -> tuple[str, str] | None:

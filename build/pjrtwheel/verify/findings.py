@@ -47,7 +47,6 @@ REPORTED = frozenset(
         "license-field",
         "platform-floor",
         "purelib",
-        "requires",
         "requires-any-version",
         "runtime",
         "symbols",

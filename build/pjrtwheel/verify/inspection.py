@@ -5,6 +5,7 @@
 import configparser
 import functools
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -23,15 +24,17 @@ from pjrtwheel.errors import ElfError, PjrtWheelError
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.files import hash_file
 from pjrtwheel.gpucode import GpuCode, merge_codes
-from pjrtwheel.gpucode.reader import needed_tools, read_gpu_code
+from pjrtwheel.gpucode.reader import needed_tools, read_dll_gpu_code, read_gpu_code
 from pjrtwheel.platforms import BinaryFormat, host_platform
 from pjrtwheel.release.known import load_release
 from pjrtwheel.verify import documents
 from pjrtwheel.verify.contents import WheelContents, read_contents, read_libraries
 from pjrtwheel.verify.findings import Finding
-from pjrtwheel.verify.libraries import Allowed, check_floors, check_libraries
+from pjrtwheel.verify.libraries import Allowed, check_floors, check_libraries, find_missing
+from pjrtwheel.verify.pjrt_api import read_pjrt_api
 from pjrtwheel.wheel.metadata import find_requirement
 
+_COMMON = {"jax_plugins"}  # the package in which JAX looks for plugins
 # Name of a vendor's program → where it is, or nothing.
 FindTool = Callable[[str], Path | None]
 
@@ -62,6 +65,7 @@ class Inspection:
         lock: The release lock; nothing when there is none.
         files: Every member, the largest first.
         floors: The highest version of each family that any library needs.
+        missing: Libraries that they need, and that neither the wheel nor every system has.
         gpu_code: The chips that all libraries together hold code for.
     """
 
@@ -87,6 +91,7 @@ class Inspection:
     files: tuple[InspectedFile, ...]
     libraries: tuple[Library, ...]
     floors: Mapping[str, str]
+    missing: tuple[str, ...]
     gpu_code: GpuCode
     findings: tuple[Finding, ...]
 
@@ -111,21 +116,34 @@ def inspect_wheel(wheel: Path, *, find_tool: FindTool, exports: Mapping[str, Seq
         findings += check_floors(libraries, contents.platform_tags)
     else:
         findings = [finding for finding in findings if finding.code != "lock"]
-    requires = contents.headers("METADATA").get_all("Requires-Dist", [])
-    if any(library.is_plugin for library in libraries) and not find_requirement(requires, "jaxlib"):
-        findings.append(Finding("jaxlib-version", "", "requires no exact jaxlib, so installers combine it with any"))
+    if any(library.is_plugin for library in libraries):
+        findings += _check_jaxlib(contents.headers("METADATA").get_all("Requires-Dist", []))
     return _describe(contents, libraries, findings)
 
 
+def _check_jaxlib(requires: Sequence[str]) -> Iterator[Finding]:
+    if not find_requirement(requires, "jaxlib"):
+        ranges = [line for line in requires if re.match(r"jax(lib)?\b[^\[]*$", line) and "extra" not in line]
+        which = f"{', '.join(ranges)}: installers take any of these" if ranges else "no jaxlib: installers take any"
+        yield Finding("jaxlib-version", "", f"requires {which}")
+
+
 def _inspect_library(path: Path, member: str, find_tool: FindTool) -> Library:
-    if find_format(path, member) is not BinaryFormat.ELF:
-        return replace(read_library(path, member), gpu_code=GpuCode())  # nobody has GPU code for other systems
-    with path.open("rb") as file:
-        image = read_image(file, member)  # first, as it refuses what would lead another reader astray
-    unneeded, unneeded_bytes = _unneeded(image)
-    library = replace(read_library(path, member), unneeded=unneeded, unneeded_bytes=unneeded_bytes)
-    found = {name: find_tool(name) for name in needed_tools(image)}
+    kind = find_format(path, member)
+    image = None
+    if kind is BinaryFormat.ELF:
+        with path.open("rb") as file:
+            image = read_image(file, member)  # first, as it refuses what would lead another reader astray
+    library = read_library(path, member)
+    library = replace(library, pjrt_api=read_pjrt_api(path) if library.is_plugin else "")
+    if kind is BinaryFormat.MACH_O:
+        return library
     try:
+        if image is None:
+            return replace(library, gpu_code=read_dll_gpu_code(path, find_tool, where="it"))
+        unneeded, unneeded_bytes = _unneeded(image)
+        library = replace(library, unneeded=unneeded, unneeded_bytes=unneeded_bytes)
+        found = {name: find_tool(name) for name in needed_tools(image)}
         code = read_gpu_code(path, {name: tool for name, tool in found.items() if tool}, where="it")
     except ElfError as error:
         return replace(library, gpu_problem=error.what)
@@ -166,6 +184,7 @@ def _describe(contents: WheelContents, libraries: Sequence[Library], findings: S
         files=tuple(sorted(files, key=lambda file: (-file.size, file.path))),
         libraries=tuple(libraries),
         floors=_merge_floors(libraries),
+        missing=tuple(sorted({name for _, name in find_missing(contents, libraries)})),
         gpu_code=merge_codes(library.gpu_code for library in libraries if library.gpu_code is not None),
         findings=tuple(findings),
     )
@@ -199,13 +218,11 @@ def _entry_points(contents: WheelContents) -> list[tuple[str, str, str]]:
 def _list_outside(contents: WheelContents) -> Iterator[str]:
     """Yield what a wheel does beyond bringing the package of its own name."""
     own = contents.name.distribution.replace("-", "_")
-    roots = {member.split("/")[0] for member in contents.members} - {contents.dist_info}
+    roots = {member.split("/")[0] for member in contents.members if not member.endswith(".pth")} - {contents.dist_info}
     for root in sorted(roots):
-        if root.endswith(".pth"):
-            yield f"{root} runs whenever Python starts"
-        elif root.endswith(".data"):
+        if root.endswith(".data"):
             yield f"{root} goes elsewhere than into site-packages"
-        elif canonicalize_name(root.split(".")[0]) != contents.name.distribution:
+        elif root not in _COMMON and canonicalize_name(root.split(".")[0]) != contents.name.distribution:
             yield f"{root} is a module of another name than {own}"
     for group, name, target in _entry_points(contents):
         if group in {"console_scripts", "gui_scripts"}:

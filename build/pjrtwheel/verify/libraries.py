@@ -18,6 +18,7 @@ from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.findings import Finding, Problem
 
 _SHOWN = 3
+_LEAST = 4096  # bytes that are worth a finding
 # Endings of modules for a stable ABI, and how the function begins that CPython calls in them (PEP 489, PEP 793).
 _STABLE_HOOKS = {".abi3.so": "PyInit_", ".abi3t.so": "PyModExport_"}
 # Made by the linker, and the same in every library that has them.
@@ -35,6 +36,12 @@ _UNSIGNED = ("x86_64", "i386")  # what Apple's own processors run must be signed
 # Every macOS has what lies there; delocate leaves it out as well.
 _SYSTEM_FOLDERS = ("/usr/lib/", "/System/")
 _PYTHON = re.compile(r"python(3\d+t?)\.dll", re.IGNORECASE)
+# What every Linux has by PEP 600, as far as plugins need it, and every Windows with Python.
+_OF_LINUX = re.compile(r"ld-linux-[\w-]+\.so\.\d|lib(c|m|dl|rt|pthread|util|resolv|gcc_s|stdc\+\+|z)\.so\.\d")
+_OF_WINDOWS = re.compile(
+    r"api-ms-win-.*|(advapi32|bcrypt|dbghelp|kernel32|ntdll|ole32|shell32|shlwapi|user32|vcruntime140(_1)?|ws2_32)\.dll",
+    re.IGNORECASE,
+)
 # The C++ runtime of the Visual C++ Redistributable: Python brings the one for C only. Upstream's `jaxlib` needs it,
 # JAX's documentation asks users to install it, and a copy of ours next to one of Windows would be loaded twice.
 REDISTRIBUTABLE = ("msvcp140.dll",)
@@ -146,8 +153,8 @@ def _exports(
 
 
 def _of_elf(library: Library) -> Iterator[tuple[str, str]]:
-    if library.unneeded:
-        size = describe_size(library.unneeded_bytes)
+    if (library.unneeded_bytes or 0) >= _LEAST:
+        size = describe_size(library.unneeded_bytes or 0)
         yield "symbols", f"holds {size} that no loader reads: {', '.join(library.unneeded)}"
     if library.executable_stack:
         yield "executable-stack", "asks for an executable stack"
@@ -171,16 +178,40 @@ def _of_pe(library: Library) -> Iterator[tuple[str, str]]:
 
 def check_floors(libraries: Sequence[Library], tags: Iterable[str]) -> Iterator[Finding]:
     """Platform tags promise a system, and no library needs a newer one."""
+    seen: list[checkers.Floor] = []
     for tag in sorted(set(tags)):
         floor = checkers.parse_platform_tag(tag)
         if floor is None:
             yield Finding("platform-floor", "", f"claims platform {tag!r}, which promises no libc version")
             continue
-        for family, kind, code in (("GLIBC_", "manylinux", "glibc"), (f"{MACOS} ", "macosx", "macos")):
-            for library in libraries if floor[0] == kind else ():
-                needed = library.floors.get(family.rstrip("_ "), "")
-                if needed and version_key(needed) > floor[1]:
-                    yield Finding(code, library.member, f"claims platform {tag!r}, and needs {family}{needed}")
+        if floor not in seen:  # manylinux2014 and manylinux_2_17 are one
+            yield from _check_floor(libraries, tag, floor)
+        seen.append(floor)
+
+
+def _check_floor(libraries: Sequence[Library], tag: str, floor: checkers.Floor) -> Iterator[Finding]:
+    for family, kind, code in (("GLIBC_", "manylinux", "glibc"), (f"{MACOS} ", "macosx", "macos")):
+        for library in libraries if floor[0] == kind else ():
+            needed = library.floors.get(family.rstrip("_ "), "")
+            if needed and version_key(needed) > floor[1]:
+                yield Finding(code, library.member, f"claims platform {tag!r}, and needs {family}{needed}")
+
+
+def find_missing(wheel: WheelContents, libraries: Sequence[Library]) -> Iterator[tuple[str, str]]:
+    """Yield what libraries need and neither the wheel nor every system of their format has, by member."""
+    here = {name for library in libraries for name in (library.soname, _name(library))}
+    for library in libraries:
+        for name in library.needed:
+            if name not in here and not _has_system(name, library, wheel):
+                yield library.member, name
+
+
+def _has_system(name: str, library: Library, wheel: WheelContents) -> bool:
+    if library.binary_format is BinaryFormat.MACH_O:
+        return _is_there(name, library, wheel)
+    if library.binary_format is BinaryFormat.PE:
+        return bool(_OF_WINDOWS.fullmatch(name) or _PYTHON.fullmatch(name))
+    return bool(_OF_LINUX.fullmatch(name))
 
 
 def check_system(
@@ -201,10 +232,9 @@ def _check_linux(wheel: WheelContents, found: Sequence[Library], external: Colle
 
 
 def _check_macos(wheel: WheelContents, found: Sequence[Library], external: Collection[str]) -> Iterator[Problem]:
-    for library in found:
-        for name in library.needed:
-            if name not in external and not _is_there(name, library, wheel):
-                yield library.member, f"needs {name}, which neither it nor every macOS has"
+    for member, name in find_missing(wheel, found):
+        if name not in external:
+            yield member, f"needs {name}, which neither it nor every macOS has"
 
 
 def _is_there(name: str, library: Library, wheel: WheelContents) -> bool:

@@ -74,7 +74,6 @@ def test_a_library_of_windows_is_read(tmp_path: Path) -> None:
         needed=("KERNEL32.dll", "python312.dll"),
         exports=("PyInit_a", "b"),
         floors={"Windows": "6.0"},
-        sections=((".rdata", 512),),
         size=1536,
     )
 

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of METADATA, WHEEL, RECORD, licences, SBOM, chips and lock, on wheels made for the purpose."""
+"""Checks of METADATA, WHEEL, RECORD, licences, SBOM and lock, on wheels made for the purpose."""
 
 import json
 import zipfile
@@ -99,14 +99,6 @@ def test_metadata_must_agree_with_the_name(read: Callable[..., WheelContents]) -
     ] * 2
 
 
-def test_requirements_must_be_those_of_the_report(read: Callable[..., WheelContents]) -> None:
-    """A requirement that assembly did not report is a problem; the order is not."""
-    assert list(documents.check_requirements(read(), ("jaxlib==1.0",))) == []
-    assert list(documents.check_requirements(read(), ("jaxlib==2.0",))) == [
-        (f"{INFO}/METADATA", "requires ['jaxlib==1.0'], the report says ['jaxlib==2.0']")
-    ]
-
-
 @pytest.mark.parametrize(
     ("text", "value"),
     [
@@ -128,46 +120,32 @@ def test_the_bill_of_materials_must_be_one(read: Callable[..., WheelContents], t
     assert value in found
 
 
-@pytest.mark.parametrize(
-    ("code", "files", "reported", "problems"),
-    [
-        (["sm_90"], {"thing/lib.so": {"sass": ["sm_90"], "ptx": []}}, ["sm_90"], []),
-        (["sm_90"], {"thing/lib.so": {"sass": ["sm_90"]}}, None, []),
-        ([], {"thing/lib.so": {"sass": ["sm_90"]}}, None, ["sums up [], its parts are ['sm_90']"]),
-        (["sm_90"], {"thing/lib.so": {"sass": ["sm_90"]}}, [], ["says ['sm_90'], the report says []"]),
-        (["sm_90"], {"lost.so": {"sass": ["sm_90"]}}, None, ["names 'lost.so', which is no library here"]),
-    ],
-    ids=["right", "no report", "sum", "report", "member"],
-)
-def test_the_list_of_chips_is_true(
-    read: Callable[..., WheelContents],
-    code: list[str],
-    files: dict[str, dict[str, list[str]]],
-    reported: list[str] | None,
-    problems: list[str],
-) -> None:
-    """The list is the sum of its parts, about libraries of this wheel, and what assembly reported."""
-    wheel = read({"thing/gpu_code.json": json.dumps({"schema": 1, "code": code, "files": files})})
-    assert list(documents.check_gpu_code(wheel, reported)) == [("thing/gpu_code.json", text) for text in problems]
-
-
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.sampled_from(["code", "files", "CycloneDX", "1.6"]),
-    lambda inner: (
-        st.lists(inner)
-        | st.dictionaries(st.sampled_from(["code", "files", "bomFormat", "specVersion", "thing/lib.so", "sass"]), inner)
-    ),
+    st.none() | st.booleans() | st.integers() | st.sampled_from(["CycloneDX", "1.6"]),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(["bomFormat", "specVersion", "version"]), inner),
 )
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
-@given(JSON | st.fixed_dictionaries({"schema": st.just(1), "code": JSON, "files": JSON}))
+@given(JSON)
 def test_any_json_is_judged(read: Callable[..., WheelContents], document: object) -> None:
     """Whatever a wheel holds there, the answer is problems and no traceback."""
     text = json.dumps(document)
-    wheel = read({"thing/gpu_code.json": text, f"{INFO}/sboms/thing.cdx.json": text})
-    assert all(isinstance(problem, str) for _, problem in documents.check_gpu_code(wheel, None))
+    wheel = read({f"{INFO}/sboms/thing.cdx.json": text})
     assert [name for name, _ in documents.check_sbom(wheel)][:1] == [f"{INFO}/sboms/thing.cdx.json"]
+
+
+@pytest.mark.parametrize(
+    ("version", "place", "missing"),
+    [("2.4", "licenses/LICENSE", False), ("2.4", "LICENSE", True), ("2.1", "LICENSE", False), ("2.1", "COPYING", True)],
+)
+def test_licence_files_lie_where_their_metadata_says(
+    read: Callable[..., WheelContents], version: str, place: str, *, missing: bool
+) -> None:
+    """In a folder of their own since METADATA 2.4, before that next to METADATA."""
+    text = FILES[f"{INFO}/METADATA"].replace("2.4", version)
+    wheel = read({f"{INFO}/METADATA": text, f"{INFO}/licenses/LICENSE": None, f"{INFO}/{place}": "free"})
+    assert [member for member, _ in documents.check_licenses(wheel)] == [f"{INFO}/licenses/LICENSE"] * missing
 
 
 def test_the_lock_lies_in_the_import_package() -> None:

@@ -13,12 +13,13 @@ from pjrtwheel.binaries import Library
 from pjrtwheel.platforms import PLATFORMS, BinaryFormat, find_platform
 from pjrtwheel.verify.contents import read_contents, read_libraries
 from pjrtwheel.verify.findings import Finding
-from pjrtwheel.verify.libraries import Allowed, check_floors, check_libraries, check_system, is_tolerated
+from pjrtwheel.verify.libraries import Allowed, check_floors, check_libraries, check_system, find_missing, is_tolerated
 from small_libraries import build_elf, build_macho, build_pe
 
 Check = Callable[..., list[tuple[str, str]]]
 
 LINUX = find_platform("linux_x86_64")
+NAME = "demo-1.0-py3-none-manylinux_2_27_x86_64.whl"
 MACOS = "demo-1.0-cp312-cp312-macosx_11_0_arm64.whl"
 WINDOWS = "demo-1.0-cp312-cp312-win_amd64.whl"
 RIGHT = Library(
@@ -49,7 +50,8 @@ def codes(*libraries: Library, allowed: Allowed | None = None) -> list[tuple[str
         ({"search_paths": ("$ORIGIN", "$ORIGIN/")}, ["rpath-repeated"]),
         ({"executable_stack": True}, ["executable-stack"]),
         ({"alignment": 0x10}, ["alignment"]),
-        ({"unneeded": (".symtab",), "unneeded_bytes": 9}, ["symbols"]),
+        ({"unneeded": (".symtab",), "unneeded_bytes": 9999}, ["symbols"]),
+        ({"unneeded": (".comment",), "unneeded_bytes": 40}, []),
         ({"exports": ("GetPjrtApi", "leak")}, ["exports"]),
         ({"exports": ("GetPjrtApi", "__start_pb_defaults", "__stop_pb_defaults")}, []),
         ({"gpu_problem": "no tool"}, ["gpu-code"]),
@@ -165,6 +167,29 @@ def test_a_fault_of_a_library_of_windows_is_named(
 ) -> None:
     """Windows and Python bring some DLLs, and Microsoft's redistributable the C++ runtime."""
     assert check(WINDOWS, {"demo/_demo.pyd": build_pe(**options), "demo/other.dll": build_pe()}) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "library", "missing"),
+    [
+        (NAME, build_elf(needed=["libc.so.6", "libstdc++.so.6", "libb.so", "libcublas.so.12"]), "libcublas.so.12"),
+        (MACOS, build_macho(needed=("/usr/lib/libc++.1.dylib", "@loader_path/liba.dylib")), "@loader_path/liba.dylib"),
+        (WINDOWS, build_pe(needed=("ntdll.dll", "python312.dll", "API-MS-WIN-x.dll", "nvml.dll")), "nvml.dll"),
+    ],
+)
+def test_libraries_that_no_system_has_are_named(
+    make_wheel: Callable[..., Path], tmp_path: Path, name: str, library: bytes, missing: str
+) -> None:
+    """What the wheel itself has is not missing."""
+    contents = read_contents(make_wheel({"demo/a.so": library, "demo/libb.so": build_elf()}, name=name), tmp_path)
+    assert list(find_missing(contents, read_libraries(contents)[0])) == [("demo/a.so", missing)]
+
+
+def test_a_floor_is_named_once() -> None:
+    """A year and a number may name one floor."""
+    library = replace(RIGHT, floors={"GLIBC": "2.29"})
+    tags = ["manylinux2014_x86_64", "manylinux_2_17_x86_64", "manylinux_2_31_x86_64"]
+    assert [entry.code for entry in check_floors([library], tags)] == ["glibc"]
 
 
 @pytest.mark.parametrize("name", ["macos_arm64", "windows_amd64", "linux_x86_64"])
