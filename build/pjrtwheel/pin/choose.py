@@ -89,12 +89,12 @@ def plan_inputs(
         for name, tool in merge_tools(known).items()
     ]
     planned = (
-        wanted for backend in known for wanted in plan_backend(backend, instead.get(backend.name, release), series)
+        wanted for backend in known for wanted in _plan_backend(backend, instead.get(backend.name, release), series)
     )
     return (*named, *planned, *tools)
 
 
-def plan_backend(backend: Backend, version: str, series: Mapping[str, str]) -> Iterator[WantedFiles]:
+def _plan_backend(backend: Backend, version: str, series: Mapping[str, str]) -> Iterator[WantedFiles]:
     """List the library and the kernels of one backend, `version` standing for the JAX release; see `plan_inputs`."""
     library, kernels, platforms = backend.prebuilt, backend.kernels, tuple(backend.tags)
     wanted = series[library.required_by] if library.required_by else library.version.format(release=version)

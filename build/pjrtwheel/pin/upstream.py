@@ -19,8 +19,7 @@ from pjrtwheel.pin.choose import Chosen
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.wheel.members import open_wheel
-from pjrtwheel.wheel.metadata import find_other_name, read_field
-from pjrtwheel.wheel.names import parse_name
+from pjrtwheel.wheel.metadata import read_field
 
 Extras = dict[str, dict[str, tuple[str, ...]]]  # backend → extra → what it requires
 
@@ -78,7 +77,7 @@ def read_upstream(wheel: Path) -> UpstreamWheel:
     """Read METADATA and `version.py` of a wheel.
 
     Raises:
-        PinError: It is no wheel, is damaged or hostile, or METADATA contradicts the file's name.
+        PinError: It is no wheel, or is damaged or hostile.
     """
     try:
         with open_wheel(wheel) as archive:
@@ -86,11 +85,6 @@ def read_upstream(wheel: Path) -> UpstreamWheel:
             commit = _COMMIT.search(_read_text(archive, r"([^/]+/)+version\.py"))
     except WheelError as error:
         raise PinError(f"cannot read {wheel.name}", cause=error.what, remedy=error.remedy) from error
-    if other := find_other_name(metadata, parse_name(wheel.name)):
-        raise PinError(
-            f"METADATA of {wheel.name} says that it is {other}",
-            cause="the index offers another wheel under this name, or it was renamed",
-        )
     return UpstreamWheel(wheel.name, metadata, commit[1] if commit else "")
 
 
