@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.specifiers import Specifier
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -47,14 +47,11 @@ class UpstreamWheel:
         """Return what an extra requires on Linux, without markers, in order of name.
 
         Raises:
-            PinError: There is no such extra, or a requirement cannot be read.
+            PinError: There is no such extra.
         """
         if canonicalize_name(extra) not in map(canonicalize_name, read_field(self.metadata, "Provides-Extra")):
             raise PinError(f"{self.filename} has no extra {extra!r}")
-        try:
-            requirements = [Requirement(line) for line in read_field(self.metadata, "Requires-Dist")]
-        except InvalidRequirement as error:
-            raise PinError(f"METADATA of {self.filename} cannot be read", cause=str(error)) from error
+        requirements = [Requirement(line) for line in read_field(self.metadata, "Requires-Dist")]
         found = [entry for entry in requirements if _is_of_extra(entry, extra)]
         for entry in found:
             entry.marker = None

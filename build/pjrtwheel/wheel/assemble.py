@@ -15,7 +15,7 @@ from pjrtwheel.files import hash_file, make_folder
 from pjrtwheel.gpucode import list_codes, merge_codes
 from pjrtwheel.platforms import BinaryFormat
 from pjrtwheel.release.model import Release, read_release
-from pjrtwheel.release.wheels import LOCK_FILENAME, make_lock, offered
+from pjrtwheel.release.wheels import LOCK_FILENAME, offered
 from pjrtwheel.tables import write_json
 from pjrtwheel.wheel import metadata
 from pjrtwheel.wheel.archive import open_archive, timestamp
@@ -34,7 +34,7 @@ from pjrtwheel.wheel.plan import (
     text_source,
     unchanged_source,
 )
-from pjrtwheel.wheel.plugin import plan_kernels, plan_plugin
+from pjrtwheel.wheel.plugin import choose_lock, plan_kernels, plan_plugin
 from pjrtwheel.wheel.report import Report, report_finished
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
 from pjrtwheel.wheel.unpack import Unpacked, read_text, unpack_wheel
@@ -167,8 +167,8 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
         )
     if upstream.platform != spec.platform:
         raise WheelError(f"{spec.wheel.name} is not for {spec.platform.name}")
-    name = make_name(upstream.distribution, release.set_version, upstream.tag, release.build_tag)
-    lock = make_lock(release, spec.provider)
+    lock = choose_lock(spec, release)
+    name = make_name(upstream.distribution, lock.version, upstream.tag, "" if "+" in lock.version else str(lock.build))
     project, version = upstream.distribution, upstream.version
     provenance = describe_origin(spec.provider, spec.wheel.name, digest, project=project, version=version)
     own_text = metadata.replace_version(read_text(unpacked, f"{upstream.dist_info}/METADATA"), name.version)
@@ -211,10 +211,11 @@ def _member_source(path: str, member: Unpacked, spec: BindingsSpec) -> MemberSou
 def _check_pin(spec: BindingsSpec, release: Release) -> str:
     """Return the digest of upstream's wheel, which must be the pinned one if it bears its name.
 
-    In source mode the bindings are not pinned by file.
+    What options of the source provider may have built is not pinned.
     """
     digest = hash_file(spec.wheel)
-    pin = release.pins.get(f"bindings.{spec.python}.{spec.platform.name}")
+    is_ours = spec.provider.startswith("source-")
+    pin = None if is_ours else release.pins.get(f"bindings.{spec.python}.{spec.platform.name}")
     if pin and pin.filename == spec.wheel.name and pin.sha256 != digest:
         raise WheelError(
             f"{spec.wheel.name} has sha256 {digest}, pinned is {pin.sha256}",

@@ -30,6 +30,7 @@ from pjrtwheel.wheel.compress import worker_count
 from pjrtwheel.wheel.names import WheelName, make_name, parse_name
 from pjrtwheel.wheel.plan import (
     BackendSpec,
+    BindingsSpec,
     KernelsSpec,
     MemberSource,
     PluginSpec,
@@ -104,7 +105,7 @@ def plan_kernels(spec: KernelsSpec, files: ExitStack) -> WheelPlan:
 
 def _read_inputs(spec: BackendSpec) -> _Inputs:
     release, backend = read_release(spec.release), parse_backend(spec.backend.read_text("utf-8"), spec.backend)
-    return _Inputs(spec, release, backend, _choose_lock(spec, release))
+    return _Inputs(spec, release, backend, choose_lock(spec, release))
 
 
 def _is_module(path: Path, spec: KernelsSpec) -> bool:
@@ -125,10 +126,11 @@ def _plan(
     """Plan a wheel, with what every wheel of a backend has: licences, and documents in a package of its own."""
     spec, backend, lock = inputs.spec, inputs.backend, inputs.lock
     on_disk = {**placed, **{f"{name.dist_info}/licenses/{file}": path for file, path in spec.licenses.items()}}
-    sources = [_open(member, path, spec, backend, name, files) for member, path in on_disk.items()]
+    provenance = _read_provenance(spec.provenance) | _describe_override(inputs.override)
+    has_symbols = provenance.get("options", {}).get("debug_symbols", False)
+    sources = [_open(member, path, inputs, name, files, symbols=has_symbols) for member, path in on_disk.items()]
     libraries = {source.path: on_disk[source.path] for source in sources if source.is_library}
     gpu_list = f"{package}/{GPU_CODE_FILENAME}"
-    provenance = _read_provenance(spec.provenance) | _describe_override(inputs.override)
     bundled = backend.prebuilt.bundled or package != backend.package
     written = {
         **generated,
@@ -162,8 +164,8 @@ def _read_codes(
     return lambda: {member: code.result() for member, code in codes.items() if code.result().names()}
 
 
-def _choose_lock(spec: BackendSpec, release: Release) -> ReleaseLock:
-    """Return the lock of the published set that the wheel is for, or else of the set that is built here."""
+def choose_lock(spec: BackendSpec | BindingsSpec, release: Release) -> ReleaseLock:
+    """Return the lock that a manifest gives, or else that of the release's set."""
     if spec.lock is None:
         return make_lock(release, spec.provider)
     if spec.lock.release != release.version:
@@ -172,15 +174,16 @@ def _choose_lock(spec: BackendSpec, release: Release) -> ReleaseLock:
 
 
 def _open(
-    member: str, path: Path, spec: BackendSpec, backend: Backend, name: WheelName, files: ExitStack
+    member: str, path: Path, inputs: _Inputs, name: WheelName, files: ExitStack, *, symbols: bool
 ) -> MemberSource:
+    spec, backend = inputs.spec, inputs.backend
     return file_source(
         member,
         files.enter_context(path.open("rb")),
         wheel=name.filename,
         machine=spec.platform.machine,
         exports=backend.exports if member == f"{backend.package}/{backend.library}" else (),
-        place=LibraryPlace(member.count("/"), backend.search_paths),
+        place=LibraryPlace(member.count("/"), backend.search_paths, symbols),
     )
 
 
