@@ -49,10 +49,12 @@ class Source:
     Attributes:
         label: Label of the shared library, in `@jax` or, where JAX has none, in `@xla`.
         configs: `--config` names of `.bazelrc` to build it with.
+        chips: Variable of XLA's build with the chips to compile for; empty if it has no choice of them.
     """
 
     label: str
     configs: tuple[str, ...]
+    chips: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +65,13 @@ class Kernels:
         project: Project name on the index.
         package: The top-level package in which `jaxlib.plugin_support` looks for them.
         version: Version to pin, with `{release}` standing for the JAX release.
+        source: Labels in `@jax` of all its libraries; none if they are not built from source.
     """
 
     project: str
     package: str
     version: str = "{release}"
+    source: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from pjrtwheel.backend import Backend, check_files
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
 from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.bazel.remote import describe_processes, describe_warnings
+from pjrtwheel.bazel.source import check_chips
 from pjrtwheel.bazel.workspace import lock_builds
 from pjrtwheel.dist_folder.folder import add_wheels
 from pjrtwheel.elf.image import read_image
@@ -159,6 +160,7 @@ def _check_request(request: BuildRequest, progress: Progress) -> None:
         )
     for given in request.backends:
         check_files(given)
+        check_chips(request.source, given)
     for backend in request.backends or (None,):
         check_inputs(request.release, backend, request.platform, request.provider, host_platform())
         if request.library and backend:
@@ -186,12 +188,10 @@ def check_returned(request: BuildRequest, returned: Sequence[str]) -> None:
     Raises:
         BazelError: It did not; the message names the wheels.
     """
-    given, promised = Counter(returned), Counter(promised_wheels(request))
-    parts = {"missing": promised - given, "not asked for": given - promised}
-    if given != promised:
+    if differing := {*returned} ^ {*promised_wheels(request)}:
         raise BazelError(
             "Bazel did not return the wheels that were asked for",
-            cause="; ".join(f"{what}: {', '.join(sorted(names))}" for what, names in parts.items() if names),
+            cause=f"missing, or not asked for: {', '.join(sorted(differing))}",
             remedy="remove what it has kept, and build again: ./noxw clean --all",
         )
 

@@ -38,7 +38,6 @@ PjrtLibraryInfo = provider(
         "library": "File: the shared library; None if the wheel requires it instead of carrying it",
         "licenses": "list of File: licence texts and notices that go with it",
         "provenance": "dict: where the library came from",
-        "provider": "string: prebuilt, source, or file-<sha256>",
         "requirement": "string: the distribution that brings the library, such as a==1.2; empty if the wheel carries it",
     },
 )

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Source mode with a stub of XLA: its labels, the steps of its WORKSPACE, and a wheel from a library we build."""
 
-import ast
+import dataclasses
 import io
 import json
 import os
 import re
 import shutil
-import subprocess
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,14 +17,17 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
 from bazel_outputs import remove_outputs
+from git_repository import git
 from pjrtwheel.abis import FREE_THREADED, STABLE_ABI, extension_suffix
 from pjrtwheel.backend import find_backend
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult, build
-from pjrtwheel.errors import PinError
+from pjrtwheel.bazel.source import SourceOptions
+from pjrtwheel.errors import BazelError, PinError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.release.known import list_releases, load_release
+from pjrtwheel.release.known import give_label, list_releases, load_release
 from pjrtwheel.release.model import Release
+from pjrtwheel.release.wheels import make_lock
 
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
@@ -103,31 +105,12 @@ def newest_glibc(library: ELFFile) -> tuple[int, ...]:
     return max(tuple(map(int, re.findall(r"\d+", name))) for name in names)
 
 
-def test_the_library_works_in_jaxlib(build_source: Build, wheel_python: Path, tmp_path: Path) -> None:
-    """The real jaxlib loads and initialises the library out of the wheel; asking for a client gives its error."""
-    open_wheel(build_source("linux_x86_64")).extract(LIBRARY, tmp_path)
-    program = (
-        "import sys; from jaxlib import xla_client\n"
-        "before = xla_client.pjrt_plugin_loaded('stub')\n"
-        "xla_client.load_pjrt_plugin_dynamically('stub', sys.argv[1])\n"
-        "xla_client.initialize_pjrt_plugin('stub')\n"
-        "try: xla_client.make_c_api_client('stub', {})\n"
-        "except Exception as error: print(repr((before, xla_client.pjrt_plugin_initialized('stub'), str(error))))\n"
-    )
-    command = [str(wheel_python), "-I", "-c", program, str(tmp_path / LIBRARY)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    before, after, error = ast.literal_eval(done.stdout)
-    assert (before, after) == (False, True)
-    assert error == "UNIMPLEMENTED: this is a stub of XLA: it makes no client"
-
-
 def test_origin_is_told(build_source: Build) -> None:
     """The wheel does not claim the pinned commit for a library that was built from another tree."""
     wheel = open_wheel(build_source("linux_x86_64"))
     unknown = dict.fromkeys(("project", "version", "filename", "sha256", "member", "xla_commit"))
     assert json.loads(wheel.read("jaxlib_cpu/provenance.json")) == {
-        **unknown, "provider": "source", "xla_verified": False, "licenses": ["LICENSE"],
+        **unknown, "provider": "source", "xla_verified": False, "options": {"overridden": True}, "licenses": ["LICENSE"]
     }  # fmt: skip
     assert json.loads(wheel.read("jaxlib_cpu/release_lock.json"))["provider"] == "source"
 
@@ -166,6 +149,49 @@ def test_a_backend_brings_its_configurations(build_source: Build) -> None:
     assert "jax_cuda12_plugin/_solver.cpython-312-x86_64-linux-gnu.so" in zipfile.ZipFile(kernels.path).namelist()
     lock = zipfile.ZipFile(kernels.path).read("jaxlib_cuda_12_kernels/release_lock.json")
     assert lock == wheel.read("jaxlib_cuda_12/release_lock.json")
+
+
+def test_bindings_and_kernels_come_from_jax(checkout: Path, environ: dict[str, str]) -> None:
+    """From targets of its own, for one Python; the wheels say so."""
+    options = SourceOptions(bazel_options=("--//build:bindings=source",))
+    plain = source_request(checkout, "linux_x86_64", "cuda12")
+    request = dataclasses.replace(plain, source=options, with_bindings=True, pythons=("cp312",))
+    built = {wheel.report.name.distribution: wheel.report for wheel in build(request, environ).wheels}
+    assert {report.provider for report in built.values()} == {request.provider_name}
+    assert built["jaxlib-cuda-12-kernels"].provenance["jax_commit"] == request.release.commits["jaxlib"]
+    assert built["jaxlib"].provenance["filename"].startswith(f"jaxlib-{request.release.version}-cp312-")
+
+
+def test_a_commit_with_a_patch_is_built(checkout: Path, environ: dict[str, str], tmp_path: Path) -> None:
+    """From git, for a set with a label of its own; what does not apply is said in a line."""
+    stub = Path(environ["PJRTWHEEL_CACHE"]).parent / "stub"
+    for command in (["init"], ["add", "-A"], ["commit", "-m", "A stub"]):
+        git(stub / "xla", *command)
+    source = stub / "xla/xla/pjrt/c/stub_plugin.c"
+    text = source.read_text("utf-8")
+    source.write_text(text.replace("this is a stub", "this is another"), "utf-8")
+    (tmp_path / "a fix.patch").write_text(git(stub / "xla", "diff") + "\n", "utf-8")
+    source.write_text(text, "utf-8")
+    commit = git(stub / "xla", "rev-parse", "HEAD")
+    overrides = [flag for flag in environ["PJRTWHEEL_BAZEL_FLAGS"].split() if "repository=xla=" not in flag]
+    config = {"KEY_0": f"url.{stub}/xla.insteadOf", "VALUE_0": "https://github.com/openxla/xla", "COUNT": "1"}
+    environ = environ | {f"GIT_CONFIG_{name}": value for name, value in config.items()}
+    environ["PJRTWHEEL_BAZEL_FLAGS"] = " ".join(overrides)
+    options = SourceOptions(commit, patches=(tmp_path / "a fix.patch",), debug_symbols=True)
+    plain = source_request(checkout, "linux_x86_64")
+    request = dataclasses.replace(plain, release=give_label(plain.release, "mine"), source=options)
+    request = dataclasses.replace(request, lock=make_lock(request.release, request.provider_name))
+    wheel = open_wheel(build(request, environ))
+    assert b"this is another" in wheel.read(LIBRARY)
+    assert ELFFile(io.BytesIO(wheel.read(LIBRARY))).get_section_by_name(".comment")
+    lock = json.loads(wheel.read("jaxlib_cpu/release_lock.json"))
+    assert (lock["provider"], lock["version"]) == (request.provider_name, request.release.set_version)
+    assert json.loads(wheel.read("jaxlib_cpu/provenance.json"))["options"]["commit"] == commit
+    wrong = tmp_path / "wrong.patch"
+    wrong.write_text((tmp_path / "a fix.patch").read_text("utf-8").replace("no_client", "a_client"), "utf-8")
+    with pytest.raises(BazelError) as caught:
+        build(dataclasses.replace(request, source=SourceOptions(commit, patches=(wrong,))), environ)
+    assert "-wrong.patch: " in caught.value.cause
 
 
 def test_another_xla_than_jax_names_is_refused(build_source: Build, environ: dict[str, str]) -> None:

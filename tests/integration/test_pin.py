@@ -116,28 +116,6 @@ def test_another_version_is_taken_by_decision_only(pin: Callable[..., Release], 
     assert (override.version, override.reason) == ("1.2.2", "its library of 1.2.3 is late")
 
 
-@pytest.mark.parametrize(
-    ("override", "named"),
-    [
-        (OVERRIDE, "abacus-pjrt 1.2.2"),
-        (OVERRIDE.replace("1.2.2", "1.2.1"), "abacus-pjrt 1.2.1"),
-        (OVERRIDE.replace("abacus", "soroban"), "'soroban'"),
-    ],
-    ids=["has its own", "of no version", "unknown"],
-)
-def test_needless_override_is_refused(
-    pin: Callable[..., Release], index: Path, repository: Path, override: str, named: str
-) -> None:
-    """One that was forgotten when the library came out, that names no backend, or a version that nobody has."""
-    if "1.2.1" not in override:
-        put_wheel(index, LIBRARY)
-    (repository / "releases/overrides.toml").write_text(override, "utf-8")
-    with pytest.raises(PinError) as caught:
-        pin()
-    assert named in caught.value.what
-    assert not (repository / "releases/1.2.3.toml").exists()
-
-
 def test_what_is_pinned_already_is_not_asked_for_again(pin: Callable[..., Release], index: Path) -> None:
     """Only the library that was missing is looked for; the rest of the index may be gone."""
     before = pin()

@@ -148,7 +148,7 @@ def bazel_returns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> BazelRetur
 
     monkeypatch.setattr(invoke, "provide_bazel", lambda *_: Bazel("bazel", (7, 7, 1)))
     # There are no inputs to hold empty files to.
-    monkeypatch.setattr(invoke, "check_results", lambda folders, *_: tuple(map(read_built, folders)))
+    monkeypatch.setattr(invoke, "check_results", lambda folders, *_, **__: tuple(map(read_built, folders)))
     monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path / "cache"))
     return install
 
@@ -246,11 +246,11 @@ def test_a_plugin_for_a_published_set_has_its_version(request_cpu: BuildRequest)
 
 
 def test_a_wheel_that_nobody_asked_for_is_refused(request_cpu: BuildRequest) -> None:
-    """Nor may one come twice."""
+    """By its name."""
     check_returned(request_cpu, PROMISED)
     with pytest.raises(BazelError) as caught:
-        check_returned(request_cpu, (*PROMISED, PROMISED[0], "other-1-py3-none-any.whl"))
-    assert caught.value.cause == f"not asked for: {PROMISED[0]}, other-1-py3-none-any.whl"
+        check_returned(request_cpu, (*PROMISED, "other-1-py3-none-any.whl"))
+    assert caught.value.cause == "missing, or not asked for: other-1-py3-none-any.whl"
 
 
 def test_a_build_that_returns_too_little_publishes_nothing(
@@ -258,7 +258,7 @@ def test_a_build_that_returns_too_little_publishes_nothing(
 ) -> None:
     """An action whose result is empty is no error to Bazel, and one wheel of the set would be missing."""
     assert build_cpu("--no-smoke", wheels=[PROMISED[0], *PROMISED[2:]]) == BazelError.exit_code
-    assert f"missing: {PROMISED[1]}" in capsys.readouterr().err
+    assert PROMISED[1] in capsys.readouterr().err
     assert not (tmp_path / "dist").exists()
 
 

@@ -23,11 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="pjrtwheel-cc-") as cache:
         variables = dict.fromkeys(("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR", "HOME", "TMPDIR"), cache)
         for output, *options in outputs:
-            try:
-                done = subprocess.run([*command, *options, "-o", output], env={**variables, "PATH": ""}, check=False)
-            except OSError as error:
-                print(f"cannot run the compiler {command[0]}: {error.strerror}", file=sys.stderr)
-                return 127
+            done = subprocess.run([*command, *options, "-o", output], env={**variables, "PATH": ""}, check=False)
             if done.returncode:
                 return done.returncode
     return 0

@@ -44,13 +44,11 @@ def runtime_files() -> Iterator[tuple[str, Path]]:
     """Yield the files of the running interpreter, by their place in a copy.
 
     Raises:
-        BazelError: The standard library is not in a folder, or the libraries cannot be listed.
+        BazelError: The libraries cannot be listed.
     """
     program_file = Path(os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable))
     library = Path(os.__file__).resolve().parent
     place = f"{sys.platlibdir}/{library.name}"
-    if not library.is_dir():
-        raise BazelError(f"{program_file} has its standard library in {library}, which is not a folder")
     yield "bin/python", program_file
     for path in _sources(library):
         yield f"{place}/{path.relative_to(library)}", path

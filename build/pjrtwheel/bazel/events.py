@@ -23,6 +23,8 @@ _BOOKKEEPING = "BazelWorkspaceStatusAction"  # Bazel's own, run in every build
 _MARKED = re.compile(r"pjrtwheel error (\d+)\n(.*?)\nend of error", re.DOTALL)
 _NOISE = re.compile(r"src/main/tools/linux-sandbox|^Loading:|^Analyzing:|^\[\d|^INFO:|^WARNING:|^\s*$|^OpenJDK")
 _SHOWN = 20  # lines of a failure that nobody foresaw
+# Of a repository rule, such as one that finds no such commit, or to which a patch does not apply.
+_RULE_FAILED = re.compile(r"^Error in (?:fail|patch): (.*(?:\n(?!ERROR|\*\*).+)?)", re.MULTILINE)
 _DISK_FULL = "No space left on device"
 _COUNTS = re.compile(r"\[([\d,]+) / ([\d,]+)\]\s*(.*)")
 _PHASE = re.compile(r"(Loading|Analyzing): .*")
@@ -101,6 +103,8 @@ def explain_failure(status: int, log: BuildLog) -> PjrtWheelError:
         return _make_error(int(marked.group(1)), marked.group(2).splitlines())
     if _DISK_FULL in log.text:
         return BazelError("no space left on the disk that Bazel works on", remedy="free some space there")
+    if failed := _RULE_FAILED.search(log.text):
+        return BazelError(f"Bazel failed with exit status {status}", cause=failed[1])
     lines = [line for line in log.text.splitlines() if not _NOISE.search(line)]
     begin = next((number for number, line in enumerate(lines) if line.startswith(("ERROR", "FATAL"))), -_SHOWN)
     return BazelError(f"Bazel failed with exit status {status}", cause="\n".join(lines[begin:][:_SHOWN]))

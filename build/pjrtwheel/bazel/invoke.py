@@ -18,7 +18,8 @@ from pjrtwheel.backend import Backend, backend_files
 from pjrtwheel.bazel.events import BuildLog, explain_failure, parse_events, report_line
 from pjrtwheel.bazel.locate import Bazel, check_version, is_overridden, provide_bazel
 from pjrtwheel.bazel.recheck import check_results
-from pjrtwheel.bazel.remote import VARIABLE, read_remote
+from pjrtwheel.bazel.remote import VARIABLE, describe_processes, read_remote
+from pjrtwheel.bazel.source import AS_RELEASED, SourceOptions, describe_source, name_provider
 from pjrtwheel.bazel.workspace import WAITS_FOR_BUILD, Workspace, prepare_workspace
 from pjrtwheel.errors import BazelError
 from pjrtwheel.fetch.cache import cache_root
@@ -49,9 +50,10 @@ class BuildRequest:
         provider: `prebuilt`, `source` or `file`.
         library: The plugin library for the provider `file`, else None.
         with_bindings: Whether to build the jaxlib wheels as well.
-        lock: Lock of the published set that the plugin is for, else None: the plugin belongs to the set built here.
+        lock: Lock of the published set that the plugin is for, or of a set with a label of its own; else None.
         assemble_options: Options of `python -m pjrtwheel assemble`, handed on as they are; no comma in them.
         pythons: ABI tags of the Pythons to build `jaxlib` and kernels for; all of the release if there are none.
+        source: Options for the provider `source`.
     """
 
     root: Path
@@ -64,6 +66,7 @@ class BuildRequest:
     lock: ReleaseLock | None = None
     assemble_options: tuple[str, ...] = ()
     pythons: tuple[str, ...] = ()
+    source: SourceOptions = AS_RELEASED
 
     @property
     def targets(self) -> tuple[str, ...]:
@@ -86,6 +89,13 @@ class BuildRequest:
     def inputs(self) -> tuple[Pin, ...]:
         """The pinned inputs that the build takes from the package index, or from the cache or a bundle."""
         return fetched_pins(self.release, self.backends, self.platform, self.provider, host_platform())
+
+    @property
+    def provider_name(self) -> str:
+        """The provider as locks name it."""
+        if self.library:
+            return f"file-{hash_file(self.library)}"
+        return name_provider(self.source) if self.provider == "source" else self.provider
 
     @property
     def from_source(self) -> Backend | None:
@@ -151,7 +161,10 @@ class Invocation:
         if (backend := request.from_source) and backend.source:
             # The accelerator's settings win over the platform's.
             flags += [f"--config={name}" for name in (f"xla_{request.platform.name}", *backend.source.configs)]
-            flags += ["--//build:xla_tree=overridden"] if is_overridden(extra) else []
+            flags += request.source.flags(backend)
+            stated = describe_source(request.source) | ({"overridden": True} if is_overridden(extra) else {})
+            flags += [f"--//build:source_name={request.provider_name}"]
+            flags += [f"--//build:source_options={json.dumps(stated, sort_keys=True)}"]
         return (*flags, *extra)  # the user's last, so that they win
 
     def environment(self) -> dict[str, str]:
@@ -174,6 +187,7 @@ class Invocation:
             "PJRTWHEEL_CACHE": str(cache_root(self.environ)),
             "PJRTWHEEL_LIBRARY": str(library or ""),
             "PJRTWHEEL_LIBRARY_SHA256": hash_file(library) if library else "",
+            "PJRTWHEEL_XLA": self.request.source.to_archive(),
         }
         if self.bazel.wanted:
             variables["USE_BAZEL_VERSION"] = self.bazel.wanted
@@ -205,7 +219,8 @@ def _find_bazel(request: BuildRequest, environ: Mapping[str, str]) -> Bazel:
     if xla is None:
         return provide_bazel((request.root / ".bazelversion").read_text("utf-8").strip(), environ)
     bazel = provide_bazel(xla.bazel, environ)
-    check_version(bazel, xla, shlex.split(environ.get(_EXTRA_FLAGS, "")))
+    if not describe_source(request.source).keys() & {"commit", "tree"}:
+        check_version(bazel, xla, shlex.split(environ.get(_EXTRA_FLAGS, "")))
     return bazel
 
 
@@ -263,4 +278,5 @@ def build(request: BuildRequest, environ: Mapping[str, str] | None = None, progr
     base = invocation.output_base
     files = (path for target in request.targets for path in sorted(log.outputs.get(target, ())))
     directories = dict.fromkeys(path if path.is_dir() else path.parent for path in files)
-    return BuildResult(check_results(directories, invocation.workspace.directory, base, cache), log)
+    is_shared = bool(remote or invocation.extra_flags or describe_processes(log.text))
+    return BuildResult(check_results(directories, invocation.workspace.directory, base, is_shared=is_shared), log)

@@ -2,32 +2,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hold what Bazel returned to its inputs, whichever cache or machine it came from.
 
-Bazel takes the result of an action from a cache without looking at it, and whoever can write a shared one could have
-changed it. Manifests and downloaded inputs never come from a cache: Bazel writes the first itself, and repository rules
-fetch the second by their hash.
+Bazel takes the result of an action from a cache, or from another machine, without looking at it, and whoever can write
+there could have changed it. Manifests and downloaded inputs never come from there: Bazel writes the first itself, and
+repository rules fetch the second by their hash.
 
 Every member is planned and hashed once more from the manifest's inputs, without compressing anything. From that follow
-RECORD, the report, and all of the file but what is compressed: order, names, dates and modes, and nothing between or
-around the members. *Verify* then holds the members themselves to RECORD.
+RECORD and the report. *Verify* then holds the members themselves to RECORD, and the file to having nothing around them.
 """
 
 import contextlib
-import functools
 import hashlib
-import json
-import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import fields, replace
 from pathlib import Path
 
 from pjrtwheel.errors import WheelError, shorten
-from pjrtwheel.files import hash_file
-from pjrtwheel.sources import import_closure
-from pjrtwheel.wheel.archive import begin_entry, end_of_directory, timestamp
 from pjrtwheel.wheel.assemble import list_members, plan_wheel, record_source, report_written
 from pjrtwheel.wheel.compress import CHUNK_SIZE, worker_count
 from pjrtwheel.wheel.members import Member, encode_digest, open_wheel
@@ -39,7 +31,7 @@ _MANIFEST = ".manifest.json"  # as build/rules/private/wheels.bzl names it, next
 
 
 def check_results(
-    directories: Iterable[Path], workspace: Path, output_base: Path, cache: Path
+    directories: Iterable[Path], workspace: Path, output_base: Path, *, is_shared: bool
 ) -> tuple[BuiltWheel, ...]:
     """Return the wheels of a build, each held to its manifest; one that is another is removed from Bazel's folder.
 
@@ -49,30 +41,25 @@ def check_results(
         directories: Where the wheels are, below `output_base`.
         workspace: Where Bazel ran.
         output_base: Bazel's own folder for it.
-        cache: Where it is noted which wheels of which inputs have passed, not to do it again for the same bytes.
+        is_shared: Whether results may come from a cache or another machine; else nobody but this build wrote them.
 
     Raises:
         WheelError: A wheel is not what its inputs make, or a directory lacks a wheel or its report.
     """
-    passed = cache.absolute() / "rechecked"
     with (
         _inputs(workspace, output_base) as folder,
         contextlib.chdir(folder),
         ThreadPoolExecutor(worker_count()) as pool,
     ):
-        return tuple(pool.map(lambda directory: _check(directory, passed), directories))
+        return tuple(pool.map(lambda directory: _check(directory, is_shared=is_shared), directories))
 
 
-def _check(directory: Path, passed: Path) -> BuiltWheel:
+def _check(directory: Path, *, is_shared: bool) -> BuiltWheel:
     """Return the wheel in a directory, once it has passed."""
-    manifest = directory.with_name(directory.name + _MANIFEST)
     try:
         built = read_built(directory)
-        note = passed / identify_check(built.path, manifest)
-        if not note.exists():
-            check_against_inputs(built.path, manifest)
-            passed.mkdir(parents=True, exist_ok=True)
-            note.touch()
+        if is_shared:
+            check_against_inputs(built.path, directory.with_name(directory.name + _MANIFEST))
     except WheelError:
         _remove(directory)
         raise
@@ -104,39 +91,6 @@ _SHOWN = 3
 _REMEDY = "build again without that cache; who may write a cache may write the wheels that are built with it"
 
 
-@functools.cache
-def our_own_code() -> tuple[str, ...]:
-    """Return the digests of the modules that plan the members of a wheel."""
-    return tuple(hash_file(path) for path in import_closure("pjrtwheel.bazel.recheck"))
-
-
-def identify_check(wheel: Path, manifest: Path) -> str:
-    """Return the identity of a check: wheel, report, manifest, every input by its bytes, the date, and our own code.
-
-    Hashing takes a tenth of the time that planning the members again does.
-    """
-    spec = parse_manifest(manifest.read_text("utf-8"))
-    inputs = sorted({path for value in (getattr(spec, field.name) for field in fields(spec)) for path in _paths(value)})
-    identity = [
-        hash_file(manifest),
-        *((str(path), hash_file(path)) for path in inputs),
-        (wheel.name, hash_file(wheel)),
-        hash_file(wheel.with_name(REPORT_FILENAME)),
-        timestamp(os.environ),
-        *our_own_code(),
-    ]
-    return hashlib.sha256(json.dumps(identity).encode()).hexdigest()
-
-
-def _paths(value: object) -> Iterator[Path]:
-    """Yield the paths in a value of a specification."""
-    if isinstance(value, Path):
-        yield value
-    elif isinstance(value, dict | tuple):
-        for part in value.values() if isinstance(value, dict) else value:
-            yield from _paths(part)
-
-
 def check_against_inputs(wheel: Path, manifest: Path) -> None:
     """Raise a `WheelError` unless a wheel and its report are those that follow from the inputs of its manifest.
 
@@ -149,11 +103,9 @@ def check_against_inputs(wheel: Path, manifest: Path) -> None:
         plan = plan_wheel(spec, files, scratch=Path(scratch))
         if wheel.name != plan.name.filename:
             raise WheelError(f"a build returned {wheel.name} in the place of {plan.name.filename}", remedy=_REMEDY)
-        sources = list(list_members(plan))
-        members = {member.path: _hash(member) for member in sources}
+        members = {member.path: _hash(member) for member in list_members(plan)}
         record = record_source(plan.name, members)
         _refuse(wheel.name, _differing(wheel, record.path, members))
-        _refuse(wheel.name, _misplaced(wheel, [*sources, record]))
         report = report_written(plan, wheel)
     path = wheel.with_name(REPORT_FILENAME)
     _refuse(f"the report of {wheel.name}", [] if path.read_bytes() == report.to_json().encode() else [path.name])
@@ -182,25 +134,3 @@ def _differing(wheel: Path, record: str, expected: dict[str, Member]) -> Iterato
         listed = read_record(archive, record, wheel)
     stated = {path: (entry.digest, entry.size) for path, entry in listed.items() if path != record}
     yield from {path for path, _ in wanted.items() ^ stated.items()}
-
-
-def _misplaced(wheel: Path, sources: Sequence[MemberSource]) -> Iterator[str]:
-    """Yield what of the file, outside of the compressed data, is not as assembly writes it."""
-    stamp, directory, offset = timestamp(os.environ), b"", 0
-    with open_wheel(wheel) as archive, wheel.open("rb") as file:
-        infos = archive.infolist()
-        if [info.filename for info in infos] != [source.path for source in sources]:
-            yield "the order of its members"
-            return
-        for source, info in zip(sources, infos, strict=True):
-            entry = replace(begin_entry(source, stamp, offset), crc=info.CRC, compressed=info.compress_size)
-            header = entry.local_header()
-            file.seek(offset)
-            if file.read(len(header)) != header:
-                yield f"{source.path} in its place, with its date and mode"
-                return
-            directory += entry.directory_record()
-            offset += len(header) + info.compress_size
-        file.seek(offset)
-        if file.read() != directory + end_of_directory(len(sources), len(directory), offset):
-            yield "the end of the file"

@@ -7,8 +7,6 @@ Bazel reads the file itself: its own options decide how it signs in, how long it
 
 import itertools
 import re
-import shlex
-import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -24,24 +22,11 @@ def read_remote(environ: Mapping[str, str]) -> Path | None:
     """Return the file of settings that the environment names; nothing when it names none.
 
     Raises:
-        UsageError: There is no such file, or others can read or change it, who would have its credentials or choose
-            its servers.
+        UsageError: There is no such file.
     """
-    if not environ.get(VARIABLE):
-        return None
-    path = Path(environ[VARIABLE]).absolute()
-    try:
-        mode = stat.S_IMODE(path.stat().st_mode)
-    except OSError as error:
-        raise UsageError(
-            f"cannot read {path}: {error.strerror}", cause=f"{VARIABLE} names it", remedy="give the path of a bazelrc"
-        ) from error
-    if mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise UsageError(
-            f"others can read or change {path}",
-            cause=f"it may hold credentials, and its mode is {mode:04o}",
-            remedy=f"chmod 600 {shlex.quote(str(path))}",
-        )
+    path = Path(environ[VARIABLE]).absolute() if environ.get(VARIABLE) else None
+    if path and not path.is_file():
+        raise UsageError(f"no such file: {path}", cause=f"{VARIABLE} names it", remedy="give the path of a bazelrc")
     return path
 
 

@@ -6,11 +6,13 @@ import argparse
 import os
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from pjrtwheel.abis import name_python
 from pjrtwheel.backend import load_backends, pick_backend
 from pjrtwheel.bazel.invoke import BuildRequest
+from pjrtwheel.bazel.source import SourceOptions, check_source
 from pjrtwheel.build import build, parse_provider, promised_wheels
 from pjrtwheel.cli import add_options, find_links
 from pjrtwheel.dist_folder.printing import print_wheels
@@ -21,8 +23,9 @@ from pjrtwheel.files import display_path
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform, host_platform
 from pjrtwheel.products import facts
 from pjrtwheel.progress import format_time, open_progress
-from pjrtwheel.release.known import choose_release, load_release
+from pjrtwheel.release.known import choose_release, give_label, load_release
 from pjrtwheel.release.model import Release
+from pjrtwheel.release.wheels import make_lock
 from pjrtwheel.sets.wheel_sets import PublishedSet, choose_set, fetch_set, find_offer
 from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, HIGHEST_COMPRESSION
 
@@ -39,6 +42,18 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--xla", default="prebuilt", metavar="prebuilt|source|PATH", help="the source of the plugin library"
     )
+    source = parser.add_argument_group("with --xla source, for a set with a label of its own")
+    source.add_argument("--xla-commit", default="", metavar="COMMIT", help="another commit of openxla/xla")
+    source.add_argument("--xla-tree", type=Path, metavar="DIR", help="a tree of XLA on this disk, as it is")
+    source.add_argument(
+        "--xla-patch", type=Path, action="append", default=[], metavar="FILE", help="a patch to XLA; may be given again"
+    )
+    source.add_argument("--chips", default="", metavar="LIST", help="what to compile for, such as sm_80,sm_87")
+    source.add_argument("--debug-symbols", action="store_true", help="libraries with symbols and line numbers")
+    source.add_argument(
+        "--bazel-option", action="append", default=[], metavar="OPTION", help="of bazel build; may be given again"
+    )
+    parser.add_argument("--label", metavar="NAME", help="build a set of your own, with versions such as 1.2.3+NAME.1")
     parser.add_argument(
         "--level",
         dest="compression",
@@ -63,9 +78,13 @@ def execute(args: argparse.Namespace) -> int:
     """Build, and print one table of the wheels that were built."""
     if sum(map(bool, (args.backends, args.all, args.bindings_only))) != 1:
         raise UsageError("name backends, or say --all or --bindings-only")
+    if args.set and args.label:
+        raise UsageError("--label is for a set that is built here, --set for one that has a label")
     if args.set and args.bindings_only:
         raise UsageError("--set is for a plugin: the jaxlib of a published set is not built again")
     provider, library = parse_provider(args.xla)
+    source = _read_source(args)
+    check_source(source, provider, args.label)
     root = args.root.resolve()
     writable = root if os.access(root, os.W_OK) else Path.cwd()
     dist = (args.dist or writable / "dist").resolve()
@@ -78,6 +97,7 @@ def execute(args: argparse.Namespace) -> int:
         release = load_release(root, published.lock.release)
     else:
         release = choose_release(root, args.release, platform.name, *(backend.name for backend in chosen))
+        release = give_label(release, args.label) if args.label else release
     if args.all:
         chosen = [backend for backend in backends.values() if platform.name in release.platforms(backend.name)]
     request = BuildRequest(
@@ -91,7 +111,10 @@ def execute(args: argparse.Namespace) -> int:
         lock=published.lock if published else None,
         assemble_options=() if args.compression is None else (f"--level={args.compression}",),
         pythons=_choose_pythons(args, release, platform),
+        source=source,
     )
+    if args.label:
+        request = replace(request, lock=make_lock(release, request.provider_name))
     unknown = facts.find_unknown(root, release.version, chosen)  # damaged facts are said before it takes long
     with open_progress() as progress:
         if request.pythons and not args.python:
@@ -113,6 +136,13 @@ def execute(args: argparse.Namespace) -> int:
         print(f"jaxlib-select knows no {', '.join(unknown)} of {release.version} yet: {remedy}", file=sys.stderr)
     print(describe_next(request, dist, args.set))
     return 0
+
+
+def _read_source(args: argparse.Namespace) -> SourceOptions:
+    """Return the options of a build from source."""
+    tree, patches = args.xla_tree and args.xla_tree.resolve(), tuple(path.resolve() for path in args.xla_patch)
+    chips = tuple(args.chips.split(",")) if args.chips else ()
+    return SourceOptions(args.xla_commit, tree, patches, chips, args.debug_symbols, tuple(args.bazel_option))
 
 
 def _choose_pythons(args: argparse.Namespace, release: Release, platform: Platform) -> tuple[str, ...]:

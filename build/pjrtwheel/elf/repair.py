@@ -41,10 +41,10 @@ class Stripped:
     dropped: tuple[str, ...]
 
 
-def strip(image: ElfImage) -> Stripped:
-    """Lay out a library without symbol tables, comments and debug information."""
+def strip(image: ElfImage, *, symbols: bool = False) -> Stripped:
+    """Lay out a library without symbol tables, comments and debug information, unless it keeps its `symbols`."""
     end = _loaded_end(image)
-    dropped = {index for index in _unneeded(image) if image.sections[index].offset >= end}
+    dropped = {index for index in _unneeded(image) if image.sections[index].offset >= end and not symbols}
     if not dropped:
         return Stripped(Span(0, image.size), (), image.header, ())
     header, tail = _lay_out_tail(image, dropped, end)
@@ -133,10 +133,12 @@ class LibraryPlace:
         depth: How many directories it is below `site-packages`; None in a wheel of others, where nobody knows what
             lies around it, so that every path relative to the library stays.
         kept: Elements that stay whatever they are.
+        symbols: Whether symbol tables and debug information stay.
     """
 
     depth: int | None = None
     kept: tuple[str, ...] = ()
+    symbols: bool = False
 
 
 ANYWHERE = LibraryPlace()
@@ -279,7 +281,7 @@ def plan_repair(image: ElfImage, place: LibraryPlace = ANYWHERE) -> RepairPlan:
     """
     if image.header.type not in {layout.ET_DYN, layout.ET_EXEC}:
         return RepairPlan((Span(0, image.size),), image.size, 0, ())
-    stripped = strip(image)
+    stripped = strip(image, symbols=place.symbols)
     search_edits, search_changes = repair_search_paths(image, place)
     segments = [replace(segment, flags=_stack_flags(segment)) for segment in image.segments]
     stack_changes = ("cleared the executable-stack flag",) if segments != list(image.segments) else ()

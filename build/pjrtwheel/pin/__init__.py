@@ -30,7 +30,6 @@ from pjrtwheel.pin.choose import (
     choose_files,
     find_named,
     offered_versions,
-    plan_backend,
     plan_inputs,
 )
 from pjrtwheel.pin.upstream import UpstreamWheel, gather_metadata, read_upstream
@@ -91,7 +90,6 @@ def pin_release(root: Path, version: str, cache: Path, *, build: int | None = No
     jax = index.read(jax_pin) if jax_pin else None
     series = series | _find_series(jax, backends.values()) if jax else series
     overrides = find_overrides(_read(root / OVERRIDES_FILE), version)
-    _check_overrides(overrides, backends, version, series, index, old)
     inputs = load_toml(Inputs, root / "releases" / "inputs.toml")
     wanted = plan_inputs(inputs, backends.values(), version, series=series, overrides=overrides)
     chosen = _choose_all(wanted, index, _keep_pins(old.pins, wanted) if old else {})
@@ -113,36 +111,6 @@ def pin_release(root: Path, version: str, cache: Path, *, build: int | None = No
     release = parse_release(text, path)
     write_atomically(path, text)
     return release
-
-
-def _check_overrides(
-    overrides: Iterable[Override],
-    backends: Mapping[str, Backend],
-    version: str,
-    series: Mapping[str, str],
-    index: _Index,
-    old: Release | None,
-) -> None:
-    """Raise a `PinError` for an override that cannot be: the backend is unknown, has a library of its own, or not that.
-
-    What `old` has pinned already is not asked for again.
-    """
-    for entry in overrides:
-        if entry.backend not in backends:
-            raise PinError(
-                f"{OVERRIDES_FILE} names an unknown backend for release {version}: {entry.backend!r}",
-                cause=f"known backends: {', '.join(backends)}",
-            )
-        own, instead = (next(plan_backend(backends[entry.backend], each, series)) for each in (version, entry.version))
-        files = index.list(own.project)
-        what = f"{OVERRIDES_FILE} takes {own.project} {entry.version} for {entry.backend} of release {version}"
-        if choose_files(own, files).pins:
-            cause = f"the index has {own.project} {own.version}: the release has a library of its own"
-            raise PinError(what, cause=cause, remedy="remove the override")
-        pinned = [pin.version for key, pin in old.pins.items() if _is_at(key, instead)] if old else []
-        if entry.version not in pinned and not choose_files(instead, files).pins:
-            cause = f"the index has no such file of {own.project}"
-            raise PinError(what, cause=cause, remedy="name a version that it has")
 
 
 def _find_jax(index: _Index, version: str) -> Pin:

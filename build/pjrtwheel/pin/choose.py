@@ -39,11 +39,6 @@ class WantedFiles:
     platforms: tuple[str, ...] = ()
     python: str = ""
 
-    @property
-    def per_python(self) -> bool:
-        """Whether there is a file for each Python."""
-        return "{python}" in self.key
-
 
 @dataclass(frozen=True, slots=True)
 class Inputs:
@@ -72,16 +67,12 @@ def plan_inputs(
     `series` gives, for a requirement such as `jax[tpu]`, the version that it names.
 
     Raises:
-        PinError: An input has an unknown placeholder.
         UsageError: Two backends mean different tools by one name.
     """
-    try:
-        named = [
-            replace(entry, version=entry.version.format(release=release), platforms=entry.platforms or tuple(PLATFORMS))
-            for entry in inputs.input
-        ]
-    except (KeyError, ValueError) as error:
-        raise PinError(f"releases/inputs.toml has an unknown placeholder: {error}") from error
+    named = [
+        replace(entry, version=entry.version.format(release=release), platforms=entry.platforms or tuple(PLATFORMS))
+        for entry in inputs.input
+    ]
     known = tuple(backends)
     instead = {entry.backend: entry.version for entry in overrides}
     tools = [
@@ -89,12 +80,12 @@ def plan_inputs(
         for name, tool in merge_tools(known).items()
     ]
     planned = (
-        wanted for backend in known for wanted in plan_backend(backend, instead.get(backend.name, release), series)
+        wanted for backend in known for wanted in _plan_backend(backend, instead.get(backend.name, release), series)
     )
     return (*named, *planned, *tools)
 
 
-def plan_backend(backend: Backend, version: str, series: Mapping[str, str]) -> Iterator[WantedFiles]:
+def _plan_backend(backend: Backend, version: str, series: Mapping[str, str]) -> Iterator[WantedFiles]:
     """List the library and the kernels of one backend, `version` standing for the JAX release; see `plan_inputs`."""
     library, kernels, platforms = backend.prebuilt, backend.kernels, tuple(backend.tags)
     wanted = series[library.required_by] if library.required_by else library.version.format(release=version)
@@ -126,7 +117,7 @@ def choose_files(wanted: WantedFiles, files: Iterable[IndexFile], pythons: Seque
     # By platform and ABI; a file that is for all Pythons has the ABI `none`.
     matching = [(_place(name), name, file) for name, file in offered if name.version == version]
     found = {abi for (platform, abi), _, _ in matching if platform in wanted.platforms}
-    tags = sorted({*pythons, *found} - {"none"}) if wanted.per_python else [wanted.python]
+    tags = sorted({*pythons, *found} - {"none"}) if "{python}" in wanted.key else [wanted.python]
     pins, absent = [], []
     for platform, tag in itertools.product(wanted.platforms, tags):
         key = wanted.key.format(python=tag, platform=platform)

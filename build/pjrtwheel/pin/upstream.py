@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.specifiers import Specifier
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -19,8 +19,7 @@ from pjrtwheel.pin.choose import Chosen
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.wheel.members import open_wheel
-from pjrtwheel.wheel.metadata import find_other_name, read_field
-from pjrtwheel.wheel.names import parse_name
+from pjrtwheel.wheel.metadata import read_field
 
 Extras = dict[str, dict[str, tuple[str, ...]]]  # backend → extra → what it requires
 
@@ -48,14 +47,11 @@ class UpstreamWheel:
         """Return what an extra requires on Linux, without markers, in order of name.
 
         Raises:
-            PinError: There is no such extra, or a requirement cannot be read.
+            PinError: There is no such extra.
         """
         if canonicalize_name(extra) not in map(canonicalize_name, read_field(self.metadata, "Provides-Extra")):
             raise PinError(f"{self.filename} has no extra {extra!r}")
-        try:
-            requirements = [Requirement(line) for line in read_field(self.metadata, "Requires-Dist")]
-        except InvalidRequirement as error:
-            raise PinError(f"METADATA of {self.filename} cannot be read", cause=str(error)) from error
+        requirements = [Requirement(line) for line in read_field(self.metadata, "Requires-Dist")]
         found = [entry for entry in requirements if _is_of_extra(entry, extra)]
         for entry in found:
             entry.marker = None
@@ -78,7 +74,7 @@ def read_upstream(wheel: Path) -> UpstreamWheel:
     """Read METADATA and `version.py` of a wheel.
 
     Raises:
-        PinError: It is no wheel, is damaged or hostile, or METADATA contradicts the file's name.
+        PinError: It is no wheel, or is damaged or hostile.
     """
     try:
         with open_wheel(wheel) as archive:
@@ -86,11 +82,6 @@ def read_upstream(wheel: Path) -> UpstreamWheel:
             commit = _COMMIT.search(_read_text(archive, r"([^/]+/)+version\.py"))
     except WheelError as error:
         raise PinError(f"cannot read {wheel.name}", cause=error.what, remedy=error.remedy) from error
-    if other := find_other_name(metadata, parse_name(wheel.name)):
-        raise PinError(
-            f"METADATA of {wheel.name} says that it is {other}",
-            cause="the index offers another wheel under this name, or it was renamed",
-        )
     return UpstreamWheel(wheel.name, metadata, commit[1] if commit else "")
 
 

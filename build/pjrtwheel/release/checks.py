@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import FetchError, UsageError
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform
-from pjrtwheel.release.model import OVERRIDES_FILE, Pin, Release
+from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.release.wheels import extras_of
 
 
@@ -40,20 +40,11 @@ def check_inputs(release: Release, backend: Backend | None, platform: Platform, 
 
 def advise(release: Release, backend: Backend, key: str) -> str:
     """Return what helps a build that lacks a pin: pinning it, or a library from elsewhere."""
-    pinning = f"pin it with: ./noxw pin {release.version}"
-    if not key.startswith("plugin."):
-        return pinning
-    absent = release.find_absent(key) is not None
-    source = "build it from source with --xla source"
-    ways = {
-        pinning: not absent,
-        source if release.xla else f"{source}, once releases/xla.toml has XLA's commit": backend.source is not None,
-        "give a library with --xla PATH": backend.prebuilt.bundled,
-        f"take a version's library by an override in {OVERRIDES_FILE} and pin again": (
-            absent and release.override(backend.name) is None
-        ),
-    }
-    return ", or ".join(way for way, is_open in ways.items() if is_open)
+    if release.find_absent(key) is None:
+        return f"pin it with: ./noxw pin {release.version}"
+    ways = ["--xla source"] if backend.source and release.xla else []
+    ways += ["--xla PATH"] if backend.prebuilt.bundled else []
+    return f"give a library with {' or '.join(ways)}" if key.startswith("plugin.") and ways else ""
 
 
 def list_prebuilt(release: Release, backends: Iterable[Backend], host: Platform) -> Iterator[tuple[Backend, str]]:

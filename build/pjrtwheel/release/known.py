@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The releases of this repository: which there are, and which one is taken; the standard library is enough."""
 
-import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
-from pjrtwheel.errors import PinError, UsageError
-from pjrtwheel.release.model import Release, read_release
+from pjrtwheel.errors import UsageError
+from pjrtwheel.release.model import LABEL, Release, read_release
 
-# As the package index spells them.
-_VERSION = re.compile(r"(\d+(?:\.\d+)*)(?:(a|b|rc)(\d+))?(?:\.post(\d+))?(?:\.dev(\d+))?")
+# As the package index spells those of JAX.
+_VERSION = re.compile(r"(\d+(?:\.\d+)*)(?:(rc|\.dev)(\d+))?")
 
 
 def is_version(text: str) -> bool:
@@ -56,12 +56,7 @@ def load_release(root: Path, version: str | None = None) -> Release:
             cause=f"known releases: {', '.join(known) or 'none'}",
             remedy=f"pin it with: ./noxw pin {version}" if is_version(version) else "",
         )
-    release = read_release(path)
-    if release.version != version:
-        raise PinError(
-            f"{path} is of release {release.version!r}", cause="the file name must be the release, as in 0.11.2.toml"
-        )
-    return release
+    return read_release(path)
 
 
 def choose_release(root: Path, version: str | None, platform: str, *backends: str) -> Release:
@@ -81,23 +76,36 @@ def choose_release(root: Path, version: str | None, platform: str, *backends: st
     return next(fitting, None) or load_release(root)
 
 
-def version_order(version: str) -> tuple[tuple[int, ...], tuple[str, int], int, float]:
-    """Return what releases are ordered by, as PEP 440 says.
+def give_label(release: Release, label: str) -> Release:
+    """Return a release with another label, for a set that does not belong to this repository.
+
+    Raises:
+        UsageError: It cannot be a label, or is that of the repository's own sets.
+    """
+    if not label or not re.fullmatch(LABEL, label) or label == release.label:
+        raise UsageError(
+            f"not a label for a set of your own: {label!r}",
+            cause=f"{release.label!r} is that of this repository's" if label == release.label else "",
+            remedy="take lower-case letters and digits, a letter first, such as mine",
+        )
+    return replace(release, label=label)
+
+
+def version_order(version: str) -> tuple[list[int], int, int]:
+    """Return what releases of JAX are ordered by: nightly builds, candidates, the release.
 
     Not packaging's, which is missing where repository rules and `matrix` run: they have the standard library only.
 
-    >>> sorted(["1.0", "1.0.post1", "1.1.dev2", "1.1rc10", "1.1rc9", "1.1a1.dev1", "1.1a1", "0.9.3"], key=version_order)
-    ['0.9.3', '1.0', '1.0.post1', '1.1.dev2', '1.1a1.dev1', '1.1a1', '1.1rc9', '1.1rc10']
+    >>> sorted(["1.0", "1.0.0.1", "1.1", "1.1rc10", "1.1rc9", "1.1.dev2", "0.9.3"], key=version_order)
+    ['0.9.3', '1.0', '1.0.0.1', '1.1.dev2', '1.1rc9', '1.1rc10', '1.1']
     >>> version_order("1.1.0") == version_order("1.1")
     True
     """
     match = _VERSION.fullmatch(version)
     if match is None:
         raise ValueError(f"no version: {version!r}")
-    numbers, letters, pre, post, dev = match.groups()
+    numbers, stage, count = match.groups()
     release = [int(part) for part in numbers.split(".")]
     while release and not release[-1]:
         release.pop()
-    whole = ("", 0) if dev and not post else ("whole", 0)  # behind a, b and rc
-    stage = (letters, int(pre)) if letters else whole
-    return tuple(release), stage, int(post or -1), int(dev) if dev else math.inf
+    return release, [".dev", "rc", None].index(stage), int(count or 0)

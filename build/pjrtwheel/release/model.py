@@ -164,11 +164,7 @@ class Release:
             return self.pins[key]
         if (missing := self.find_absent(key)) is not None:
             raise FetchError(f"release {self.version} has no {key!r}", cause=missing.cause, remedy=remedy)
-        kind = key.split(".", maxsplit=1)[0] + "."
-        alike = ", ".join(known for known in self.pins if known.startswith(kind)) or f"nothing under {kind}"
-        raise FetchError(
-            f"release {self.version} pins no {key!r}", cause=f"{self.path.name} has: {alike}", remedy=remedy
-        )
+        raise FetchError(f"release {self.version} pins no {key!r}", cause=f"{self.path} has none", remedy=remedy)
 
     def find_absent(self, key: str) -> Absent | None:
         """Return what the index said of an input that it does not have; nothing if it was not looked for."""
@@ -224,10 +220,8 @@ def read_release(path: Path) -> Release:
     """Read a pins file; raise a `PinError` when it is malformed or cannot be read."""
     try:
         text = path.read_text("utf-8")
-    except UnicodeDecodeError as error:
-        raise PinError(f"pins file {path} is not UTF-8", cause=str(error)) from error
-    except OSError as error:
-        raise PinError(f"cannot read the pins file {path}: {error.strerror}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise PinError(f"cannot read the pins file {path}", cause=str(error)) from error
     return parse_release(text, path)
 
 

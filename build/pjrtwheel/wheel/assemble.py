@@ -161,8 +161,8 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
     python = upstream.tags[0].abi
     if (upstream.version, python, upstream.platform) != (release.version, spec.python, spec.platform):
         raise WheelError(f"{spec.wheel.name} is not for {release.version}, {spec.python} and {spec.platform.name}")
-    name = make_name(upstream.distribution, release.set_version, upstream.tag, release.build_tag)
-    lock = make_lock(release, spec.provider)
+    lock = spec.lock or make_lock(release, spec.provider)
+    name = make_name(upstream.distribution, lock.version, upstream.tag, "" if "+" in lock.version else str(lock.build))
     project, version = upstream.distribution, upstream.version
     digest = hash_file(spec.wheel)
     provenance = describe_origin(spec.provider, spec.wheel.name, digest, project=project, version=version)

@@ -34,7 +34,8 @@ class BackendSpec:
         files: Path in the wheel → file on disk; kernels go by their file names.
         licenses: File name below `licenses/` → file on disk.
         tools: Name → program that reads what the libraries hold.
-        lock: That of the published set which the wheel is for; nothing for a wheel of the set built here.
+        lock: That of the published set which the wheel is for, or of a set with a label of its own; nothing for a
+            wheel of the release's set.
     """
 
     platform: Platform
@@ -77,6 +78,7 @@ class BindingsSpec:
         python: The Python, by its ABI tag, such as `cp312` or `cp314t`.
         wheel: Upstream's wheel.
         backends: One backend file for each extra.
+        lock: That of a set with a label of its own; nothing for the release's.
     """
 
     platform: Platform
@@ -85,6 +87,7 @@ class BindingsSpec:
     python: str
     wheel: Path
     backends: tuple[Path, ...]
+    lock: ReleaseLock | None = None
 
 
 Spec = PluginSpec | KernelsSpec | BindingsSpec

@@ -125,10 +125,11 @@ def _plan(
     """Plan a wheel, with what every wheel of a backend has: licences, and documents in a package of its own."""
     spec, backend, lock = inputs.spec, inputs.backend, inputs.lock
     on_disk = {**placed, **{f"{name.dist_info}/licenses/{file}": path for file, path in spec.licenses.items()}}
-    sources = [_open(member, path, spec, backend, name, files) for member, path in on_disk.items()]
+    provenance = _read_provenance(spec.provenance) | _describe_override(inputs.override)
+    has_symbols = provenance.get("options", {}).get("debug_symbols", False)
+    sources = [_open(member, path, inputs, name, files, symbols=has_symbols) for member, path in on_disk.items()]
     libraries = {source.path: on_disk[source.path] for source in sources if source.is_library}
     gpu_list = f"{package}/{GPU_CODE_FILENAME}"
-    provenance = _read_provenance(spec.provenance) | _describe_override(inputs.override)
     bundled = backend.prebuilt.bundled or package != backend.package
     written = {
         **generated,
@@ -163,15 +164,16 @@ def _read_codes(
 
 
 def _open(
-    member: str, path: Path, spec: BackendSpec, backend: Backend, name: WheelName, files: ExitStack
+    member: str, path: Path, inputs: _Inputs, name: WheelName, files: ExitStack, *, symbols: bool
 ) -> MemberSource:
+    spec, backend = inputs.spec, inputs.backend
     return file_source(
         member,
         files.enter_context(path.open("rb")),
         wheel=name.filename,
         machine=spec.platform.machine,
         exports=backend.exports if member == f"{backend.package}/{backend.library}" else (),
-        place=LibraryPlace(member.count("/"), backend.search_paths),
+        place=LibraryPlace(member.count("/"), backend.search_paths, symbols),
     )
 
 

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Implementation of //build/rules:backend.bzl."""
 
-load("@jax_release//:release.bzl", "BACKENDS")
+load("@jax_release//:release.bzl", "BACKENDS", "RELEASE")
 load("//build/rules:providers.bzl", "BackendInfo")
+load("//build/rules/private:kernels.bzl", "pjrt_kernels")
 load("//build/rules/private:library.bzl", "pjrt_library")
 load("//build/rules/private:wheels.bzl", "kernels_wheel", "pjrt_wheel")
 
@@ -57,6 +58,19 @@ def tool_repository(tool):
     """
     return "tool_" + tool
 
+def _kernels_from_source(name, facts, python):
+    """Declares the kernels that JAX's own targets make for a Python."""
+    pjrt_kernels(
+        name = name,
+        srcs = facts["kernels"]["source"],
+        licenses = ["@xla_license//:LICENSE"],
+        package = facts["kernels"]["package"],
+        provenance = {"jax_commit": RELEASE["jax_commit"]},
+        python = python,
+        tags = ["manual"],
+    )
+    return ":" + name
+
 def _kernels_wheels(name, facts, tools, visibility):
     """Declares a wheel of kernels for each Python and platform, and the group of those for --//build:platform."""
     group = {}
@@ -64,10 +78,15 @@ def _kernels_wheels(name, facts, tools, visibility):
         group[platform] = []
         for python in facts["pythons"][platform]:
             wheel = "kernels_{}_{}".format(python, platform)
+            kernels = {"//conditions:default": "@{}//:kernels".format(kernels_repository(name, python, platform))}
+            if facts["kernels"]["source"]:
+                source = _kernels_from_source("source_" + wheel, facts, python)
+                kernels["//build:is_bindings_source"] = source
+            native.alias(name = wheel + "_modules", actual = select(kernels), tags = ["manual"])
             kernels_wheel(
                 name = wheel,
                 backend = ":backend",
-                kernels = "@{}//:kernels".format(kernels_repository(name, python, platform)),
+                kernels = ":{}_modules".format(wheel),
                 tags = ["manual"],  # builds for --//build:platform only
                 tools = tools,
                 visibility = visibility,
@@ -84,10 +103,9 @@ def _source_library(name, label):
         name = name,
         library = label,
         licenses = ["@xla_license//:LICENSE"],
-        provider = "source",
         tags = ["manual"],
-        xla_commit = "//build:xla_commit",
-        xla_verified = "//build:xla_verified",
+        xla_commit = RELEASE["xla"]["commit"] or "unknown",
+        xla_verified = bool(RELEASE["xla"]["verified"]),
     )
     return ":" + name
 

@@ -27,15 +27,24 @@ def bindings_wheels(name, pythons, visibility = ["//visibility:public"]):
         # Nothing pinned: a wheel that cannot be fetched gives the error, instead of an empty group that builds.
         group[platform] = []
         for python in pythons[platform] or ["none"]:
+            wheel = "{}_{}".format(python, platform)
+            native.alias(
+                name = wheel + "_bindings",
+                actual = select({
+                    "//build:is_bindings_source": "@jax//jaxlib/tools:jaxlib_wheel",
+                    "//conditions:default": "@{}//:wheel".format(bindings_repository(python, platform)),
+                }),
+                tags = ["manual"],
+            )
             bindings_wheel(
-                name = "{}_{}".format(python, platform),
+                name = wheel,
                 backends = ["//plugins/{}:backend".format(backend) for backend in BACKENDS],
                 python = python,
                 tags = ["manual"],  # builds for --//build:platform only
                 visibility = visibility,
-                wheel = "@{}//:wheel".format(bindings_repository(python, platform)),
+                wheel = ":{}_bindings".format(wheel),
             )
-            group[platform].append(":{}_{}".format(python, platform))
+            group[platform].append(":" + wheel)
     native.filegroup(
         name = name,
         srcs = select({"//build:is_" + platform: wheels for platform, wheels in group.items()}),

@@ -13,11 +13,20 @@ def _provenance(ctx):
     if unknown:
         fail("{}: unknown provenance {}, known are {}".format(ctx.label, unknown, _KEYS))
     provenance = {key: facts.get(key) for key in _KEYS}
-    provenance["provider"] = ctx.attr.provider
-    provenance["xla_commit"] = (ctx.attr.xla_commit[FlagInfo].value or None) if ctx.attr.xla_commit else None
-    if ctx.attr.xla_verified:
-        provenance["xla_verified"] = ctx.attr.xla_verified[FlagInfo].value == "True"
-    return provenance
+    provenance["provider"] = ctx.attr._provider[FlagInfo].value
+    provenance["xla_commit"] = None
+    return dict(provenance, **_xla_provenance(ctx)) if ctx.attr.xla_commit else provenance
+
+def _xla_provenance(ctx):
+    """Returns what is known of the XLA that the library was built from, and how."""
+    options = json.decode(ctx.attr._options[FlagInfo].value)
+    is_pinned = not [key for key in ["commit", "overridden", "patches", "tree"] if key in options]
+    is_unknown = "overridden" in options or "tree" in options
+    xla = {
+        "xla_commit": None if is_unknown else options.get("commit", ctx.attr.xla_commit),
+        "xla_verified": is_pinned and ctx.attr.xla_verified,
+    }
+    return dict(xla, options = options) if options else xla
 
 def _pjrt_library_impl(ctx):
     if bool(ctx.file.library) == bool(ctx.attr.requirement):
@@ -28,7 +37,6 @@ def _pjrt_library_impl(ctx):
             library = ctx.file.library,
             licenses = ctx.files.licenses,
             provenance = _provenance(ctx),
-            provider = ctx.attr.provider,
             requirement = ctx.attr.requirement,
         ),
     ]
@@ -40,13 +48,11 @@ pjrt_library = rule(
         "library": attr.label(allow_single_file = True, doc = "The shared library, if the wheel carries it."),
         "licenses": attr.label_list(allow_files = True, doc = "Licence texts and notices that go with it."),
         "provenance": attr.string_dict(doc = "What is known of its origin: " + ", ".join(_KEYS)),
-        "provider": attr.string(mandatory = True, doc = "prebuilt, source, or file-<sha256>."),
         "requirement": attr.string(doc = "The distribution that brings the library, if the wheel does not carry it."),
-        "xla_commit": attr.label(providers = [FlagInfo], doc = "The XLA commit it was built from, if known."),
-        "xla_verified": attr.label(
-            providers = [FlagInfo],
-            doc = "Whether that commit was read in JAX's own tree at the release's tag; only for a build from source.",
-        ),
+        "xla_commit": attr.string(doc = "The release's commit of XLA; only for a build from source."),
+        "xla_verified": attr.bool(doc = "Whether that commit was read in JAX's own tree at the release's tag."),
+        "_options": attr.label(default = "//build:source_options", providers = [FlagInfo]),
+        "_provider": attr.label(default = "//build:provider_name", providers = [FlagInfo]),
     },
 )
 
@@ -70,7 +76,6 @@ def prebuilt_library(name, pin, member, **kwargs):
     pjrt_library(
         name = name,
         provenance = dict(pin_provenance(pin), member = member),
-        provider = "prebuilt",
         **kwargs
     )
 
@@ -80,12 +85,11 @@ def file_library(name, filename, sha256, **kwargs):
     Args:
         name: Name of the target.
         filename: Its file name.
-        sha256: Its digest, which also makes the provider's name unique.
+        sha256: Its digest.
         **kwargs: Passed on to pjrt_library.
     """
     pjrt_library(
         name = name,
         provenance = {"filename": filename, "sha256": sha256},
-        provider = "file-" + sha256,
         **kwargs
     )

@@ -19,24 +19,35 @@ _ASSEMBLE_ATTRS = {
         doc = "The pins file.",
     ),
     "_epoch": attr.label(default = "//build:source_date_epoch", providers = [FlagInfo]),
+    "_lock": attr.label(default = "//build:lock", providers = [FlagInfo]),
     "_options": attr.label(default = "//build:assemble_options", providers = [FlagInfo]),
     "_platform": attr.label(default = "//build:platform", providers = [FlagInfo]),
+    "_provider": attr.label(default = "//build:provider_name", providers = [FlagInfo]),
     "_tool": attr.label(default = "//build:assemble_tool", providers = [PythonToolInfo]),
 }
 
-def _output_name(ctx, provider):
+def _output_name(ctx):
     """Returns a name per platform and provider: going back to one that was built before is not a build."""
-    return "{}/{}-{}".format(ctx.label.name, ctx.attr._platform[FlagInfo].value, provider)
+    return "{}/{}-{}".format(ctx.label.name, ctx.attr._platform[FlagInfo].value, ctx.attr._provider[FlagInfo].value)
 
-def _assemble(ctx, provider, facts, inputs, message):
+def _assemble(ctx, facts, inputs, message):
     """Writes the manifest and lets the tool turn it into a directory with a wheel and a report."""
     platform = ctx.attr._platform[FlagInfo].value
     tool = ctx.attr._tool[PythonToolInfo]
 
-    name = _output_name(ctx, provider)
+    name = _output_name(ctx)
     manifest = ctx.actions.declare_file(name + ".manifest.json")
     output = ctx.actions.declare_directory(name)
-    content = dict(facts, schema = 1, platform = platform, release = ctx.file.release.path, provider = provider)
+    content = dict(
+        facts,
+        schema = 1,
+        platform = platform,
+        provider = ctx.attr._provider[FlagInfo].value,
+        release = ctx.file.release.path,
+    )
+    lock = ctx.attr._lock[FlagInfo].value
+    if lock:
+        content["lock"] = json.decode(lock)
     ctx.actions.write(manifest, json.encode_indent(content, indent = "  ") + "\n")
 
     args = ctx.actions.args()
@@ -77,13 +88,12 @@ def _plugin_files(ctx, backend, library):
         files["{}/{}".format(backend.package, backend.library_name)] = library.library
     return files
 
-def _assemble_backend(ctx, kind, provider, files, prefix, origin, more_facts, more_inputs, message):
+def _assemble_backend(ctx, kind, files, prefix, origin, more_facts, more_inputs, message):
     """Assembles a wheel of a backend, with what every one of them has.
 
     Args:
         ctx: Context of the rule, which has _BACKEND_ATTRS.
         kind: Kind of the manifest.
-        provider: prebuilt, source, or file-<sha256>.
         files: Members by path, or kernels by file name.
         prefix: What keeps licence texts of upstream's apart from our own.
         origin: KernelsInfo or PjrtLibraryInfo: what is known of what the wheel was made from.
@@ -95,7 +105,7 @@ def _assemble_backend(ctx, kind, provider, files, prefix, origin, more_facts, mo
     licenses = {file.basename: file for file in ctx.files.licenses}
     licenses.update({"{}.{}".format(prefix, file.basename): file for file in origin.licenses + backend.licenses})
     tools = {name: target.files.to_list()[0] for target, name in ctx.attr.tools.items()}
-    provenance = ctx.actions.declare_file(_output_name(ctx, provider) + ".provenance.json")
+    provenance = ctx.actions.declare_file(_output_name(ctx) + ".provenance.json")
     stated = dict(origin.provenance, licenses = [file.basename for file in origin.licenses])
     ctx.actions.write(provenance, json.encode_indent(stated, indent = "  ") + "\n")
     facts = dict(
@@ -107,11 +117,8 @@ def _assemble_backend(ctx, kind, provider, files, prefix, origin, more_facts, mo
         licenses = {name: licenses[name].path for name in sorted(licenses)},
         tools = {name: tools[name].path for name in sorted(tools)},
     )
-    lock = ctx.attr._lock[FlagInfo].value
-    if lock:
-        facts["lock"] = json.decode(lock)
     inputs = [backend.table, provenance] + files.values() + licenses.values() + tools.values() + more_inputs
-    return _assemble(ctx, provider = provider, facts = facts, inputs = inputs, message = message)
+    return _assemble(ctx, facts = facts, inputs = inputs, message = message)
 
 _BACKEND_ATTRS = dict(
     _ASSEMBLE_ATTRS,
@@ -121,7 +128,6 @@ _BACKEND_ATTRS = dict(
         allow_files = True,
         doc = "Programs that assembly runs, by the name it knows them under.",
     ),
-    _lock = attr.label(default = "//build:lock", providers = [FlagInfo]),
 )
 
 def _pjrt_wheel_impl(ctx):
@@ -129,7 +135,6 @@ def _pjrt_wheel_impl(ctx):
     return _assemble_backend(
         ctx,
         kind = "plugin",
-        provider = library.provider,
         files = _plugin_files(ctx, backend, library),
         prefix = backend.library_name.rsplit(".", 1)[0],
         origin = library,
@@ -165,7 +170,6 @@ def _kernels_wheel_impl(ctx):
     return _assemble_backend(
         ctx,
         kind = "kernels",
-        provider = ctx.attr._provider[FlagInfo].value,
         files = {file.basename: file for file in kernels.files},
         prefix = kernels.package,
         origin = kernels,
@@ -180,7 +184,6 @@ kernels_wheel = rule(
     attrs = dict(
         _BACKEND_ATTRS,
         kernels = attr.label(mandatory = True, providers = [KernelsInfo], doc = "Extension modules that JAX imports itself."),
-        _provider = attr.label(default = "//build:provider_name", providers = [FlagInfo]),
     ),
     provides = [WheelInfo],
 )
@@ -189,7 +192,6 @@ def _bindings_wheel_impl(ctx):
     tables = [target[BackendInfo].table for target in ctx.attr.backends]
     return _assemble(
         ctx,
-        provider = ctx.attr._provider[FlagInfo].value,
         facts = {
             "kind": "bindings",
             "python": ctx.attr.python,
@@ -208,7 +210,6 @@ bindings_wheel = rule(
         backends = attr.label_list(mandatory = True, providers = [BackendInfo], doc = "All accelerators."),
         python = attr.string(mandatory = True, doc = "The Python, by its ABI tag, such as cp312 or cp314t."),
         wheel = attr.label(allow_single_file = [".whl"], mandatory = True, doc = "Upstream's wheel."),
-        _provider = attr.label(default = "//build:provider_name", providers = [FlagInfo]),
     ),
     provides = [WheelInfo],
 )

@@ -2,10 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Implementation of //build/rules:xla.bzl."""
 
+load("@bazel_tools//tools/build_defs/repo:git.bzl", "git_repository")
 load("//build/rules/private:host_python.bzl", "format_error")
-load("//build/rules/private:xla_steps.bzl", "STEPS")
+load("//build/rules/private:xla_steps.bzl", "JAX_LOCKS", "LOCKS", "STEPS", "XLA_LOCKS")
 
 PROVIDER_VARIABLE = "PJRTWHEEL_PROVIDER"
+OWN_VARIABLE = "PJRTWHEEL_XLA"
+WHEEL_VARIABLE = "ML_WHEEL_TYPE"  # JAX's own: set where its wheels are built
 
 # Two declare the archives.
 STEP_COUNT = 2 + len(STEPS)
@@ -60,7 +63,25 @@ def check_revision(release, pinned, commit, sha256):
             "correct that file, and pin it again: ./noxw pin " + release,
         ])))
 
-def _archives(attr):
+def replace_xla(pinned, commit, patches):
+    """Declares another @xla than JAX did, from git: a commit is a digest of all that is in it.
+
+    Args:
+        pinned: The commit that JAX declared.
+        commit: The one to take instead, without JAX's patches; empty to keep both.
+        patches: Labels of further patches.
+    """
+    declared = {} if commit else native.existing_rule("xla") or {}
+    jax_patches = ["@jax" + patch if patch.startswith("//") else patch for patch in declared.get("patch_file", [])]
+    git_repository(
+        name = "xla",
+        commit = commit or pinned,
+        patch_args = ["-p1"],
+        patches = jax_patches + patches,
+        remote = "https://github.com/openxla/xla",
+    )
+
+def _archives(attr, own):
     """Returns the steps that declare what all others load from: JAX, its toolchains, and XLA with JAX's patches."""
     if not attr.toolchain_commit or not attr.toolchain_sha256:
         fail(format_error(3, "\n".join([
@@ -82,16 +103,25 @@ def _archives(attr):
         loads = {
             "@jax//third_party/xla:revision.bzl": ["XLA_COMMIT", "XLA_SHA256"],
             "@jax//third_party/xla:workspace.bzl": ["repo"],
-            "@//build/rules/private:xla_repository.bzl": ["check_revision"],
+            "@//build/rules/private:xla_repository.bzl": ["check_revision", "replace_xla"],
         },
         calls = [
             "check_revision({}, XLA_COMMIT, XLA_SHA256)".format(
                 ", ".join([repr(attr.release), repr((attr.commit, attr.sha256))]),
             ),
             "repo()",
-        ],
+        ] + own,
     )
     return [declared, xla]
+
+def _take_patches(ctx, own):
+    """Copies the user's patches, under names that have their digests, and returns the step that declares the user's own XLA."""
+    if not own:
+        return []
+    for path, name in own["patches"].items():
+        ctx.file(name, ctx.read(path), executable = False)
+    patches = ["@xla_steps//:" + name for name in own["patches"].values()]
+    return ["replace_xla({}, {}, {})".format(repr(ctx.attr.commit), repr(own["commit"]), repr(patches))]
 
 def _xla_steps_impl(ctx):
     steps = [struct(loads = {}, calls = [])] * STEP_COUNT
@@ -103,9 +133,12 @@ def _xla_steps_impl(ctx):
                 "without it they take it for Bazel 9; Debian's packages are built so",
                 "install bazelisk (npm install -g @bazel/bazelisk), or name a Bazel in the variable BAZEL",
             ])))
-        steps = _archives(ctx.attr) + STEPS
+        own = json.decode(ctx.os.environ.get(OWN_VARIABLE, "") or "{}")
+        steps = _archives(ctx.attr, _take_patches(ctx, own)) + STEPS
+    locks = repr(JAX_LOCKS if ctx.os.environ.get(WHEEL_VARIABLE) else XLA_LOCKS)
     for number, step in enumerate(steps):
-        ctx.file("step{}.bzl".format(number), render_step(step.loads, step.calls), executable = False)
+        text = render_step(step.loads, step.calls).replace(LOCKS, locks)
+        ctx.file("step{}.bzl".format(number), text, executable = False)
     ctx.file("BUILD.bazel", "", executable = False)
 
 xla_steps = repository_rule(
@@ -113,8 +146,8 @@ xla_steps = repository_rule(
     doc = """Writes step0.bzl, step1.bzl ...: what XLA wants a WORKSPACE to load and call.
 
 A load() cannot be conditional, so the choice is made here: unless PJRTWHEEL_PROVIDER is `source` every step is empty,
-neither @jax nor @xla is declared, and nothing of them is fetched. --override_repository=xla=PATH puts another tree in
-the place of one.""",
+neither @jax nor @xla is declared, and nothing of them is fetched. PJRTWHEEL_XLA has the commit and the patches of a
+user's own XLA; --override_repository=xla=PATH puts another tree in the place of one.""",
     attrs = {
         "commit": attr.string(mandatory = True, doc = "Commit of XLA."),
         "jax_commit": attr.string(mandatory = True, doc = "Commit of JAX."),
@@ -123,7 +156,7 @@ the place of one.""",
         "toolchain_commit": attr.string(doc = "Commit of rules_ml_toolchain that goes with it, if known."),
         "toolchain_sha256": attr.string(doc = "Digest of that commit's source archive, if known."),
     },
-    environ = [PROVIDER_VARIABLE],
+    environ = [OWN_VARIABLE, PROVIDER_VARIABLE, WHEEL_VARIABLE],
 )
 
 def _xla_license_impl(ctx):

@@ -26,11 +26,19 @@ _TOOLCHAINS = ["linux_{}_linux_{}{}".format(*triple) for triple in [
     ("aarch64", "aarch64", "_cuda"),
 ]]
 
-# XLA's own lock file: Python runs some of its tools, the plugin library knows nothing of it.
+# Lock files by version of Python, which runs tools; the plugin library knows nothing of it. XLA's own has no more than its
+# tools need, JAX's have what makes wheels.
+XLA_LOCKS = {"3.12": "@xla//:requirements_lock_3_12.txt"}
+JAX_LOCKS = {
+    version: "@jax//build:requirements_lock_{}.txt".format(version.replace(".", "_"))
+    for version in ["3.12", "3.13", "3.14"]
+}
+LOCKS = "<the lock files>"
+
 _PYTHON_ARGUMENTS = """
         default_python_version = "3.12",
-        requirements = {"3.12": "@xla//:requirements_lock_3_12.txt"},
-    """
+        requirements = {},
+    """.format(LOCKS)
 
 _CUDA = struct(
     loads = {

@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from folders import write_program
 from pjrtwheel.bazel.copy_runtime import EXTENSIONS, copy_runtime
 from pjrtwheel.bazel.repositories import list_sources
-from pjrtwheel.errors import BazelError
 
 # What every action does first, and what the slow built-in hashes would cost.
 PROGRAM = """
@@ -74,21 +72,3 @@ def test_nothing_of_the_place_of_the_original_is_added(runtime: Path) -> None:
     assert {path.name.split(".")[0] for path in runtime.glob("lib/*/lib-dynload/*")} <= set(EXTENSIONS)
     assert not [path for path in runtime.rglob("*") if path.is_symlink()]
     assert f"python{sys.version_info[0]}.{sys.version_info[1]}" in names
-
-
-@pytest.mark.parametrize(
-    ("said", "cause"),
-    [
-        ("echo '  libpython3.so => not found'", "libpython3.so => not found"),
-        ("echo 'ldd: no such program' >&2; exit 2", "ldd: no such program"),
-    ],
-)
-def test_an_interpreter_whose_libraries_are_not_known_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, cause: str
-) -> None:
-    """A copy of it would fail on another machine, in an action."""
-    write_program(tmp_path / "ldd", said)
-    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    with pytest.raises(BazelError) as caught:
-        copy_runtime(tmp_path / "runtime")
-    assert caught.value.cause == cause

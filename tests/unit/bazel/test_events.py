@@ -82,6 +82,18 @@ def test_bazels_own_errors_are_shown_without_its_chatter() -> None:
     assert str(error) == "Bazel failed with exit status 7\nERROR: no such target"
 
 
+def test_what_a_repository_rule_says_is_the_cause() -> None:
+    """Without its stack, and without the patch that does not apply."""
+    rule = "ERROR: An error occurred during the fetch of repository 'xla':\n   Traceback (most recent call last):\n"
+    patch = "Error in patch: Error applying patch /x/a.patch: Incorrect Chunk\n**Original Position**: 17\n"
+    assert (
+        explain_failure(2, BuildLog({}, (), rule + patch)).cause == "Error applying patch /x/a.patch: Incorrect Chunk"
+    )
+    commit = "Error in fail: error running 'git reset' while working with @xla:\nfatal: no such object\nERROR: again\n"
+    lines = explain_failure(2, BuildLog({}, (), rule + commit)).cause.splitlines()
+    assert lines == ["error running 'git reset' while working with @xla:", "fatal: no such object"]
+
+
 @pytest.mark.parametrize(
     ("line", "state"),
     [

@@ -19,5 +19,5 @@ def test_a_folder_that_is_not_one_wheel_is_forgotten(tmp_path: Path, files: dict
     write_files(directory, files)
     directory.chmod(0o555)
     with pytest.raises(WheelError):
-        check_results([directory], tmp_path, tmp_path / "base", tmp_path / "cache")
+        check_results([directory], tmp_path, tmp_path / "base", is_shared=False)
     assert not directory.exists()

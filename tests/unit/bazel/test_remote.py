@@ -15,27 +15,15 @@ def test_the_file_that_the_environment_names(tmp_path: Path) -> None:
     """Without the variable Bazel gets no further option."""
     assert read_remote({}) is read_remote({"PJRTWHEEL_REMOTE": ""}) is None
     path = tmp_path / "farm.bazelrc"
-    path.touch(0o600)
-    assert read_remote({"PJRTWHEEL_REMOTE": str(path)}) == path
-
-
-@pytest.mark.parametrize("mode", [0o640, 0o604, 0o602])
-def test_a_file_that_others_can_read_or_change_is_refused(tmp_path: Path, mode: int) -> None:
-    """They would have its credentials, or could name a server of theirs."""
-    path = tmp_path / "farm.bazelrc"
     path.touch()
-    path.chmod(mode)
-    with pytest.raises(UsageError) as caught:
-        read_remote({"PJRTWHEEL_REMOTE": str(path)})
-    assert f"{mode:04o}" in caught.value.cause
-    assert caught.value.remedy == f"chmod 600 {path}"
+    assert read_remote({"PJRTWHEEL_REMOTE": str(path)}) == path
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     """It is named."""
     with pytest.raises(UsageError) as caught:
         read_remote({"PJRTWHEEL_REMOTE": str(tmp_path / "farm.bazelrc")})
-    assert caught.value.what == f"cannot read {tmp_path / 'farm.bazelrc'}: No such file or directory"
+    assert caught.value.what == f"no such file: {tmp_path / 'farm.bazelrc'}"
 
 
 VERSION_4 = (ROOT / "tests/data/bazel_4_warnings.txt").read_text("utf-8")

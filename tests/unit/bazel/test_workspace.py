@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The directory Bazel runs in, and removing what is left of deleted checkouts."""
 
-import os
 import shutil
 import subprocess
 import sys
@@ -11,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from pjrtwheel import cli
 from pjrtwheel.bazel.workspace import (
     Workspace,
     end_servers,
@@ -20,12 +18,10 @@ from pjrtwheel.bazel.workspace import (
     is_orphaned,
     is_safe,
     prepare_workspace,
-    remove_from_read_only,
     remove_workspace,
     state_root,
 )
 from pjrtwheel.errors import BazelError
-from pjrtwheel.files import staging_folder
 
 
 @pytest.fixture
@@ -88,21 +84,6 @@ def test_outputs_of_checkouts_that_are_gone_are_removed(
     assert list(find_workspaces(tmp_path / "cache")) == []
 
 
-def test_what_links_lead_to_is_left_alone(tmp_path: Path) -> None:
-    """Permissions of files outside stay as they are, and a link that leads nowhere is no obstacle."""
-    outside = tmp_path / "outside"
-    outside.write_text("", "utf-8")
-    outside.chmod(0o644)
-    folder = tmp_path / "folder"
-    folder.mkdir()
-    for name, target in (("there", outside), ("nowhere", tmp_path / "none")):
-        (folder / name).symlink_to(target)
-    folder.chmod(0o555)
-    for name in ("there", "nowhere"):
-        remove_from_read_only(os.unlink, str(folder / name), None)
-    assert (list(folder.iterdir()), outside.stat().st_mode & 0o777) == ([], 0o644)
-
-
 def test_nothing_is_removed_beneath_a_server(tmp_path: Path) -> None:
     """One that does not end is an error."""
     server = tmp_path / "outputs" / "7.7.1" / "wheels" / "server"
@@ -115,16 +96,6 @@ def test_nothing_is_removed_beneath_a_server(tmp_path: Path) -> None:
         with pytest.raises(BazelError, match=f"Bazel server {process.pid} does not end"):
             end_servers(tmp_path / "outputs", patience=0.1)
         process.kill()
-
-
-def test_environments_of_killed_proofs_go_as_well(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """They hold hundreds of megabytes; that of a proof that runs stays."""
-    monkeypatch.setenv("PJRTWHEEL_CACHE", str(tmp_path))
-    (tmp_path / "environments" / ".partial-dead").mkdir(parents=True)
-    with staging_folder(tmp_path / "environments") as living:
-        (tmp_path / "environments" / ".partial-late").mkdir()
-        assert cli.main(["clean", "--root", str(root), "--all"]) == 0
-        assert list((tmp_path / "environments").iterdir()) == [living]
 
 
 def test_only_living_servers_of_this_checkout_are_found(tmp_path: Path) -> None:

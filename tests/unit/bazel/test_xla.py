@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Source mode, held to what the trees of XLA and JAX say (`tests/data/xla_facts.toml`); it needs none of them."""
 
+import json
 import re
 import tomllib
 from types import SimpleNamespace
@@ -30,13 +31,14 @@ def refuse(text: str) -> None:
     raise ValueError(text)
 
 
-def write_steps(bazel_version: str, **attributes: str) -> dict[str, str]:
-    """Return the files that the rule of the steps writes under some Bazel, with some attributes."""
+def write_steps(bazel_version: str, environ: dict[str, str] | None = None, **attributes: str) -> dict[str, str]:
+    """Return the files that the rule of the steps writes under some Bazel, with some variables."""
     rules = run_starlark(
         "xla_repository.bzl",
-        STEPS=run_starlark("xla_steps.bzl")["STEPS"],
+        **run_starlark("xla_steps.bzl"),
         attr=SimpleNamespace(string=lambda **_: None, label=lambda **_: None),
         fail=refuse,
+        json=SimpleNamespace(decode=json.loads),
         format_error=lambda status, text: f"{status}: {text}",
         native=SimpleNamespace(bazel_version=bazel_version, module_name=None),
         repository_rule=lambda **_: None,
@@ -45,7 +47,8 @@ def write_steps(bazel_version: str, **attributes: str) -> dict[str, str]:
     context = SimpleNamespace(
         attr=SimpleNamespace(**(XLA | attributes)),
         file=lambda path, text, **_: files.update({path: text}),
-        os=SimpleNamespace(environ={rules["PROVIDER_VARIABLE"]: "source"}),
+        os=SimpleNamespace(environ={"PJRTWHEEL_PROVIDER": "source", **(environ or {})}),
+        read=lambda path: f"text of {path}",
     )
     rules["_xla_steps_impl"](context)
     return files
@@ -77,10 +80,24 @@ def test_backends_build_what_jax_ships() -> None:
     assert built == exports
 
 
+def test_bindings_and_kernels_are_built_from_what_is_there() -> None:
+    """JAX's target for jaxlib, all modules of kernels, and the lock files of the packages that the tools need."""
+    used = [label for entry in BACKENDS.values() if entry.kernels for label in entry.kernels.source]
+    rules = [
+        *write_steps("7.7.0", {"ML_WHEEL_TYPE": "release"}).values(),
+        (ROOT / "build/rules/private/bindings.bzl").read_text("utf-8"),
+    ]
+    used += re.findall(r"[\"'](@jax//[^\"':]+:(?:requirements_lock_\w+\.txt|\w+_wheel))[\"']", "".join(rules))
+    assert "@jax//build:requirements" not in "".join(write_steps("7.7.0").values())
+    (labels,) = (facts["labels"] for facts in FACTS.values() if "labels" in facts)
+    assert set(used) == set(labels)
+
+
 def test_settings_are_known_where_they_are_set() -> None:
     """Each setting, variable and definition is read, or set as well, by a file of a tree."""
     known = {name for facts in FACTS.values() for name in facts["settings"]}
     text = "".join(path.read_text("utf-8") for path in ROOT.glob("*/*/xla.bazelrc"))
+    text += "".join(f"--repo_env={entry.source.chips}" for entry in BACKENDS.values() if entry.source)
     assert set(re.findall(r"--(?:(?:repo_env|action_env|define)=)?(@[^\s=]+|(?<==)\w+)", text)) == known
 
 
@@ -116,3 +133,27 @@ def test_archives_have_mirrors_and_toolchains_are_known() -> None:
     assert "check_revision('1.2.3', ('c0ffee', 'ab'), XLA_COMMIT, XLA_SHA256)\n    repo()\n" in second
     with pytest.raises(ValueError, match=r"^3: no rules_ml_toolchain is known"):
         write_steps("7.7.0", toolchain_commit="")
+
+
+def test_an_xla_of_ones_own_takes_the_place_of_jaxs() -> None:
+    """At another commit without JAX's patches, else with them; the user's come last, as copies that Bazel watches."""
+    patches = {"/a fix.patch": "ab-a_fix.patch"}
+    files = write_steps("7.7.0", {"PJRTWHEEL_XLA": json.dumps({"commit": "f00d", "patches": patches})})
+    assert files["ab-a_fix.patch"] == "text of /a fix.patch"
+    last = list(files.values())[2].splitlines()[-1]
+    declared: list[dict[str, Any]] = []
+    jax = {"xla": {"patch_file": ["//third_party/xla:b.patch"]}}
+    rules = run_starlark(
+        "xla_repository.bzl",
+        STEPS=(),
+        attr=SimpleNamespace(string=lambda **_: None, label=lambda **_: None),
+        git_repository=lambda **given: declared.append(given),
+        native=SimpleNamespace(existing_rule=jax.get),
+        repository_rule=lambda **_: None,
+    )
+    eval(last, rules)  # noqa: S307 - our own file
+    rules["replace_xla"]("c0ffee", "", ["@xla_steps//:c.patch"])
+    assert [(given["commit"], given["patches"]) for given in declared] == [
+        ("f00d", ["@xla_steps//:ab-a_fix.patch"]),
+        ("c0ffee", ["@jax//third_party/xla:b.patch", "@xla_steps//:c.patch"]),
+    ]

@@ -48,6 +48,14 @@ def test_symbol_tables_and_comment_are_dropped() -> None:
     assert changes == ("dropped .comment, .symtab, .strtab (552 bytes)",)
 
 
+def test_symbols_that_are_wanted_stay() -> None:
+    """Those of a library that was built with them, byte by byte."""
+    data = build_elf()
+    plan = plan_repair(read(data), LibraryPlace(symbols=True))
+    assert b"".join(read_chunks(io.BytesIO(data), plan.pieces, 100)) == data
+    assert (plan.dropped_bytes, plan.changes) == (0, ())
+
+
 def test_loaded_bytes_stay() -> None:
     """Everything that the program headers load stays where it was, but for the file header."""
     data = build_elf(data_at=0x9000)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import Backend, Kernels, Prebuilt, Tool, find_backend
-from pjrtwheel.errors import PinError, UsageError
+from pjrtwheel.errors import UsageError
 from pjrtwheel.pin.choose import Inputs, WantedFiles, plan_inputs
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.model import Override
@@ -70,9 +70,3 @@ def test_a_tool_of_two_backends_is_pinned_once(vendor: Backend) -> None:
     newer = dataclasses.replace(second, tools={"beads": dataclasses.replace(vendor.tools["beads"], version="6")})
     with pytest.raises(UsageError):
         plan_inputs(Inputs(()), [vendor, newer], "1.2.3", series={})
-
-
-def test_an_unknown_placeholder_is_refused() -> None:
-    """A mistake in the hand-kept file is named before the index is asked."""
-    with pytest.raises(PinError, match="has an unknown placeholder: 'version'"):
-        plan_inputs(Inputs((WantedFiles("a", "b", "{version}"),)), [], "1.2.3", series={})

@@ -65,24 +65,6 @@ def test_release_in_the_repository_was_written_by_the_command(version: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "cause"),
-    [
-        ('["1.2.3".abacus]\nversion = "1.2.2"\n', '"1.2.3".abacus lacks reason'),
-        ('["1.2.3".abacus]\nversion = "1.2.2"\nreason = ""\n', "\"1.2.3\".abacus.reason: '' does not match"),
-        ('["1.2.3"]\nabacus = "1.2.2"\n', "1.2.3.abacus: expected a table, found '1.2.2'"),
-    ],
-    ids=["no reason", "empty reason", "no table"],
-)
-def test_override_without_a_reason_is_refused(text: str, cause: str) -> None:
-    """Somebody else has to understand it later."""
-    with pytest.raises(PinError) as caught:
-        find_overrides(text, "1.2.3")
-    assert caught.value.cause.startswith(cause)
-    with pytest.raises(PinError, match="lacks sha256"):
-        find_xla('["1.2.3"]\ncommit = "c0ffee"\n', "1.2.3")
-
-
-@pytest.mark.parametrize(
     ("label", "build", "version", "tag"),
     [("split", 4, "1.2.3+split.4", ""), ("acme.gpu", 0, "1.2.3+acme.gpu.0", ""), ("", 0, "1.2.3", "0")],
 )

@@ -28,24 +28,6 @@ def test_metadata_and_commit_are_read(tmp_path: Path) -> None:
     assert read_upstream(silent).commit == ""
 
 
-@pytest.mark.parametrize(
-    ("metadata", "stated"),
-    [
-        (METADATA.replace("1.2.0", "1.3"), "abacus.plugin 1.3"),
-        (METADATA.replace("abacus.plugin", "abacus"), "abacus 1.2.0"),
-        (METADATA.replace("1.2.0", "bogus"), "abacus.plugin bogus"),
-        ("Metadata-Version: 2.4\n", "nothing"),
-    ],
-    ids=["version", "name", "no version", "neither"],
-)
-def test_metadata_that_contradicts_the_name_is_refused(tmp_path: Path, metadata: str, stated: str) -> None:
-    """The bytes are what the index promised, but they are of another wheel."""
-    wheel = build_wheel(tmp_path, {INFO: metadata.encode()}, name=NAME)
-    with pytest.raises(PinError) as caught:
-        read_upstream(wheel)
-    assert caught.value.what == f"METADATA of {wheel.name} says that it is {stated}"
-
-
 def test_what_is_no_wheel_is_refused(tmp_path: Path) -> None:
     """An error page that is served as a file, and compressed bytes that are damaged."""
     wheel = build_wheel(tmp_path, {INFO: METADATA.encode()}, name=NAME)

@@ -12,10 +12,8 @@ from pjrtwheel.errors import FetchError, PjrtWheelError, UsageError
 from pjrtwheel.platforms import PLATFORMS, Platform
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.release.known import list_releases, load_release
-from pjrtwheel.release.model import Override, Release, XlaSource
+from pjrtwheel.release.model import Absent, Release, XlaSource
 from release_under_test import BACKENDS, ROOT
-
-CPU = BACKENDS["cpu"]
 
 X86_64, AARCH64 = PLATFORMS["linux_x86_64"], PLATFORMS["linux_aarch64"]
 VERSIONS = list_releases(ROOT)
@@ -27,44 +25,26 @@ def release(release: Release) -> Release:
     return dataclasses.replace(release, xla=XlaSource("c0ffee", "ab" * 32, "8.7.0", verified=True, origin="a test"))
 
 
-PINNING = "pin it with: ./noxw pin {}"
-SOURCE = "build it from source with --xla source"
-LIBRARY = "give a library with --xla PATH"
-OVERRIDE = "take a version's library by an override in releases/overrides.toml and pin again"
-
-
 @pytest.mark.parametrize(
-    ("name", "key", "remedies"),
+    ("name", "key", "absent", "remedy"),
     [
-        ("cuda13", "plugin.cuda13.linux_x86_64", [PINNING, SOURCE, LIBRARY]),
-        ("tpu", "plugin.tpu.linux_x86_64", [PINNING]),
-        ("abacus", "plugin.abacus.linux_x86_64", [PINNING, LIBRARY]),
+        ("cuda13", "plugin.cuda13.linux_x86_64", False, "pin it with: ./noxw pin {}"),
+        ("cuda13", "plugin.cuda13.linux_x86_64", True, "give a library with --xla source or --xla PATH"),
+        ("tpu", "plugin.tpu.linux_x86_64", True, ""),
+        ("cuda13", "tool.cuobjdump.linux_x86_64", True, ""),
     ],
 )
-def test_the_ways_out_are_those_of_the_backend(release: Release, name: str, key: str, remedies: list[str]) -> None:
-    """The index has a file of a backend that is new; not every source is open, nor has every wheel a library in it."""
-    abacus = dataclasses.replace(BACKENDS["cpu"], name="abacus", source=None)
-    backend = {**BACKENDS, "abacus": abacus}[name]
+def test_the_ways_out_are_those_of_the_backend(
+    release: Release, name: str, key: str, absent: bool, remedy: str
+) -> None:
+    """What the index does not have cannot be pinned; not every source is open, nor has every wheel a library in it."""
     pins = {known: pin for known, pin in release.pins.items() if known != key}
+    without = (Absent(key, "project", "1", "the index has none"),) if absent else ()
     with pytest.raises(FetchError) as caught:
-        check_inputs(dataclasses.replace(release, pins=pins), backend, X86_64, "prebuilt", X86_64)
-    assert caught.value.remedy == ", or ".join(remedies).format(release.version)
-
-
-def test_what_the_index_does_not_have_cannot_be_pinned(release: Release) -> None:
-    """On aarch64 there is no library for the CPU."""
-    with pytest.raises(FetchError) as caught:
-        check_inputs(dataclasses.replace(release, overrides=()), CPU, AARCH64, "prebuilt", X86_64)
-    assert caught.value.cause.startswith("the index has ")
-    assert caught.value.remedy == f"{SOURCE}, or {LIBRARY}, or {OVERRIDE}"
-
-
-def test_an_override_that_is_there_is_no_way(release: Release) -> None:
-    """For what the index will not get."""
-    here = dataclasses.replace(release, xla=None, overrides=(Override("cpu", "1.10", "why"),))
-    with pytest.raises(FetchError) as caught:
-        check_inputs(here, CPU, AARCH64, "prebuilt", X86_64)
-    assert caught.value.remedy == f"{SOURCE}, once releases/xla.toml has XLA's commit, or {LIBRARY}"
+        check_inputs(
+            dataclasses.replace(release, pins=pins, absent=without), BACKENDS[name], X86_64, "prebuilt", X86_64
+        )
+    assert caught.value.remedy == remedy.format(release.version)
 
 
 @pytest.mark.parametrize(
