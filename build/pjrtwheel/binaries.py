@@ -259,6 +259,13 @@ def _read_pe(path: Path, member: str) -> Library | None:
     return _describe_pe(path, member, found) if found else None
 
 
+def read_dll_section(path: Path, name: str) -> bytes:
+    """Return a section of a DLL without its padding; empty if there is none of this name."""
+    found = PE.parse(str(path))
+    section = found.get_section(name) if found else None
+    return bytes(section.content)[: section.virtual_size] if section else b""
+
+
 def _describe_pe(path: Path, member: str, found: PE.Binary) -> Library:
     options, export = found.optional_header, found.get_export()
     needed = [*found.imports, *found.delay_imports]

@@ -19,8 +19,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from lief import PE
-
 from pjrtwheel.elf.image import ElfImage, read_image
 from pjrtwheel.elf.layout import SectionHeader
 from pjrtwheel.errors import ElfError
@@ -33,7 +31,7 @@ else:
 
 _CUOBJDUMP = "cuobjdump"
 _NVIDIA_SECTIONS = {".nv_fatbin", "__nv_relfatbin"}
-_NVIDIA_PE_SECTION = ".nv_fatb"  # a name in a DLL has eight characters
+NVIDIA_PE_SECTION = ".nv_fatb"  # a name in a DLL has eight characters
 _AMD_SECTION = ".hip_fatbin"
 _SYCL_PREFIX = "__CLANG_OFFLOAD_BUNDLE__sycl-"  # Intel's SYCL compiler names a section after its target
 _SYCL_TARGET = re.compile(r"[a-z0-9_]{1,64}")
@@ -109,19 +107,19 @@ def read_gpu_code(path: Path, tools: Mapping[str, Path], *, where: str = "") -> 
         return GpuCode(sass, ptx, order_names(gfx), order_names(spirv))
 
 
-def read_dll_gpu_code(path: Path, find_tool: Callable[[str], Path | None], *, where: str) -> GpuCode:
-    """Return for which of NVIDIA's chips a DLL holds code; that of others has no section of a known name.
+def read_dll_gpu_code(section: bytes, find_tool: Callable[[str], Path | None], *, where: str) -> GpuCode:
+    """Return for which of NVIDIA's chips a DLL holds code in its `NVIDIA_PE_SECTION`, which is empty without any.
+
+    That of other vendors has no section of a known name.
 
     Raises:
         ElfError: As in `read_gpu_code`.
     """
-    dll = PE.parse(str(path))
-    section = dll.get_section(_NVIDIA_PE_SECTION) if dll else None
-    if section is None:
+    if not section:
         return GpuCode()
     program = find_tool(_CUOBJDUMP)
     with tempfile.NamedTemporaryFile(suffix=".fatbin") as part:
-        part.write(bytes(section.content)[: section.virtual_size])  # without padding, which is no code
+        part.write(section)
         part.flush()
         return GpuCode(*_list_nvidia(Path(part.name), {_CUOBJDUMP: program} if program else {}, where))
 

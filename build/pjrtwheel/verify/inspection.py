@@ -17,14 +17,14 @@ from typing import Any
 from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.binaries import Library, find_format, read_library, version_key
+from pjrtwheel.binaries import Library, find_format, read_dll_section, read_library, version_key
 from pjrtwheel.elf.image import ElfImage, read_image
 from pjrtwheel.elf.repair import plan_repair, strip
 from pjrtwheel.errors import ElfError, PjrtWheelError
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel, unpack_wheel
 from pjrtwheel.files import hash_file
 from pjrtwheel.gpucode import GpuCode, merge_codes
-from pjrtwheel.gpucode.reader import needed_tools, read_dll_gpu_code, read_gpu_code
+from pjrtwheel.gpucode.reader import NVIDIA_PE_SECTION, needed_tools, read_dll_gpu_code, read_gpu_code
 from pjrtwheel.platforms import BinaryFormat, host_platform
 from pjrtwheel.release.known import load_release
 from pjrtwheel.verify import documents
@@ -123,7 +123,7 @@ def inspect_wheel(wheel: Path, *, find_tool: FindTool, exports: Mapping[str, Seq
 
 def _check_jaxlib(requires: Sequence[str]) -> Iterator[Finding]:
     if not find_requirement(requires, "jaxlib"):
-        ranges = [line for line in requires if re.match(r"jax(lib)?\b[^\[]*$", line) and "extra" not in line]
+        ranges = [line for line in requires if re.match(r"jax(lib)?(?![\w.-])[^\[]*$", line) and "extra" not in line]
         which = f"{', '.join(ranges)}: installers take any of these" if ranges else "no jaxlib: installers take any"
         yield Finding("jaxlib-version", "", f"requires {which}")
 
@@ -140,7 +140,8 @@ def _inspect_library(path: Path, member: str, find_tool: FindTool) -> Library:
         return library
     try:
         if image is None:
-            return replace(library, gpu_code=read_dll_gpu_code(path, find_tool, where="it"))
+            section = read_dll_section(path, NVIDIA_PE_SECTION)
+            return replace(library, gpu_code=read_dll_gpu_code(section, find_tool, where="it"))
         unneeded, unneeded_bytes = _unneeded(image)
         library = replace(library, unneeded=unneeded, unneeded_bytes=unneeded_bytes)
         found = {name: find_tool(name) for name in needed_tools(image)}

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the graph's files say, as far as it can be seen without Bazel."""
 
+import importlib.metadata
 import json
 import os
 import subprocess
@@ -9,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from packaging.utils import canonicalize_name
 
 from pjrtwheel.bazel import repositories
 from pjrtwheel.bazel.repositories import list_sources
@@ -16,21 +18,29 @@ from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.release.known import list_releases, load_release
 from release_under_test import BACKENDS, ROOT
 
-# Assembly asks for packages of its own requirements; only modules of the tooling are of interest here.
 PROGRAM = """
-import sys, pjrtwheel.__main__, pjrtwheel.cli, pjrtwheel.cli.assemble
+import sys
+began_with = {*sys.modules}
+import pjrtwheel.__main__, pjrtwheel.cli, pjrtwheel.cli.assemble
 import pjrtwheel.wheel.assemble, pjrtwheel.wheel.plan, pjrtwheel.wheel.report, pjrtwheel.gpucode
 print(*sorted(m.__file__ for n, m in sys.modules.items() if n.split(".")[0] == "pjrtwheel"), sep="\\n")
+print(*{n.split(".")[0] for n in {*sys.modules} - began_with}, file=sys.stderr)
 """
 
 
 def test_graph_knows_every_module_that_assembly_imports(root: Path) -> None:
     """A module that assembly needs and the graph does not list would be missing in the sandbox, or worse, stale."""
     environ = {**os.environ, "PYTHONPATH": str(root / "build")}
-    said = subprocess.check_output([sys.executable, "-c", PROGRAM], env=environ, text=True)
-    imported = {Path(line).relative_to(root / "build").as_posix() for line in said.splitlines()}
+    command = [sys.executable, "-c", PROGRAM]
+    said = subprocess.run(command, env=environ, capture_output=True, text=True, check=True)
+    imported = {Path(line).relative_to(root / "build").as_posix() for line in said.stdout.splitlines()}
     assert "pjrtwheel/wheel/assemble.py" in imported
     assert imported == set(list_sources(root / "build")["assemble"])
+    owners = importlib.metadata.packages_distributions()
+    used = {name: {canonicalize_name(owner) for owner in owners.get(name, ())} for name in said.stderr.split()}
+    lines = (root / "build/requirements.txt").read_text("utf-8").splitlines()
+    listed = {canonicalize_name(line.partition("==")[0]) for line in lines}
+    assert [name for name, of in used.items() if of and not of & listed] == [], "not among the packages of actions"
 
 
 def test_front_end_is_no_input_of_a_wheel(root: Path) -> None:

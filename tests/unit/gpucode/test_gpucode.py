@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from folders import write_program
+from pjrtwheel.binaries import read_dll_section
 from pjrtwheel.errors import ElfError
 from pjrtwheel.gpucode import GpuCode
-from pjrtwheel.gpucode.reader import read_dll_gpu_code, read_gpu_code
+from pjrtwheel.gpucode.reader import NVIDIA_PE_SECTION, read_dll_gpu_code, read_gpu_code
 from small_libraries import build_elf, build_pe
 
 if sys.version_info >= (3, 14):
@@ -173,13 +174,14 @@ def test_nvidia_code_is_read_from_the_lists_of_cuobjdump(
 def test_code_of_a_dll_is_read_from_its_section(tmp_path: Path, make_cuobjdump: Callable[..., Path]) -> None:
     """The name of a section ends after eight characters; a DLL without it has no such code."""
     tool = make_cuobjdump("ELF file    1: part.1.sm_120.cubin\n", "")
-    plain, library = tmp_path / "plain.dll", tmp_path / "gpu.dll"
-    plain.write_bytes(build_pe())
-    library.write_bytes(build_pe(section_name=b".nv_fatb"))
-    assert read_dll_gpu_code(plain, lambda _: None, where="it") == GpuCode()
-    assert read_dll_gpu_code(library, {"cuobjdump": tool}.get, where="it") == GpuCode(sass=("sm_120",))
+    sections = []
+    for name in (b".text", b".nv_fatb"):
+        (tmp_path / "gpu.dll").write_bytes(build_pe(section_name=name))
+        sections.append(read_dll_section(tmp_path / "gpu.dll", NVIDIA_PE_SECTION))
+    codes = [read_dll_gpu_code(section, {"cuobjdump": tool}.get, where="it") for section in sections]
+    assert codes == [GpuCode(), GpuCode(sass=("sm_120",))]
     with pytest.raises(ElfError, match="there is no cuobjdump to read it"):
-        read_dll_gpu_code(library, lambda _: None, where="it")
+        read_dll_gpu_code(sections[1], lambda _: None, where="it")
 
 
 def test_library_with_ptx_alone(read: Callable[..., GpuCode], make_cuobjdump: Callable[..., Path]) -> None:
