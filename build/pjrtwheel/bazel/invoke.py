@@ -162,7 +162,8 @@ class Invocation:
             # The accelerator's settings win over the platform's.
             flags += [f"--config={name}" for name in (f"xla_{request.platform.name}", *backend.source.configs)]
             flags += request.source.flags(backend)
-            stated = describe_source(request.source) | ({"overridden": True} if is_overridden(extra) else {})
+            given = (*request.source.bazel_options, *extra)
+            stated = describe_source(request.source) | ({"overridden": True} if is_overridden(given) else {})
             flags += [f"--//build:source_name={request.provider_name}"]
             flags += [f"--//build:source_options={json.dumps(stated, sort_keys=True)}"]
         return (*flags, *extra)  # the user's last, so that they win

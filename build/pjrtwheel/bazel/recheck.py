@@ -7,19 +7,23 @@ there could have changed it. Manifests and downloaded inputs never come from the
 repository rules fetch the second by their hash.
 
 Every member is planned and hashed once more from the manifest's inputs, without compressing anything. From that follow
-RECORD and the report. *Verify* then holds the members themselves to RECORD, and the file to having nothing around them.
+RECORD, the report, and all of the file but what is compressed: order, names, dates and modes, and nothing between or
+around the members. *Verify* then holds the members themselves to RECORD.
 """
 
 import contextlib
 import hashlib
+import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from pjrtwheel.errors import WheelError, shorten
+from pjrtwheel.wheel.archive import begin_entry, end_of_directory, timestamp
 from pjrtwheel.wheel.assemble import list_members, plan_wheel, record_source, report_written
 from pjrtwheel.wheel.compress import CHUNK_SIZE, worker_count
 from pjrtwheel.wheel.members import Member, encode_digest, open_wheel
@@ -103,9 +107,11 @@ def check_against_inputs(wheel: Path, manifest: Path) -> None:
         plan = plan_wheel(spec, files, scratch=Path(scratch))
         if wheel.name != plan.name.filename:
             raise WheelError(f"a build returned {wheel.name} in the place of {plan.name.filename}", remedy=_REMEDY)
-        members = {member.path: _hash(member) for member in list_members(plan)}
+        sources = list(list_members(plan))
+        members = {member.path: _hash(member) for member in sources}
         record = record_source(plan.name, members)
         _refuse(wheel.name, _differing(wheel, record.path, members))
+        _refuse(wheel.name, _misplaced(wheel, [*sources, record]))
         report = report_written(plan, wheel)
     path = wheel.with_name(REPORT_FILENAME)
     _refuse(f"the report of {wheel.name}", [] if path.read_bytes() == report.to_json().encode() else [path.name])
@@ -134,3 +140,25 @@ def _differing(wheel: Path, record: str, expected: dict[str, Member]) -> Iterato
         listed = read_record(archive, record, wheel)
     stated = {path: (entry.digest, entry.size) for path, entry in listed.items() if path != record}
     yield from {path for path, _ in wanted.items() ^ stated.items()}
+
+
+def _misplaced(wheel: Path, sources: Sequence[MemberSource]) -> Iterator[str]:
+    """Yield what of the file, outside of the compressed data, is not as assembly writes it."""
+    stamp, directory, offset = timestamp(os.environ), b"", 0
+    with open_wheel(wheel) as archive, wheel.open("rb") as file:
+        infos = archive.infolist()
+        if [info.filename for info in infos] != [source.path for source in sources]:
+            yield "the order of its members"
+            return
+        for source, info in zip(sources, infos, strict=True):
+            entry = replace(begin_entry(source, stamp, offset), crc=info.CRC, compressed=info.compress_size)
+            header = entry.local_header()
+            file.seek(offset)
+            if file.read(len(header)) != header:
+                yield f"{source.path} in its place, with its date and mode"
+                return
+            directory += entry.directory_record()
+            offset += len(header) + info.compress_size
+        file.seek(offset)
+        if file.read() != directory + end_of_directory(len(sources), len(directory), offset):
+            yield "the end of the file"

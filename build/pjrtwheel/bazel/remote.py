@@ -7,6 +7,7 @@ Bazel reads the file itself: its own options decide how it signs in, how long it
 
 import itertools
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -22,11 +23,14 @@ def read_remote(environ: Mapping[str, str]) -> Path | None:
     """Return the file of settings that the environment names; nothing when it names none.
 
     Raises:
-        UsageError: There is no such file.
+        UsageError: There is no such file, or others may change it, who would choose the servers, or read it, who would
+            have its credentials.
     """
     path = Path(environ[VARIABLE]).absolute() if environ.get(VARIABLE) else None
     if path and not path.is_file():
         raise UsageError(f"no such file: {path}", cause=f"{VARIABLE} names it", remedy="give the path of a bazelrc")
+    if path and path.stat().st_mode & 0o077:
+        raise UsageError(f"others may read or change {path}", remedy=f"chmod 600 {shlex.quote(str(path))}")
     return path
 
 

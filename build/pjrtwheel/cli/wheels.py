@@ -4,6 +4,7 @@
 
 import argparse
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from pjrtwheel import tables
@@ -11,9 +12,9 @@ from pjrtwheel.backend import OWN_ROOT, load_backends
 from pjrtwheel.cli import add_options, check_files
 from pjrtwheel.console import open_console
 from pjrtwheel.dist_folder.printing import describe_proofs
-from pjrtwheel.errors import PjrtWheelError
+from pjrtwheel.errors import PjrtWheelError, WheelError
 from pjrtwheel.program import print_error
-from pjrtwheel.record.entries import read_entries
+from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.verify import verify_wheels
 from pjrtwheel.verify.inspection import inspect_wheel, make_finder
 from pjrtwheel.verify.printer import describe_whole, print_lines, summarize_wheel
@@ -57,7 +58,10 @@ def execute_inspect(args: argparse.Namespace) -> int:
         return status
     console, terminal = open_console()
     screen = console.width if terminal.width else _WIDTH
-    listed = {entry.sha256: entry for wheel in args.wheels for entry in read_entries(wheel.parent).values()}
+    listed: dict[str, Entry] = {}
+    for folder in {wheel.parent for wheel in args.wheels}:
+        with suppress(WheelError):  # other programs call their files release.json, too
+            listed |= {entry.sha256: entry for entry in read_entries(folder).values()}
     for inspection in found:
         lines = list(describe_whole(inspection) if args.verbose else summarize_wheel(inspection, screen))
         if entry := listed.get(inspection.sha256):

@@ -20,20 +20,23 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.binaries import ENTRY_POINT, read_library
+from pjrtwheel.binaries import ENTRY_POINT, find_format, read_library
 from pjrtwheel.elf.image import read_image
 from pjrtwheel.environment.processes import Ended, ask_process, run_process
 from pjrtwheel.errors import ElfError, WheelError, fit
 from pjrtwheel.fetch.unpack import unpack_wheel
-from pjrtwheel.platforms import host_platform
+from pjrtwheel.platforms import BinaryFormat, this_platform
 
 _INSIDE = Path(__file__).with_name("inside.py")
 _TIME_LIMIT = 300.0
 _OPEN = "import ctypes, sys; ctypes.CDLL(sys.argv[1]).GetPjrtApi()"
 _SHOWN = 40  # lines of what a library said
 _LOOKING = {"plugin.initialize", "client.create", "client.addressable_devices"}
+_NOUN = r"(device|chip|card|board|accelerator|[gnt]pu)s?\b"
 _NO_DEVICE = re.compile(
-    r"\b(no|zero|0|find an?y?)( [\w-]+){0,2} (device|chip|card|board|accelerator|[gnt]pu)s?\b|device\S* not found",
+    rf"\b(no|zero|0)( [\w-]+){{0,2}} {_NOUN}( \w+)? (found|detected|available|present)"
+    rf"|\b(no (visible|supported|available)|found (no|zero|0)|find any)( [\w-]+)? {_NOUN}"
+    r"|device\S* not found|ERROR_NO_DEVICE|ErrorNoDevice",
     re.IGNORECASE,
 )
 _FATAL = re.compile(r"fatal|critical|check failed|assertion|what\(\)|error\b.*:", re.IGNORECASE)
@@ -215,14 +218,20 @@ def probe_file(file: Path, backends: Sequence[Backend], *, device: bool) -> Prob
 
 def find_fault(library: Path) -> str:
     """Say why a file cannot be a plugin for this machine; empty if it may be one."""
+    here = this_platform()
     try:
-        with library.open("rb") as file:
-            image = read_image(file, library.name, machine=host_platform().machine)
+        kind = find_format(library, library.name)
+        if kind is not here.binary_format:
+            return f"{library.name} is no {here.binary_format} file, which {here.name} needs"
+        if kind is BinaryFormat.ELF:
+            with library.open("rb") as file:
+                read_image(file, library.name, machine=here.machine)
+        found = read_library(library, library.name)
     except ElfError as error:
         return "; ".join(filter(None, (error.what, error.cause)))
-    if ENTRY_POINT in image.exports:
+    if found.is_plugin:
         return ""
-    return f"{library.name} exports no {ENTRY_POINT}, but {fit(image.exports) or 'nothing'}: it is no PJRT plugin"
+    return f"{library.name} exports no {ENTRY_POINT}, but {fit(found.exports) or 'nothing'}: it is no PJRT plugin"
 
 
 def _unpack(wheel: Path, target: Path) -> Path:

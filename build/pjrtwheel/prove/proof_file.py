@@ -95,6 +95,8 @@ def _find_faults(proofs: ProofFile) -> Iterator[str]:
         proof = proven.proof
         if proof.level is not proof.shown_level():
             yield f"it claims {proof.level} for {proven.wheel}, but its results show {proof.shown_level()}"
+        if any(python.failures() for python in proof.pythons):
+            yield f"a program failed on {proven.wheel}"
 
 
 def _refusal(path: Path, cause: str) -> ProofError:

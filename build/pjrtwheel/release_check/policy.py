@@ -193,6 +193,8 @@ def find_faults(proof: Proof, commits: Collection[str]) -> Iterator[str]:
     """Yield why a proof does not count."""
     if proof.level is not proof.shown_level():
         yield f"claims {proof.level}, but its programs show {proof.shown_level()}"
+    for python in proof.pythons:
+        yield from (f"{result.program} failed on {python.python}" for result in python.failures())
     if fault := describe_commit_fault(proof.origin, commits):
         yield f"proven {fault}"
 

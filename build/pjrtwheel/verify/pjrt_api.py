@@ -25,8 +25,9 @@ _IN_THE_FILE = re.compile(rb".[\x01-\x0b]\0{6}.{8}\x18\0{15}(\0)\0{3}([^\0])\0{3
 def read_pjrt_api(library: Path) -> str:
     """Return the version, such as `0.116`; empty where it is not found, or more than one is."""
     with library.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        for pattern in (_FILLED_BY_CODE, _IN_THE_FILE):
-            found = {(match[1][0], match[2][0]) for match in pattern.finditer(data)}
+        for pattern, alignment in ((_FILLED_BY_CODE, 1), (_IN_THE_FILE, 8)):
+            matches = (match for match in pattern.finditer(data) if match.start() % alignment == 0)
+            found = {(match[1][0], match[2][0]) for match in matches}
             if len(found) == 1:
                 ((major, minor),) = found
                 return f"{major}.{minor}"

@@ -85,7 +85,8 @@ class Installer:
         """Return the command that installs requirements again, and nothing else."""
         if self.project is not None:
             again = [part for name in map(name_of, requirements) for part in ("--reinstall-package", name)]
-            return (self.program[0], "sync", "--project", str(self.project), *self.sources, *again)
+            # What the lock does not have stays.
+            return (self.program[0], "sync", "--inexact", "--project", str(self.project), *self.sources, *again)
         return self.install(requirements, "--force-reinstall", "--no-deps")
 
     def uninstall(self, names: Sequence[str]) -> tuple[str, ...]:

@@ -230,9 +230,6 @@ def _fits(version: str, bounds: str) -> bool:
 
 def _install(exam: Examination, needs: Sequence[_Unmet]) -> str:
     """Return the command that brings them; an installer believes metadata whose package is lost."""
-    names = [need.name for need in needs]
-    if exam.installer.project is not None:  # its lock says which versions; `uv add` would list them in pyproject.toml
-        return show(exam.installer.reinstall(names))
     lost = [need.name for need in needs if need.lost is not None]
     return " && ".join(map(show, exam.installer.exchange([f"{need.name}{need.bounds}" for need in needs], lost)))
 

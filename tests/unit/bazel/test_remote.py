@@ -15,8 +15,19 @@ def test_the_file_that_the_environment_names(tmp_path: Path) -> None:
     """Without the variable Bazel gets no further option."""
     assert read_remote({}) is read_remote({"PJRTWHEEL_REMOTE": ""}) is None
     path = tmp_path / "farm.bazelrc"
-    path.touch()
+    path.touch(0o600)
     assert read_remote({"PJRTWHEEL_REMOTE": str(path)}) == path
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o602])
+def test_a_file_that_others_can_read_or_change_is_refused(tmp_path: Path, mode: int) -> None:
+    """They would have its credentials, or could name a server of theirs."""
+    path = tmp_path / "farm.bazelrc"
+    path.touch()
+    path.chmod(mode)
+    with pytest.raises(UsageError) as caught:
+        read_remote({"PJRTWHEEL_REMOTE": str(path)})
+    assert caught.value.remedy == f"chmod 600 {path}"
 
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:

@@ -59,10 +59,13 @@ TT_FATAL = "Internal: TT_FATAL @ cluster.cpp:12: chips > 0\ninfo:\nNo chips dete
         ("client.create", NO_DEVICE, False, ProbeOutcome.NO_DEVICE, NO_DEVICE),
         ("client.create", NO_DEVICE, True, ProbeOutcome.FAILED, NO_DEVICE),
         ("client.create", TT_FATAL, False, ProbeOutcome.NO_DEVICE, "No chips detected in the cluster"),
+        ("client.create", "Internal: CUDA_ERROR_NO_DEVICE", False, ProbeOutcome.NO_DEVICE, None),
         ("client.create", "Internal: no kernel image for the device", False, ProbeOutcome.FAILED, None),
+        ("client.create", "Internal: no memory on device 0", False, ProbeOutcome.FAILED, None),
+        ("client.create", "Internal: initialized 0 of 8 devices, firmware crashed", False, ProbeOutcome.FAILED, None),
         ("compile.stablehlo_text", NO_DEVICE, False, ProbeOutcome.FAILED, NO_DEVICE),
     ],
-    ids=["no device", "the device is here", "in a later line", "another reason", "another check"],
+    ids=["words", "it is here", "in a later line", "code", "no kernel", "no memory", "crashed", "another check"],
 )
 def test_absence_of_the_device_is_told_from_a_broken_library(
     *, check: str, detail: str, device: bool, outcome: ProbeOutcome, reason: str | None

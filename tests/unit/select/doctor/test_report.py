@@ -12,12 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from jaxlib_select.apply.installer import uv_installer
-from jaxlib_select.doctor.choice import Surroundings
-from jaxlib_select.doctor.examine import examine, examine_here, find_sources
-from machines import H100, MAX, PLAIN
+from jaxlib_select.doctor.examine import examine_here, find_sources
+from machines import H100, MAX
 from select_commands import lacking
-from site_packages import CUDA13, INSTALL_CUDA13, PYTHON, UPSTREAM12, Site, codes
+from site_packages import CUDA13, INSTALL_CUDA13, UPSTREAM12, Site, codes
 from small_libraries import loadable_elf
 
 
@@ -97,16 +95,6 @@ def test_kernels_for_this_python(site: Site, recorded: tuple[str, ...], there: t
     assert [(finding.level, finding.code) for finding in found] == ([(level, "kernels-missing")] if level else [])
     remedy = "--force-reinstall --no-deps jaxlib-cuda-13-kernels==1.2.3"
     assert [finding for finding in found if remedy not in finding.remedy] == []
-
-
-def test_what_jax_needs_comes_from_the_lock_of_a_uv_project(site: Site, tmp_path: Path) -> None:
-    """`uv add numpy` would make it a requirement of the project."""
-    site.jax()
-    site.distribution("jax", requires=["numpy>=2.1"])
-    installer = replace(uv_installer(PYTHON), project=tmp_path)
-    report = examine(site.environment(), Surroundings(PLAIN, site.facts, root=site.root), installer)
-    (remedy,) = [finding.remedy for finding in report.findings if finding.code == "requirement-missing"]
-    assert remedy.split() == ["uv", "sync", "--project", str(tmp_path), "--reinstall-package", "numpy"]
 
 
 def test_a_plugin_that_the_release_lacks_is_not_brought_to_it(site: Site, add_release: Callable[..., None]) -> None:
