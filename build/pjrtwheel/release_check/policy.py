@@ -20,7 +20,7 @@ from pjrtwheel.sets import BINDINGS, PURE_PYTHON
 from pjrtwheel.tables import column, load_toml
 
 POLICY_FILE = "releases/policy.toml"
-_DATE = r"\d{4}-\d{2}-\d{2}"
+_DATE = r"\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
 _TEXT = r"(?s).*\S.*"
 
 

@@ -30,6 +30,7 @@ STORED = 0
 DEFLATED = 8
 
 _LARGEST = 0xFF000000  # below 4 GiB: data that cannot be compressed grow by up to 0.1 %
+_MOST = 0xFFFE
 _VERSION = 20  # of the format, which any reader has
 _UNIX = 3 << 8
 
@@ -152,9 +153,9 @@ class ArchiveWriter:
                 crc = deflate.crc32(chunk, crc)
 
         start = self.file.tell()
-        if start + member.size > _LARGEST:
+        if start + member.size > _LARGEST or len(self.entries) == _MOST:
             cause = "zip files of that size have 64-bit fields, which are not written here"
-            raise WheelError(f"with {member.path} the wheel has more than 4 GiB", cause=cause)
+            raise WheelError(f"with {member.path} the wheel has more than 4 GiB, or {_MOST} members", cause=cause)
         entry = begin_entry(member, self.stamp, start)
         self.file.write(entry.local_header())
         for part in compress_chunks(chunks(), self.pool, self.setting):

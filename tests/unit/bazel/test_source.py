@@ -61,6 +61,8 @@ def test_options_reach_bazel(invoke: Invoke, tree: Path) -> None:
     assert flags[-2] == f"--//build:source_name={name_provider(options)}"
     assert json.loads(flags[-1].partition("=")[2]) == json.loads(json.dumps(describe_source(options)))
     assert "build:xla_debug " in (ROOT / "ci/bazelrc/xla.bazelrc").read_text("utf-8")
+    overridden = SourceOptions(bazel_options=("--override_repository=xla=/my/xla",))
+    assert json.loads(invoke(overridden).build_flags()[-1].partition("=")[2])["overridden"] is True
     own = SourceOptions(COMMIT, patches=(patch,))
     given = json.loads(invoke(own).environment()["PJRTWHEEL_XLA"])
     assert given == {"commit": COMMIT, "patches": {str(patch): f"{hash_file(patch)}-a_fix.patch"}}

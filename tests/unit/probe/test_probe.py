@@ -15,9 +15,19 @@ from pjrtwheel import cli, tables
 from pjrtwheel.backend import load_backends
 from pjrtwheel.environment.processes import Ended
 from pjrtwheel.errors import ProofError, WheelError
+from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.probe.inside import bound_extension
-from pjrtwheel.probe.plugin import Check, CheckResult, ProbeOutcome, ProbeResult, judge, probe_file, probe_plugin
-from small_libraries import build_elf
+from pjrtwheel.probe.plugin import (
+    Check,
+    CheckResult,
+    ProbeOutcome,
+    ProbeResult,
+    find_fault,
+    judge,
+    probe_file,
+    probe_plugin,
+)
+from small_libraries import build_elf, build_macho
 
 NO_DEVICE = "FailedPrecondition: No visible GPU devices."
 ENDED = Ended(0, "", 300)
@@ -103,6 +113,25 @@ def test_a_library_that_hangs_has_failed(tmp_path: Path) -> None:
     """With its time limit as the reason."""
     found = probe_plugin(tmp_path / "demo.so", {}, time_limit=0.001)
     assert (found.outcome, "0.001 seconds" in found.reason) == (ProbeOutcome.FAILED, True)
+
+
+@pytest.mark.parametrize(
+    ("data", "here", "fault"),
+    [
+        (build_macho(exports=("GetPjrtApi",)), "macos_arm64", ""),
+        (build_macho(), "macos_arm64", "exports no GetPjrtApi"),
+        (build_macho(), "linux_x86_64", "no ELF file"),
+    ],
+    ids=["a plugin", "no plugin", "of another system"],
+)
+def test_a_library_is_for_the_system_that_it_is_on(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data: bytes, here: str, fault: str
+) -> None:
+    """By its format and its exports, whatever it is called."""
+    monkeypatch.setattr("pjrtwheel.probe.plugin.this_platform", lambda: PLATFORMS[here])
+    (tmp_path / "foo.so").write_bytes(data)
+    found = find_fault(tmp_path / "foo.so")
+    assert (bool(found), fault in found) == (bool(fault), True)
 
 
 @dataclass(frozen=True)

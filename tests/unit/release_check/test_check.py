@@ -19,7 +19,7 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.products.auto import list_filename, make_variants, release_document
 from pjrtwheel.publish.destinations import Destination, DestinationKind
-from pjrtwheel.record.proofs import Level, Outcome, ProgramResult
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, PythonProof
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release_check.check import NOT_YET, check_release
 from release_entries import origin_of, proof_of
@@ -107,6 +107,13 @@ def prove(small: TaggedRepository, name: str, level: Level) -> None:
     small.change(name, proof=proof_of(level, small.git("rev-parse", "HEAD")))
 
 
+def fail_elsewhere(small: TaggedRepository) -> None:
+    """Add a Python to the proof of the plugin on which a program failed, as `build --keep` records it."""
+    proof = small.entries()[PLUGIN].proof
+    failed = ProgramResult("fft", Outcome.FAILED, Level.DEVICE, 1.0, "wrong result")
+    small.change(PLUGIN, proof=replace(proof, pythons=(*proof.pythons, PythonProof("cp313", "3.13.1", (failed,), ""))))
+
+
 def hide_untracked(small: TaggedRepository, path: str) -> None:
     """Add a file, and have git not list such ones."""
     small.git("config", "status.showUntrackedFiles", "no")
@@ -155,6 +162,10 @@ CHANGES: dict[str, tuple[Change, list[tuple[str, str]]]] = {
     ),
     "a tag on another commit": (lambda small: small.commit(tag="other"), [("TREE", f"tag {TAG} is on ")]),
     "no tag": (lambda small: small.git("tag", "--delete", TAG), [("TAG", TAG)]),
+    "a program that failed on one Python": (
+        fail_elsewhere,
+        [("LEVEL", f"{PLUGIN}: static"), ("ORIGIN", "fft failed on cp313")],
+    ),
     "a proof of less": (lambda small: prove(small, PLUGIN, Level.AOT), [("LEVEL", f"{PLUGIN}: aot, where device")]),
 }
 

@@ -305,14 +305,16 @@ def test_what_a_record_next_to_a_wheel_says_is_shown(
     expected = ProgramResult("fft", Outcome.EXPECTED, Level.DEVICE, 1.0, "the chip has no doubles")
     proof = make_proof(Level.DEVICE, replace(RAN, results=(*RAN.results, expected)))
     said = []
-    for entry in (entry_at(wheel, proof=proof), entry_of(NAME, proof=proof)):
-        (wheel.parent / "release.json").write_text(format_entries({NAME: entry}))
+    texts = [format_entries({NAME: entry}) for entry in (entry_at(wheel, proof=proof), entry_of(NAME, proof=proof))]
+    for text in (*texts, '{"name": "a release of another program"}'):
+        (wheel.parent / "release.json").write_text(text)
         assert cli.main(["inspect", str(wheel), "--root", str(root), "--no-tools"]) == 0
         said.append([line.strip() for line in capsys.readouterr().out.splitlines()])
     assert [line for line in said[0] if line not in said[1]] == [
         "proof: device; 3.12: 1 program passed, 1 program failed as expected",
         "fft failed as expected: the chip has no doubles",
     ]
+    assert said[1] == said[2]
 
 
 def test_backends_are_known_from_any_folder(
