@@ -141,8 +141,10 @@ def test_the_state_of_the_picker_is_in_the_address(
     browser.open(pages["install"], suffix="?gpu=%3Cb%3E9999&python=3.13")
     note = browser.driver.find_element("css selector", ".answer > .note")
     assert ("<b>9999" in note.text, browser.run(chosen)["gpu"]) == (True, first["gpu"])
-    Select(browser.driver.find_element("name", "gpu")).select_by_value("t4")
+    Select(browser.driver.find_element("name", "gpu")).select_by_value("b200")
     assert browser.driver.find_elements("css selector", ".answer > .note") == []
+    Select(browser.driver.find_element("name", "driver")).select_by_value("570 to 579")
+    assert browser.driver.find_element("css selector", ".answer > .note").text.startswith("cuBLAS ")  # as it is spelt
     browser.open(pages["install"], suffix=f"?{urlencode(wanted)}")
     element = browser.driver.find_element("name", "release")
     Select(element).select_by_index(1)
