@@ -47,7 +47,8 @@ def documented() -> list[list[str]]:
         found.update(command for block in find_blocks(path) for command, _ in block.commands)
         texts = re.finditer(r"^RUN (.+)$|`((?:uv )?pip install [^`\n]+)`", path.read_text("utf-8"), re.MULTILINE)
         found.update(text[1] or text[2] for text in texts)
-    return [shlex.split(command, comments=True) for command in sorted(found) if INSTALLS.match(command)]
+    commands = [command.replace("\\\n", "") for command in sorted(found) if INSTALLS.match(command)]
+    return [shlex.split(command, comments=True) for command in commands]
 
 
 def is_unpinned(word: str) -> bool:

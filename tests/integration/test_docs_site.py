@@ -80,8 +80,11 @@ def test_the_front_page_begins_with_the_picker(site: Path, browser: Browser) -> 
     assert make.startswith("python3.13 -m venv ")
     assert install.startswith("pip install --index-url https://a.example/simple/ jax==")
     assert check.startswith("python -m jaxlib_")
-    browser.open(site / "index.html", suffix="?gpu=t4&index=")
+    states = "return [...document.querySelectorAll('.answer > h2 .state')].map((part) => part.textContent)"
+    assert browser.run(states) == ["If your index has this release"]
+    browser.open(site / "index.html", suffix="?gpu=t4")
     assert browser.run(lines)[1].startswith('uv pip install "jax[')
+    assert browser.run("return document.querySelector('[name=index]').value") == ""
 
 
 FIRST_RESULTS = """

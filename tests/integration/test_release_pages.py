@@ -89,7 +89,8 @@ def expect(table: dict[str, Any], key: str, installer: str, address: str) -> tup
     row, system = table["outcomes"][table["answers"][key]], table["systems"][fields["system"]]
     found, lines, states = row["ours"] or row["upstream"], [], []
     if not row["ours"]:
-        states.append("Use another release" if any("release" in each for each in row["instead"]) else "Not possible")
+        other = any("release" in change for change in row["instead"])
+        states.append("Use another release" if other else "Not in this index" if row["upstream"] else "Not possible")
     if found and (row["ours"] or not row["instead"]):
         states.append("Available" if row["ours"] else "JAX's own wheels")
         values = {"python": found["pythons"][-1], "index": address} | found
@@ -118,7 +119,8 @@ def test_the_picker_shows_the_row_of_its_table(
     expected = [expect(table, key, installer, address) for key in table["answers"] for installer in ("uv", "pip")]
     assert browser.run(SHOWN, [[*fields.items()] for fields, _ in expected]) == [shown for _, shown in expected]
     states = {state for _, shown in expected for state in shown[0]}
-    assert states == {"Available", "Use another release", "Not possible", "JAX's own wheels"}
+    missing = {"Use another release", "Not in this index", "Not possible"}
+    assert states == {"Available", "JAX's own wheels"} | missing
     assert browser.messages() == []
 
 
@@ -134,10 +136,30 @@ def test_the_state_of_the_picker_is_in_the_address(
     WebDriverWait(browser.driver, 10).until(lambda _: "about.html?" in browser.driver.current_url)
     wanted = {**first, "gpu": "h100", "python": "3.13", "installer": "pip"}
     WebDriverWait(browser.driver, 10).until(lambda _: browser.run(chosen) == wanted)
+    browser.open(pages["install"], suffix="?gpu=4090")
+    assert (browser.run(chosen)["gpu"], browser.driver.find_elements("css selector", ".answer > .note")) == ("l4", [])
+    browser.open(pages["install"], suffix="?gpu=%3Cb%3E9999&python=3.13")
+    note = browser.driver.find_element("css selector", ".answer > .note")
+    assert ("<b>9999" in note.text, browser.run(chosen)["gpu"]) == (True, first["gpu"])
+    Select(browser.driver.find_element("name", "gpu")).select_by_value("b200")
+    assert browser.driver.find_elements("css selector", ".answer > .note") == []
+    Select(browser.driver.find_element("name", "driver")).select_by_value("570 to 579")
+    assert browser.driver.find_element("css selector", ".answer > .note").text.startswith("cuBLAS ")  # as it is spelt
+    browser.open(pages["install"], suffix=f"?{urlencode(wanted)}")
     element = browser.driver.find_element("name", "release")
     Select(element).select_by_index(1)
     browser.driver.refresh()
     assert browser.run(chosen) == wanted | {"release": table["releases"][1]}
+
+
+def test_the_cpu_is_a_click_away(browser: Browser, pages: dict[str, Path]) -> None:
+    """Where nothing else is."""
+    browser.open(pages["install"], suffix="?system=macos&gpu=h100")
+    (button,) = browser.driver.find_elements("css selector", ".instead")
+    button.click()
+    assert browser.driver.find_element("name", "gpu").get_attribute("value") == "cpu"
+    assert browser.driver.find_element("css selector", ".answer .state").text in {"Available", "Not in this index"}
+    assert len(browser.driver.find_elements("css selector", ".steps code")) == 3
 
 
 def test_another_release_is_a_click_away(browser: Browser, pages: dict[str, Path], table: dict[str, Any]) -> None:

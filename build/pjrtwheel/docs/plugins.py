@@ -100,7 +100,8 @@ def describe_plugin(found: Inspection, platforms: Iterable[str], today: date) ->
             "plugin": name,
             "version": found.version,
             "wheels for": ", ".join(sorted(platforms)),
-            "MB": f"{found.size / 1e6:.0f}, installed {found.installed_size / 1e6:.0f}",
+            "MB": f"{found.size / 1e6:.0f}",
+            "MB installed": f"{found.installed_size / 1e6:.0f}",
             "GPU code": ", ".join(describe_gpu_code(found)) or "none",
         },
         "jax": {
@@ -112,7 +113,7 @@ def describe_plugin(found: Inspection, platforms: Iterable[str], today: date) ->
         },
         "findings": {
             "plugin": name,
-            "platform tag": "wrong: needs " + ", ".join(floors) if {"glibc", "macos"} & set(codes) else "true",
+            "platform tag": "wrong: needs " + ", ".join(floors) if {"glibc", "macos"} & set(codes) else "holds",
             "licence": found.license or "not stated",
             "SBOM": "yes" if found.sboms else "no",
             "waste in MB": "not read" if None in unneeded else f"{sum(map(int, filter(None, unneeded))) / 1e6:.0f}",

@@ -272,16 +272,43 @@ def read_table(page: str) -> dict[str, Any]:
     return table | {"rows": {key: table["outcomes"][number] for key, number in table["answers"].items()}}
 
 
-def read_offered(root: Path) -> tuple[dict[str, dict[str, Any]], dict[tuple[str, str], list[dict[str, Any]]]]:
-    """Return the systems, and for each accelerator and choice the parts of its machine, as the files have them."""
-    systems = tomllib.loads((root / "build/pjrtwheel/products/index/release_pages/picker.toml").read_text("utf-8"))
+def read_systems(root: Path) -> list[dict[str, Any]]:
+    """Return the systems as the file has them."""
+    text = (root / "build/pjrtwheel/products/index/release_pages/picker.toml").read_text("utf-8")
+    systems: list[dict[str, Any]] = tomllib.loads(text)["systems"]
+    return systems
+
+
+def read_machines(root: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """Return the machine of each system, accelerator and choice; WSL2 has what Windows hands to it."""
     listed = [tomllib.loads(path.read_text("utf-8")) for path in (root / "plugins").glob("*/picker.toml")]
-    return {system["name"]: system for system in systems["systems"]}, {
-        (entry["name"], choice["label"]): [entry["machine"], choice["machine"]]
-        for table in listed
-        for entry in table["accelerators"]
-        for choice in entry.get("choices", [{"label": "", "machine": {}}])
-    }
+    found = {}
+    for system in read_systems(root):
+        for entry in (entry for table in listed for entry in table["accelerators"]):
+            for choice in entry.get("choices", [{"label": "", "machine": {}}]):
+                seen = system["name"] != "wsl" or entry.get("wsl")
+                parts = [entry["machine"], choice["machine"]] if seen else []
+                machine = picker.join_machines(system["machine"], *parts)
+                found[system["name"], entry["name"], choice["label"]] = machine
+    return found
+
+
+def on_page(text: str) -> str:
+    """Return what the selector says without its advice for a command line."""
+    text = text.replace("no accelerator was found", "chosen")
+    return re.sub(r"; (in WSL2 there is one|ask for \S+ to insist on the newest)", "", text)
+
+
+def list_reasons(machine: Path, capsys: pytest.CaptureFixture[str]) -> set[tuple[str, str]]:
+    """Return what each release says of a machine, backend by backend."""
+    said = set()
+    for jax in known_releases():
+        command = ["resolve", f"jax=={jax}", "--machine", str(machine), "--json", "--provider", "ours"]
+        assert cli.main(command) == 0
+        said |= {
+            (each["backend"], on_page(each["reason"])) for each in json.loads(capsys.readouterr().out)["candidates"]
+        }
+    return said
 
 
 @pytest.mark.parametrize("jax", known_releases())
@@ -289,14 +316,13 @@ def test_every_answer_is_what_the_selector_resolves(
     jax: str, root: Path, pages: dict[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """By its own command line, for everything on offer, of ours and of upstream."""
-    systems, machines = read_offered(root)
+    machines = read_machines(root)
     rows = {key: row for key, row in read_table(pages["about.html"])["rows"].items() if key.endswith(f"|{jax}")}
-    assert rows.keys() == {"|".join((system, *named, jax)) for system in systems for named in machines}
+    assert rows.keys() == {"|".join((*named, jax)) for named in machines}
     backends = set()
     for key, row in rows.items():
         system, gpu, choice, _ = key.split("|")
-        machine = picker.join_machines(systems[system]["machine"], *machines[gpu, choice])
-        (tmp_path / "machine.json").write_text(json.dumps(machine), "utf-8")
+        (tmp_path / "machine.json").write_text(json.dumps(machines[system, gpu, choice]), "utf-8")
         for provider, found in (("ours", row["ours"]), ("upstream", row["upstream"])):
             asked = "jax" if found and provider == "upstream" and jax not in found["title"] else f"jax=={jax}"
             command = ["resolve", asked, "--machine", str(tmp_path / "machine.json"), "--json", "--provider", provider]
@@ -304,14 +330,14 @@ def test_every_answer_is_what_the_selector_resolves(
             decision = json.loads(capsys.readouterr().out)
             chosen = next(entry for entry in decision["candidates"] if entry["chosen"])
             if found:
-                assert (found["backend"], found["reason"]) == (chosen["backend"], chosen["reason"])
-                assert found["notes"][: len(decision["warnings"])] == decision["warnings"]
+                assert (found["backend"], found["reason"]) == (chosen["backend"], on_page(chosen["reason"]))
+                assert found["notes"][: len(decision["warnings"])] == [*map(on_page, decision["warnings"])]
                 needs = [picker.quote(text) for text in (*decision["requirements"], *decision["constraints"])]
                 assert (found["title"], found["requirements"]) == (decision["requirements"][-1], " ".join(needs))
                 backends.add(chosen["backend"])
             elif not row["ours"] and gpu != "cpu" and (decision["backend"] != "cpu") < (provider == "ours"):
-                reasons = {(entry["backend"], entry["reason"]) for entry in decision["candidates"]}
-                assert {tuple(problem) for problem in row["problems"]} <= reasons, key
+                said = list_reasons(tmp_path / "machine.json", capsys)
+                assert {tuple(problem) for problem in row["problems"] if problem[0] != "system"} <= said, key
     assert {backend.name for backend in load_facts(jax).backends if backend.select and backend.tags} <= backends
 
 
@@ -354,7 +380,7 @@ def table_of(index: str) -> tuple[dict[str, Any], dict[tuple[str, ...], Any]]:
 @pytest.mark.parametrize("index", STOCKS)
 def test_no_answer_needs_a_wheel_that_the_index_lacks(index: str, root: Path) -> None:
     """An accelerator does not get the CPU, what is offered instead is there, and the first choice is."""
-    platforms = {name: system["platform"] for name, system in read_offered(root)[0].items()}
+    platforms = {system["name"]: system["platform"] for system in read_systems(root)}
     by_release = {stock.jax: stock.pythons for stock in STOCKS[index]}
     table, rows = table_of(index)
     for (system, gpu, choice, jax), row in rows.items():
@@ -365,7 +391,9 @@ def test_no_answer_needs_a_wheel_that_the_index_lacks(index: str, root: Path) ->
         else:
             assert row["problems"]
             state = {"system": system, "gpu": gpu, "driver": choice, "release": jax}
-            assert all(rows[tuple((state | change).values())]["ours"] for change in row["instead"])
+            others = [rows[tuple((state | change).values())] for change in row["instead"]]
+            assert all(other["ours"] or (other["upstream"] and not row["upstream"]) for other in others)
+            assert others or row["upstream"]
             assert row["upstream"] is None or (row["upstream"]["backend"] == "cpu") is (gpu == "cpu")
     assert bool(rows[table["first"]]["ours"]) is any(row["ours"] for row in rows.values())
 
@@ -375,11 +403,42 @@ def test_what_is_offered_where_the_index_lacks_the_best() -> None:
     assert table_of("cuda12")[1]["linux", "h100", "580 or newer", NEWEST]["ours"]["backend"] == "cuda12"
     old_driver = table_of("cuda13")[1]["linux", "b200", "570 to 579", NEWEST]
     assert (old_driver["ours"], old_driver["instead"]) == (None, [{"driver": "580 or newer"}])
-    assert {"system": "wsl"} in table_of("all")[1]["windows", "h100", "580 or newer", NEWEST]["instead"]
+    for index in ("all", "cpu"):  # there from this index, here from JAX itself
+        on_windows = table_of(index)[1]["windows", "h100", "580 or newer", NEWEST]
+        assert on_windows["instead"] == [{"system": "wsl"}, {"gpu": "cpu", "driver": ""}]
+        assert "WSL2" not in str(on_windows["problems"])
     assert table_of("tpu")[1]["linux", "tpu", "", NEWEST]["instead"] == [{"release": OLDEST}]
     lacking = table_of("cpu")[1]["linux", "h100", "580 or newer", NEWEST]
     assert (lacking["ours"], lacking["upstream"]["requirements"]) == (None, f'"jax[cuda13]=={NEWEST}"')
     assert table_of("cpu")[0]["first"][:2] == ("linux", "cpu")
+
+
+def test_what_the_machine_lacks_comes_before_what_a_release_lacks() -> None:
+    """Of a machine that no release serves, the release that has the wheel says why."""
+    row = table_of("all")[1]["linux", "mi300x", "none, or 6", NEWEST]
+    assert {backend for backend, reason in row["problems"] if "here is ROCm 6.4.0" in reason} == {"rocm7", "rocm10"}
+    assert row["advice"]
+    assert {"driver": "10"} in row["instead"]
+
+
+def test_wsl_has_what_the_selector_finds_there(root: Path) -> None:
+    """Which is NVIDIA's GPUs alone."""
+    offered = {entry.name: entry for entry in load_accelerators(root) if entry.machine}
+    rows = table_of("all")[1]
+    served = {key[1] for key, row in rows.items() if key[0] == "wsl" and (row["ours"] or row["upstream"])} - {"cpu"}
+    assert served == {gpu for gpu, entry in offered.items() if entry.machine.keys() == {"nvidia"}}
+    others = [row for key, row in rows.items() if key[0] == "windows" and key[1] in offered.keys() - served]
+    assert others
+    assert [row["instead"] for row in others if {"system": "wsl"} in row["instead"]] == []
+
+
+def test_a_word_in_an_address_means_one_accelerator() -> None:
+    """It is in no label, and no name."""
+    offered = load_accelerators(OWN_ROOT)
+    words = [word for entry in offered for word in entry.words]
+    taken = {word for entry in offered for word in (entry.name, *re.split(r"\W+", entry.label.lower()))}
+    assert (len(words), {*words} & taken) == (len({*words}), set())
+    assert {word.lower() for word in words} == {*words}
 
 
 def test_the_stock_is_what_can_be_installed() -> None:
@@ -455,3 +514,12 @@ def test_map_page_and_terminal_count_alike() -> None:
     assert "3/1/0" in text_of(lambda console: print_wheels([entry], Path("dist"), console=console), 80)
     (ran,) = re.findall(r"Programs that ran</caption>(.*?)</table>", proofs, re.DOTALL)
     assert (ran.count("jit"), ran.count("torch")) == (2, 0)
+
+
+def test_why_nothing_ran_is_not_what_ran() -> None:
+    """The reason has its own column."""
+    proof = Proof(Level.STATIC, None, (PythonProof("cp312", "", (), "switched off"),), ORIGIN, backend="abacus")
+    entry = entry_of(NAME, proof=proof)
+    page = render_pages([Project("jaxlib-abacus", (file_of(entry),))])[f"about_files/{NAME.removesuffix('.whl')}.html"]
+    cells = dict(re.findall(r'<td data-label="(.+?)">(.*?)</td>', page.decode()))
+    assert cells == {"What ran": "nothing", "Why no more": "switched off"}

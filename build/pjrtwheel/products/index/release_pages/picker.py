@@ -36,6 +36,8 @@ Key = tuple[str, str, str, str]  # names of a system and an accelerator, the lab
 _FILENAME = "picker.toml"  # here, and in the directory of a backend
 _FIELDS = ("system", "gpu", "driver", "release")  # of the form, in the order of a key
 _DEVICES = '-c "import jax; print(jax.devices())"'
+# What the selector advises on a command line; here a button does it, where that helps.
+_ADVICE = re.compile(r"; (in WSL2 there is one|ask for \S+ to insist on the newest)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +63,8 @@ class Accelerator:
         machine: Its part of a machine file, as `jaxlib-select detect --json` prints it; empty for the CPU.
         question: What else decides, such as `NVIDIA driver`; empty if nothing does.
         choices: The answers, the usual one first.
+        words: Other words for it in an address, such as `4090`.
+        wsl: Whether Windows hands it to WSL2.
     """
 
     name: str
@@ -68,6 +72,8 @@ class Accelerator:
     machine: Machine
     question: str = ""
     choices: tuple[Choice, ...] = (Choice("", {}),)
+    words: tuple[str, ...] = ()
+    wsl: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +214,10 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
     for key, row in answers.items():
         if row["ours"] is None:
             row["instead"] = _find_changes(offer, key, answers)
+            if not (row["upstream"] or row["advice"]):  # a release that has the wheel knows what the machine lacks
+                others = (answers[*key[:3], stock.jax] for stock in stocks)
+                advised = next((other for other in others if other["advice"]), row)
+                row |= {"problems": advised["problems"], "advice": advised["advice"]}
         elif closed:
             row["upstream"] = None
     outcomes = list({str(row): row for row in answers.values()}.values())
@@ -223,6 +233,7 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
                 "label": entry.label,
                 "question": entry.question,
                 "choices": [choice.label for choice in entry.choices],
+                "words": entry.words,
             }
             for entry in offer.accelerators
         },
@@ -235,16 +246,22 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
 
 
 def _find_changes(offer: Offer, key: Key, answers: Mapping[Key, Row]) -> list[dict[str, str]]:
-    """Return the changes of one field with which there is a wheel: another release, driver, or system."""
+    """Return the changes of one field with which there is a wheel of ours: another release, driver, or system.
+
+    Where JAX has no wheel either, its own count, and so does the CPU.
+    """
     state = dict(zip(_FIELDS, key, strict=True))
+    stuck = not answers[key]["upstream"]
     (choices,) = (entry.choices for entry in offer.accelerators if entry.name == state["gpu"])
     (system,) = (entry.instead for entry in offer.systems if entry.name == state["system"])
     changes = [
         *({"release": release} for release in dict.fromkeys(release for *_, release in answers)),
         *({"driver": choice.label} for choice in choices),
         *([{"system": system}] if system else []),
+        *({"gpu": entry.name, "driver": ""} for entry in offer.accelerators if stuck and not entry.machine),
     ]
-    return [change for change in changes if answers[tuple((state | change).values())]["ours"]]  # type: ignore[index]
+    rows = [(change, answers[tuple((state | change).values())]) for change in changes]  # type: ignore[index]
+    return [change for change, row in rows if row["ours"] or (stuck and row["upstream"])]
 
 
 def _answer_all(offer: Offer, stocks: Sequence[Stock]) -> Iterator[tuple[Key, Row]]:
@@ -252,7 +269,9 @@ def _answer_all(offer: Offer, stocks: Sequence[Stock]) -> Iterator[tuple[Key, Ro
     for system in offer.systems:
         for accelerator in offer.accelerators:
             for choice in accelerator.choices:
-                machine = from_json(join_machines(system.machine, accelerator.machine, choice.machine))
+                hidden = system.machine.get("wsl", False) and not accelerator.wsl
+                parts = () if hidden else (accelerator.machine, choice.machine)
+                machine = from_json(join_machines(system.machine, *parts))
                 wanted = bool(accelerator.machine)
                 for stock in stocks:
                     row = _answer(machine, system, stock, wanted=wanted)
@@ -276,7 +295,8 @@ def _answer(machine: MachineFile, system: System, stock: Stock, *, wanted: bool)
             [(served[0].backend, f"{served[0].requirements[-1]} is not here for {system.label}")] if served else []
         )
         advice = (judge(machine, backend).advice for backend in load_facts(stock.jax).backends)
-        row["problems"] = lacking[:1] or [(entry.backend, entry.reason) for entry in candidates]
+        reasons = [(entry.backend, _ADVICE.sub("", entry.reason)) for entry in candidates]
+        row["problems"] = lacking or reasons or [("system", f"it cannot be used on {system.label}")]
         row["advice"] = "" if served else next(filter(None, advice), "")
     return row
 
@@ -320,8 +340,8 @@ def _describe(decision: Decision, stock: Stock, pythons: Sequence[str]) -> Row:
         "check": f"-m {package}" if package and len(decision.requirements) > 1 else _DEVICES,
         "pythons": [*map(name_python, pythons)] or [load_facts(stock.jax).requires_python.removeprefix(">=")],
         "backend": chosen.backend,
-        "reason": chosen.reason,
-        "notes": [*decision.warnings, *settings],
+        "reason": chosen.reason.replace("no accelerator was found", "chosen"),
+        "notes": [*(_ADVICE.sub("", warning) for warning in decision.warnings), *settings],
         "others": [(candidate.backend, candidate.reason) for candidate in others],
     }
 

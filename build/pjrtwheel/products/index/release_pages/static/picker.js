@@ -8,7 +8,8 @@ const element = (name, attributes = {}, ...children) => {
   made.append(...children);
   return made;
 };
-const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
+// A name such as cuBLAS or jax==1.2 keeps its first letter.
+const sentence = (text) => `${text.replace(/^(?!jax)[a-z](?=[a-z]*[ ,])/, (first) => first.toUpperCase())}.`;
 
 // Within quotes, too, a shell reads $ and ` in an address; as %24 and %60 they name the same.
 const escaped = (text) => text.replace(/[^\w.~:/%@=+,[\]-]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -47,6 +48,7 @@ const startPicker = (root) => {
   const answer = root.querySelector("[data-answer]");
   const question = root.querySelector("[data-question]");
   const { elements } = form;
+  let unknown = ""; // what the address calls an accelerator, if there is none of that name
   const readIndex = () => (elements.index ? elements.index.value.trim() : new URL(root.dataset.address, location.href).href);
   const remember = () => history.replaceState(null, "", `?${new URLSearchParams(new FormData(form))}`);
 
@@ -58,10 +60,9 @@ const startPicker = (root) => {
     const lines = data.shells[shell][elements.installer.value].map((line) => (address ? line : line.replace(/ \S+ \{index\}/, ""))
       .replace(/\{(\w+)\}/g, (_, word) => words[word]));
     const names = ["Make and activate an environment", "Install", "Check"];
-    const example = index.includes("wheels.example.org") && "this index is an example: write the address of yours";
     return [
       element("ol", { className: "steps" }, ...lines.map((line, i) => element("li", {}, element("p", { textContent: names[i] }), commandBlock(line)))),
-      ...[example, ...found.notes, note].filter(Boolean).map((text) => element("p", { className: "note", textContent: sentence(text) })),
+      ...[...found.notes, note].filter(Boolean).map((text) => element("p", { className: "note", textContent: sentence(text) })),
     ];
   };
 
@@ -79,17 +80,23 @@ const startPicker = (root) => {
   // Why there is no wheel of ours, what to change with one click, and what JAX itself publishes.
   const showMissing = (row) => {
     const question = data.gpus[elements.gpu.value].question;
-    const names = { release: (value) => `JAX ${value}`, driver: (value) => `${question} ${value}`, system: (value) => data.systems[value].label };
+    const names = {
+      gpu: () => "the CPU",
+      release: (value) => `JAX ${value}`,
+      driver: (value) => `${question} ${value}`,
+      system: (value) => data.systems[value].label,
+    };
     const upstream = row.upstream ? showFound("JAX's own wheels", row.upstream, "") : [];
     const other = row.instead.some((change) => change.release);
-    const buttons = row.instead.flatMap(Object.entries).map(([name, value]) => element("button", {
-      type: "button",
-      className: "instead",
-      textContent: `Use ${names[name](value)}`,
-      onclick: () => { choose(name, value); remember(); elements[name].focus(); },
-    }));
+    const buttons = row.instead.map((change) => {
+      const name = Object.keys(names).find((key) => key in change);
+      const textContent = `Use ${names[name](change[name])}`;
+      const onclick = () => { unknown = ""; choose(name, change[name]); remember(); elements[name].focus(); };
+      return element("button", { type: "button", className: "instead", textContent, onclick });
+    });
+    const state = other ? "Use another release" : row.upstream ? "Not in this index" : "Not possible";
     return [
-      element("h2", {}, element("span", { className: "state missing", textContent: other ? "Use another release" : "Not possible" }), `JAX ${elements.release.value}`),
+      element("h2", {}, element("span", { className: "state missing", textContent: state }), `JAX ${elements.release.value}`),
       showReasons(row.problems.length ? row.problems : [["upstream", "JAX itself publishes no wheel for it: name an index with ours"]]),
       ...(row.advice ? [element("p", { className: "note", textContent: sentence(row.advice) })] : []),
       element("p", {}, ...buttons),
@@ -108,8 +115,10 @@ const startPicker = (root) => {
     const found = (index && row.ours) || row.upstream;
     offer(elements.python, found ? found.pythons : []);
     elements.python.disabled = !found;
-    if (index) answer.replaceChildren(...(row.ours ? showFound(elements.index ? "In this release" : "Available", row.ours, index) : showMissing(row)));
-    else answer.replaceChildren(...(found ? showFound("JAX's own wheels", found, "") : showMissing(row)));
+    const state = !index ? "JAX's own wheels" : elements.index ? "If your index has this release" : "Available";
+    const note = unknown ? [element("p", { className: "note", textContent: sentence(`no accelerator is called ${unknown}: choose one`) })] : [];
+    const shown = found && (row.ours || !index) ? showFound(state, found, index) : showMissing(row);
+    answer.replaceChildren(...note, ...shown);
   };
 
   const choose = (name, value) => {
@@ -120,15 +129,21 @@ const startPicker = (root) => {
     show();
   };
   const findGpu = (word) => Object.keys(data.gpus).find((name) => name === word)
-    || Object.keys(data.gpus).find((name) => data.gpus[name].label.toLowerCase().split(/\W+/).includes(word));
+    || Object.keys(data.gpus).find((name) => data.gpus[name].label.toLowerCase().split(/\W+/).includes(word) || data.gpus[name].words.includes(word));
 
   form.hidden = answer.hidden = false;
-  for (const kind of ["input", "change"]) form.addEventListener(kind, () => { show(); remember(); });
+  for (const kind of ["input", "change"]) form.addEventListener(kind, (event) => {
+    if (event.target === elements.gpu) unknown = "";
+    show();
+    remember();
+  });
   form.addEventListener("submit", (event) => event.preventDefault());
   show();
   const wanted = new URLSearchParams(location.search);
+  const called = wanted.get("gpu") ?? "";
+  if (!findGpu(called.toLowerCase())) unknown = called;
   for (const name of ["system", "release", "gpu", "driver", "python", "installer", "index"]) {
-    if (wanted.has(name) && elements[name]) choose(name, name === "gpu" ? findGpu(wanted.get(name).toLowerCase()) : wanted.get(name));
+    if (wanted.has(name) && elements[name]) choose(name, name === "gpu" ? findGpu(called.toLowerCase()) : wanted.get(name));
   }
 };
 
