@@ -82,6 +82,15 @@ def test_the_front_page_begins_with_the_picker(site: Path, browser: Browser) -> 
     assert check.startswith("python -m jaxlib_")
     states = "return [...document.querySelectorAll('.answer > h2 .state')].map((part) => part.textContent)"
     assert browser.run(states) == ["If your index has this release"]
+    note = "return document.querySelector('.answer > .note')?.textContent ?? ''"
+    assert "https://a.example/simple" in browser.run(note), "a link may name anybody's index"
+    type_in = "const field = document.querySelector('[name=index]'); field.value = arguments[0];"
+    browser.run(
+        f"{type_in} field.dispatchEvent(new Event('input', {{ bubbles: true }}));", "https://me:secret@b.example/?x=ô"
+    )
+    assert browser.run(lines)[1].startswith('pip install --index-url "https://me:secret@b.example/?x=%C3%B4/" jax==')
+    assert browser.run(note) == ""
+    assert "secret" not in browser.run("return location.href")
     browser.open(site / "index.html", suffix="?gpu=t4")
     assert browser.run(lines)[1].startswith('uv pip install "jax[')
     assert browser.run("return document.querySelector('[name=index]').value") == ""

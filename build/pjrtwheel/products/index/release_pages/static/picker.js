@@ -11,8 +11,8 @@ const element = (name, attributes = {}, ...children) => {
 // A name such as cuBLAS or jax==1.2 keeps its first letter.
 const sentence = (text) => `${text.replace(/^(?!jax)[a-z](?=[a-z]*[ ,])/, (first) => first.toUpperCase())}.`;
 
-// Within quotes, too, a shell reads $ and ` in an address; as %24 and %60 they name the same.
-const escaped = (text) => text.replace(/[^\w.~:/%@=+,[\]-]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+// Within quotes, too, a shell reads $ and ` and ! in an address; as %24, %60 and %21 they name the same.
+const escaped = (text) => encodeURI(text).replace(/%25/g, "%").replace(/[$`!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 const quoted = (text) => (/^[\w.=+:/-]+$/.test(text) ? text : `"${text}"`);
 
 const copyButton = (button) => {
@@ -48,9 +48,14 @@ const startPicker = (root) => {
   const answer = root.querySelector("[data-answer]");
   const question = root.querySelector("[data-question]");
   const { elements } = form;
+  let linked = false; // whether the index is that of a link, which anybody may have made
   let unknown = ""; // what the address calls an accelerator, if there is none of that name
   const readIndex = () => (elements.index ? elements.index.value.trim() : new URL(root.dataset.address, location.href).href);
-  const remember = () => history.replaceState(null, "", `?${new URLSearchParams(new FormData(form))}`);
+  const remember = () => {
+    const chosen = new URLSearchParams(new FormData(form));
+    if (chosen.get("index")?.includes("@")) chosen.delete("index"); // with a password
+    history.replaceState(null, "", `?${chosen}`);
+  };
 
   // Three lines, each with its own button; without an index the option that names it goes, too.
   const showSteps = (found, index) => {
@@ -116,9 +121,12 @@ const startPicker = (root) => {
     offer(elements.python, found ? found.pythons : []);
     elements.python.disabled = !found;
     const state = !index ? "JAX's own wheels" : elements.index ? "If your index has this release" : "Available";
-    const note = unknown ? [element("p", { className: "note", textContent: sentence(`no accelerator is called ${unknown}: choose one`) })] : [];
+    const notes = [
+      unknown && `no accelerator is called ${unknown}: choose one`,
+      linked && index && `the link that you followed names this index, ${index}: install from it only if you trust it`,
+    ].filter(Boolean).map((text) => element("p", { className: "note", textContent: sentence(text) }));
     const shown = found && (row.ours || !index) ? showFound(state, found, index) : showMissing(row);
-    answer.replaceChildren(...note, ...shown);
+    answer.replaceChildren(...notes, ...shown);
   };
 
   const choose = (name, value) => {
@@ -134,15 +142,17 @@ const startPicker = (root) => {
   form.hidden = answer.hidden = false;
   for (const kind of ["input", "change"]) form.addEventListener(kind, (event) => {
     if (event.target === elements.gpu) unknown = "";
+    if (event.target === elements.index) linked = false;
     show();
     remember();
   });
   form.addEventListener("submit", (event) => event.preventDefault());
   show();
   const wanted = new URLSearchParams(location.search);
+  linked = wanted.has("index");
   const called = wanted.get("gpu") ?? "";
   if (!findGpu(called.toLowerCase())) unknown = called;
-  for (const name of ["system", "release", "gpu", "driver", "python", "installer", "index"]) {
+  for (const name of ["system", "release", "gpu", "driver", "index", "python", "installer"]) {
     if (wanted.has(name) && elements[name]) choose(name, name === "gpu" ? findGpu(called.toLowerCase()) : wanted.get(name));
   }
 };
