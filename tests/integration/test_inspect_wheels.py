@@ -12,7 +12,7 @@ import pytest
 
 from pjrtwheel.backend import load_backends
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
-from pjrtwheel.probe.plugin import CheckResult, ProbeOutcome, probe_file
+from pjrtwheel.probe.plugin import CheckResult, ProbeOutcome, open_library, probe_file
 from pjrtwheel.release.model import Release
 from programs import run_tooling
 
@@ -100,6 +100,15 @@ def test_no_conformance_check_fails_on_our_plugins(
     assert cpu.attributes["xla_version"] == "2"
     passed = {check.name for check in cpu.checks if check.result is CheckResult.OK}
     assert {"execute.single_device", "compile.deserialize_and_load", "client.create"} <= passed
+
+
+def test_a_plugin_without_its_table_does_not_open(
+    root: Path, tmp_path: Path, compile_library: Callable[..., Path]
+) -> None:
+    """What its entry point returns counts, and not that it returns."""
+    (tmp_path / "none.c").write_text('__attribute__((visibility("default"))) void *GetPjrtApi(void) { return 0; }')
+    assert "GetPjrtApi() returned NULL" in open_library(compile_library("none.so", tmp_path / "none.c"))
+    assert open_library(compile_library("stub.so", root / "tests/data/stub_xla/xla/xla/pjrt/c/stub_plugin.c")) == ""
 
 
 def test_a_library_of_an_older_header_is_no_crash(root: Path, release: Release) -> None:

@@ -21,7 +21,9 @@ from pjrtwheel.progress import Step
 _BOOKKEEPING = "BazelWorkspaceStatusAction"  # Bazel's own, run in every build
 # The form of `program.run_main` inside of the graph, and of `format_error` in build/rules/private/host_python.bzl.
 _MARKED = re.compile(r"pjrtwheel error (\d+)\n(.*?)\nend of error", re.DOTALL)
-_NOISE = re.compile(r"src/main/tools/linux-sandbox|^Loading:|^Analyzing:|^\[\d|^INFO:|^WARNING:|^\s*$|^OpenJDK")
+_NOISE = re.compile(
+    r"src/main/tools/linux-sandbox|^Loading:|^Analyzing:|^\[\d|^INFO:|^WARNING:|^FAILED: Build|^\s*$|^OpenJDK"
+)
 _SHOWN = 20  # lines of a failure that nobody foresaw
 # Of a repository rule, such as one that finds no such commit, or to which a patch does not apply.
 _RULE_FAILED = re.compile(r"^Error in (?:fail|patch): (.*(?:\n(?!ERROR|\*\*).+)?)", re.MULTILINE)
@@ -107,7 +109,10 @@ def explain_failure(status: int, log: BuildLog) -> PjrtWheelError:
         return BazelError(f"Bazel failed with exit status {status}", cause=failed[1])
     lines = [line for line in log.text.splitlines() if not _NOISE.search(line)]
     begin = next((number for number, line in enumerate(lines) if line.startswith(("ERROR", "FATAL"))), -_SHOWN)
-    return BazelError(f"Bazel failed with exit status {status}", cause="\n".join(lines[begin:][:_SHOWN]))
+    shown = lines[begin:]
+    if len(shown) > _SHOWN:  # what ended a program is in its last lines
+        shown = [shown[0], "...", *shown[2 - _SHOWN :]]
+    return BazelError(f"Bazel failed with exit status {status}", cause="\n".join(shown))
 
 
 def report_line(line: str, step: Step) -> None:

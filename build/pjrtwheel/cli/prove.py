@@ -42,7 +42,7 @@ from pjrtwheel.sets.wheel_sets import find_set
 def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_options(parser, "--root", "--release", "--set")
-    parser.add_argument("--backend", required=True, metavar="NAME", help="the backend to prove")
+    parser.add_argument("--backend", required=True, metavar="NAME|DIR", help="the backend to prove, or its directory")
     parser.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
     filled = "virtual environment with everything installed; proves at the highest level available here"
     parser.add_argument("--environment", type=Path, metavar="DIR", help=filled)

@@ -70,14 +70,14 @@ def execute(args: argparse.Namespace) -> int:
         if args.save:
             shutil.copytree(folder, args.save)
     _say("wheel", f"{display_path(path.absolute())}, {describe_size(report.size)}")
-    if platform == this_platform().name and (reason := open_library(args.library)):
-        _say("warning", f"it does not open here: {reason}")
     if not args.license:
         _say("licence", "not stated: --license says that of the library, --license-file has its text")
     if not args.device:
         _say("device", "not asked for: without its device JAX would not start; --device says which files it has")
     words = ["pip", "install", *find_links(args.set), f"jax=={lock.version.partition('+')[0]}"]
     print("next (with uv: uv pip): " + shlex.join([*words, display_path(path.absolute())]))
+    if platform == this_platform().name and (reason := open_library(args.library)):
+        _say("warning", f"it does not open here: {reason}")
     return 0
 
 

@@ -14,7 +14,6 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-import tomli_w
 from packaging.requirements import Requirement
 
 from pjrtwheel.backend import Backend, load_backends
@@ -230,6 +229,8 @@ def _malformed(path: str) -> Generator[None]:
 
 def render_release(release: Release) -> str:
     """Return the text of a pins file: the same inputs give the same text, whatever their order."""
+    import tomli_w  # noqa: PLC0415 - an installed `pjrtwheel` pins nothing, and may lack it
+
     ordered = replace(
         release,
         absent=tuple(sorted(release.absent, key=lambda entry: entry.key)),

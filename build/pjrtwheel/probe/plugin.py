@@ -29,7 +29,12 @@ from pjrtwheel.platforms import BinaryFormat, this_platform
 
 _INSIDE = Path(__file__).with_name("inside.py")
 _TIME_LIMIT = 300.0
-_OPEN = "import ctypes, sys; ctypes.CDLL(sys.argv[1]).GetPjrtApi()"
+_OPEN = """
+import ctypes, sys
+get_api = ctypes.CDLL(sys.argv[1]).GetPjrtApi
+get_api.restype = ctypes.c_void_p
+sys.exit(None if get_api() else "GetPjrtApi() returned NULL")
+"""
 _SHOWN = 40  # lines of what a library said
 _LOOKING = {"plugin.initialize", "client.create", "client.addressable_devices"}
 _NOUN = r"(device|chip|card|board|accelerator|[gnt]pu)s?\b"

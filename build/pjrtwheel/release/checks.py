@@ -31,7 +31,7 @@ def check_inputs(release: Release, backend: Backend | None, platform: Platform, 
         raise UsageError(
             f"release {release.version} cannot be built from source",
             cause="nobody has written down which commit of XLA it was made from",
-            remedy=f"add it to releases/xla.toml, then run: ./noxw pin {release.version}",
+            remedy=f"--release with one of releases/xla.toml, or add it there, then: ./noxw pin {release.version}",
         )
     for key in required_pins(release, backend, platform, provider, host):
         release.pin(key, "" if key in release.pins else advise(release, backend, key))

@@ -73,6 +73,10 @@ def test_crash_of_a_tool_is_shown_whole() -> None:
     crash = "ERROR: BUILD.bazel:7:13: failed: (Exit 3)\nTraceback (most recent call last):\nKeyError: 1\n"
     error = explain_failure(1, BuildLog({}, (), f"INFO: Analyzed 1 target\n{crash}"))
     assert (type(error), error.cause) == (BazelError, crash.strip())
+    frames = "".join(f"  frame {number}\n" for number in range(30))
+    long = crash.replace("KeyError", f"{frames}KeyError") + "FAILED: Build did NOT complete successfully\n"
+    lines = explain_failure(1, BuildLog({}, (), long)).cause.splitlines()
+    assert (len(lines), lines[0], lines[-1]) == (20, crash.splitlines()[0], "KeyError: 1")
 
 
 def test_bazels_own_errors_are_shown_without_its_chatter() -> None:
