@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from bazel_outputs import remove_outputs
+from browser import Browser, explain_missing, find_browser, start_browser
 from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.dist_folder.folder import read_folder
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters
@@ -247,6 +248,16 @@ def copy_checkout(root: Path) -> Callable[[Path], Path]:
         return target
 
     return copy
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Return a running browser."""
+    found = find_browser()
+    if found is None:
+        pytest.skip(explain_missing())
+    with start_browser(*found) as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

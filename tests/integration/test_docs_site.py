@@ -3,14 +3,13 @@
 """The documentation of this repository: it builds without a warning, and its pages load nothing from elsewhere."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 from selenium.webdriver.support.wait import WebDriverWait
 
-from browser import Browser, explain_missing, find_browser, start_browser
+from browser import Browser
 from pjrtwheel.docs.site import build_site
 
 pytestmark = pytest.mark.integration
@@ -40,16 +39,6 @@ def test_a_button_copies_the_command_of_one_installer(site: Path) -> None:
     uv = [block for block in blocks if re.search(r"^\$ uv ", block, re.MULTILINE)]
     assert [block for block in uv if re.search(r"^\$ (python\S* -m )?pip ", block, re.MULTILINE)] == []
     assert len(uv) > 5
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Return a running browser."""
-    found = find_browser()
-    if found is None:
-        pytest.skip(explain_missing())
-    with start_browser(*found) as running:
-        yield running
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 from selenium.webdriver.support.wait import WebDriverWait
 
-from browser import OPEN_ALL, Browser, explain_missing, fetch_axe, find_browser, start_browser
+from browser import OPEN_ALL, Browser, fetch_axe, find_browser, start_browser
 from pjrtwheel.products.index import write_index
 from release_index import make_release_dist
 
@@ -35,16 +35,6 @@ return arguments[0].map((fields) => {
   return [text(".answer > h2 .state"), text(".answer > .steps code"), text(".instead").length];
 });
 """
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Return a running browser."""
-    found = find_browser()
-    if found is None:
-        pytest.skip(explain_missing())
-    with start_browser(*found) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -126,11 +126,6 @@ class ListedRelease:
         tags = {wheel.python for wheel in self.wheels if wheel.is_bindings}
         return tuple(sorted(tags - {""}, key=python_order))
 
-    def pythons_of(self, platform: str) -> tuple[str, ...]:
-        """Return those of one platform."""
-        here = {wheel.python for wheel in self.wheels if wheel.is_bindings and wheel.entry.platform == platform}
-        return tuple(python for python in self.pythons if python in here)
-
     def plugins(self) -> tuple[Wheel, ...]:
         """Return the wheels of accelerators."""
         return tuple(wheel for wheel in self.wheels if wheel.is_plugin)
