@@ -68,7 +68,7 @@ def test_an_installed_program_wraps_probes_and_inspects(
     assert hash_file(tmp_path / "clone" / wheel.name) == hash_file(wheel)
     (inspection,) = json.loads(call("inspect", wheel, "--json"))["wheels"]
     assert (inspection["name"], inspection["findings"]) == ("jaxlib-abacus", [])
-    assert call("probe", plugin).startswith(f"{plugin.name}: PJRT 0.")
+    assert call("probe", plugin).startswith(f"{plugin.name}\n  PJRT 0.")
 
 
 def test_versions_are_those_that_the_repository_builds_with(root: Path) -> None:

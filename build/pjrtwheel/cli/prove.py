@@ -155,7 +155,9 @@ def execute_probe(args: argparse.Namespace) -> int:
         print(json.dumps(tables.write(results), indent=2))
     else:
         for name, result in results.items():
-            print(f"{Path(name).name}: PJRT {result.pjrt_api or 'not read'}: {result.summary()}")
+            print(Path(name).name)
+            verdict = f"PJRT {result.pjrt_api or 'not read'}: {result.summary()}"
+            print(textwrap.fill(verdict, 80, initial_indent="  ", subsequent_indent="    ", break_long_words=False))
             print(textwrap.indent(result.output, "  | "), end="\n" if result.output else "")
     done = {ProbeOutcome.PASSED, ProbeOutcome.NO_DEVICE}
     return 0 if all(result.outcome in done for result in results.values()) else ProofError.exit_code

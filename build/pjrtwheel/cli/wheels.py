@@ -17,7 +17,7 @@ from pjrtwheel.program import print_error
 from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.verify import verify_wheels
 from pjrtwheel.verify.inspection import inspect_wheel, make_finder
-from pjrtwheel.verify.printer import describe_whole, print_lines, summarize_wheel
+from pjrtwheel.verify.printer import describe_whole, lay_out, print_lines, summarize_wheel
 from pjrtwheel.wheel.assemble import repair_wheel
 
 SCHEMA = 1
@@ -65,8 +65,9 @@ def execute_inspect(args: argparse.Namespace) -> int:
     for inspection in found:
         lines = list(describe_whole(inspection) if args.verbose else summarize_wheel(inspection, screen))
         if entry := listed.get(inspection.sha256):
-            lines[-1:-1] = describe_proofs(entry)
-        print_lines(lines, console, screen if args.verbose and terminal.width else None)
+            end = -1 if args.verbose else -2  # the remark stays last
+            lines[end:end] = lay_out(describe_proofs(entry))
+        print_lines(lines, console, screen if terminal.width else None)
     return status
 
 

@@ -15,19 +15,20 @@ from pjrtwheel.errors import count
 from pjrtwheel.files import display_path
 from pjrtwheel.record.entries import Entry, mixed_locks, was_tried
 from pjrtwheel.record.proofs import Outcome, Proof
+from pjrtwheel.verify.printer import Row
 from pjrtwheel.wheel.names import parse_name
 
 _WIDTH = 80
 
 
-def describe_pythons(entry: Entry) -> str:
-    """Return what each Python showed, as `3.12, 3.13: 13 programs passed; 3.14: not run: no interpreter`."""
+def describe_pythons(entry: Entry) -> list[str]:
+    """Return what each Python showed, as `3.12, 3.13: 13 programs passed` and `3.14: not run: no interpreter`."""
     alike: dict[tuple[str, str], list[str]] = {}
     for proof in entry.proofs():
         for python in proof.pythons:
             version = f"{python.python[2]}.{python.python[3:]}"
             alike.setdefault((_companion(entry, proof), python.summary), []).append(version)
-    return "; ".join(f"{', '.join(versions)}{plugin}: {summary}" for (plugin, summary), versions in alike.items())
+    return [f"{', '.join(versions)}{plugin}: {summary}" for (plugin, summary), versions in alike.items()]
 
 
 def describe_level(entry: Entry) -> str:
@@ -37,11 +38,12 @@ def describe_level(entry: Entry) -> str:
     )
 
 
-def describe_proofs(entry: Entry) -> Iterator[str]:
+def describe_proofs(entry: Entry) -> Iterator[Row]:
     """Yield what was proven of a wheel, with the reason of each program that failed as expected."""
-    yield f"  proof: {describe_level(entry)}; {describe_pythons(entry)}"
-    for name, reason in entry.proof.expected_failures().items():
-        yield f"  {name} {Outcome.EXPECTED}: {reason}"
+    yield "proof", [describe_level(entry)]
+    yield "Pythons", describe_pythons(entry)
+    failures = entry.proof.expected_failures()
+    yield "expected", [f"{name} {Outcome.EXPECTED}: {reason}" for name, reason in failures.items()]
 
 
 def _companion(entry: Entry, proof: Proof) -> str:
@@ -82,7 +84,7 @@ def print_wheels(
         console, terminal = open_console()
     for entry in entries if details else ():
         console.print(Text(entry.filename, style="bold", overflow="fold"))
-        for line in filter(None, (_describe_wheel(entry), describe_level(entry), describe_pythons(entry))):
+        for line in filter(None, (_describe_wheel(entry), describe_level(entry), *describe_pythons(entry))):
             if terminal and not terminal.width:  # a log, where lines stay whole
                 console.print(Text(f"  {line}"), soft_wrap=True)
             else:

@@ -115,7 +115,7 @@ def print_lines(lines: Iterable[str], console: Console, width: int | None = None
         console.print(Text(shown, style="" if line.startswith(" ") else "bold"), soft_wrap=True)
 
 
-def _lay_out(rows: Iterable[Row]) -> Iterator[str]:
+def lay_out(rows: Iterable[Row]) -> Iterator[str]:
     """Yield the lines of rows, with all values in one column."""
     table = list(rows)
     label = max([_LABEL, *(len(name) + 1 for name, _ in table)])
@@ -149,11 +149,11 @@ def summarize_wheel(inspection: Inspection, width: int) -> Iterator[str]:
     uncut = {"size", "sha256", "lock"}
     for label, values in rows:
         text = shorten(values or ["none"], _FEW)
-        yield from _lay_out([(label, [text if label in uncut else _fit(text, width - _LABEL - 2)])])
+        yield from lay_out([(label, [text if label in uncut else _fit(text, width - _LABEL - 2)])])
     kinds = {finding.code: finding for finding in reversed(inspection.findings)}
     shown = _list_findings(sorted(kinds.values(), key=inspection.findings.index)[:_FINDINGS])
     used = 3 + max([_LABEL - 1, *(len(code) for code, _ in shown)])
-    yield from _lay_out((code, [_fit(text, width - used) for text in texts]) for code, texts in shown)
+    yield from lay_out((code, [_fit(text, width - used) for text in texts]) for code, texts in shown)
     more = len(kinds) - len(shown)
     yield f"  {count(more, 'more kind')} of findings; {_REMARK}" if more > 0 else f"  {_REMARK}"
     yield ""
@@ -163,11 +163,11 @@ def describe_whole(inspection: Inspection) -> Iterator[str]:
     """Yield everything about a wheel."""
     yield printable(inspection.wheel, None)
     facts = ((label, values or ["none"]) for label, values in _describe_wheel(inspection).items())
-    yield from _lay_out((label, values if label in _LISTS else [", ".join(values)]) for label, values in facts)
+    yield from lay_out((label, values if label in _LISTS else [", ".join(values)]) for label, values in facts)
     for library in _sort_libraries(inspection):
-        yield from ("", printable(library.member, None), *_lay_out(_describe_library(library)))
+        yield from ("", printable(library.member, None), *lay_out(_describe_library(library)))
     yield from ("", f"files ({len(inspection.files)})", *_describe_files(inspection))
-    yield from ("", f"findings ({len(inspection.findings)})", *_lay_out(_list_findings(inspection.findings)), "")
+    yield from ("", f"findings ({len(inspection.findings)})", *lay_out(_list_findings(inspection.findings)), "")
 
 
 def _describe_files(inspection: Inspection) -> Iterator[str]:

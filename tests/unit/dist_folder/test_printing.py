@@ -91,9 +91,9 @@ def test_the_level_shows_what_was_compiled_for(targets: dict[str, list[str]], ce
 def test_what_bindings_showed_is_said_of_the_plugin_that_they_showed_it_with() -> None:
     """Each level, and what each Python showed."""
     entry = replace(make_small_entry(NAMES[0], "jaxlib"), proof=make_proof(Level.STATIC, UNTRIED))
-    assert (describe_level(entry), describe_pythons(entry)) == ("static", "3.12: not run: smoke tests switched off")
+    assert (describe_level(entry), describe_pythons(entry)) == ("static", ["3.12: not run: smoke tests switched off"])
     proofs = [make_proof(Level.DEVICE, RAN), make_proof(Level.AOT, COMPILED, backend="cuda13")]
     merged = add_proofs_to(entry, proofs)
     assert describe_level(merged) == "device with cpu; aot with cuda13"
-    assert describe_pythons(merged) == "3.12 with cpu: 1 program passed; 3.12 with cuda13: 1 target passed"
-    assert describe_pythons(ENTRIES[2]) == "3.12, 3.13: 1 program passed, 1 program not run"
+    assert describe_pythons(merged) == ["3.12 with cpu: 1 program passed", "3.12 with cuda13: 1 target passed"]
+    assert describe_pythons(ENTRIES[2]) == ["3.12, 3.13: 1 program passed, 1 program not run"]
