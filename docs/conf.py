@@ -13,7 +13,7 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in 
 
 project = "Split JAX wheels"
 
-extensions = ["myst_parser", "sphinx_argparse_cli", "sphinx_copybutton", "pjrtwheel.docs.site"]
+extensions = ["myst_parser", "sphinx_copybutton", "console", "pjrtwheel.docs.site"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_*"]
 myst_heading_anchors = 4  # as GitHub makes them, so that a link works in both
