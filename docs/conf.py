@@ -15,7 +15,7 @@ project = "Split JAX wheels"
 
 extensions = ["myst_parser", "sphinx_copybutton", "console", "pjrtwheel.docs.site"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["_*"]
+myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4  # as GitHub makes them, so that a link works in both
 smartquotes = False  # it would turn the two dashes of an option into one long dash
 

@@ -98,7 +98,7 @@ def test_links_to_other_files_lead_to_a_copy_or_to_github(
 def test_every_command_has_its_place_in_the_reference(root: Path, page: str, commands: dict[str, str]) -> None:
     """In one group; the last sentence names those that only Bazel and workflows run."""
     text = (root / f"docs/reference/{page}.md").read_text("utf-8")
-    groups = re.findall(r"^```{commands} \S+ (.*)$", text, re.MULTILINE)
+    groups = re.findall(r"^```{commands}\n\S+ (.*)$", text, re.MULTILINE)
     inner = re.findall(r"`(\w+)`", text.rpartition("```\n")[2])
     assert sorted([*" ".join(groups).split(), *inner]) == sorted(commands)
 
