@@ -43,6 +43,7 @@ from pjrtwheel.record.proofs import (
     ResultKind,
     TargetProof,
 )
+from pjrtwheel.release.known import load_release
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets import SELECTOR
 from release_entries import entry_of
@@ -295,7 +296,7 @@ def read_machines(root: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
 
 def on_page(text: str) -> str:
     """Return what the selector says without its advice for a command line."""
-    text = text.replace("no accelerator was found", "chosen")
+    text = text.removeprefix("no accelerator was found; ")
     return re.sub(r"; (in WSL2 there is one|ask for \S+ to insist on the newest)", "", text)
 
 
@@ -430,6 +431,20 @@ def test_wsl_has_what_the_selector_finds_there(root: Path) -> None:
     others = [row for key, row in rows.items() if key[0] == "windows" and key[1] in offered.keys() - served]
     assert others
     assert [row["instead"] for row in others if {"system": "wsl"} in row["instead"]] == []
+
+
+def test_jax_own_wheels_are_for_the_pythons_that_have_them(root: Path) -> None:
+    """Upstream has no free-threaded wheel for Windows, and no kernels for some accelerators and Pythons."""
+    jax = known_releases()[-1]
+    table = picker.make_table(picker.read_offer(), [picker.stock_pinned(root, jax)], closed=False)
+    found = {key: table["outcomes"][number]["upstream"] for key, number in table["answers"].items()}
+    pins = load_release(root, jax).pins
+    for system in read_systems(root):
+        platform = system["platform"]
+        wanted = {key.split(".")[1] for key in pins if re.fullmatch(rf"bindings\.\w+\.{platform}", key)}
+        assert {*found[f"{system['name']}|cpu||{jax}"]["pythons"]} == {*map(name_python, wanted)}
+    assert "3.14t" in found[f"linux|tpu||{jax}"]["pythons"]
+    assert "3.14t" not in found[f"linux|max|installed|{jax}"]["pythons"]
 
 
 def test_a_word_in_an_address_means_one_accelerator() -> None:
