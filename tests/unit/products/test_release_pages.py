@@ -531,10 +531,25 @@ def test_map_page_and_terminal_count_alike() -> None:
     assert (ran.count("jit"), ran.count("torch")) == (2, 0)
 
 
+def test_a_wheel_says_what_it_is_and_how_to_install_it() -> None:
+    """With the extra that brings its libraries, if its name is one; a wheel that was withdrawn is not installed."""
+    needs = ('beads; extra == "with-beads"', 'x; extra == "$(reboot)"', 'more-beads; extra == "with-beads"')
+    entry = entry_of(NAME, lock_id="ff", requires=needs)
+    contents = WheelContents(1, "", (), "XLA for an abacus")
+    pages = [
+        render_pages([Project("jaxlib-abacus", (file_of(entry, contents=contents, yanked=yanked),))])
+        for yanked in (None, "")
+    ]
+    page, withdrawn = (html.unescape(each[f"about_files/{NAME.removesuffix('.whl')}.html"].decode()) for each in pages)
+    assert "XLA for an abacus." in page
+    command = f'pip install --index-url INDEX jax "jaxlib-abacus[with-beads]=={entry.version}"'
+    assert (command in page, "pip install" in withdrawn) == (True, False)
+
+
 def test_why_nothing_ran_is_not_what_ran() -> None:
     """The reason has its own column."""
     proof = Proof(Level.STATIC, None, (PythonProof("cp312", "", (), "switched off"),), ORIGIN, backend="abacus")
     entry = entry_of(NAME, proof=proof)
     page = render_pages([Project("jaxlib-abacus", (file_of(entry),))])[f"about_files/{NAME.removesuffix('.whl')}.html"]
     cells = dict(re.findall(r'<td data-label="(.+?)">(.*?)</td>', page.decode()))
-    assert cells == {"What ran": "nothing", "Why no more": "switched off"}
+    assert cells == {"What ran": "no program", "Why not more": "switched off"}
