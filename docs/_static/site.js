@@ -5,4 +5,7 @@
 
 const menu = document.querySelector(".sidebar-scroll");
 const current = menu?.querySelector(".current-page");
-if (current) menu.scrollTop += current.getBoundingClientRect().top - menu.getBoundingClientRect().top - menu.clientHeight / 2;
+if (current) {
+  const below = current.getBoundingClientRect().top - menu.getBoundingClientRect().top;
+  menu.scrollBy({ top: below - menu.clientHeight / 2, behavior: "instant" });
+}
