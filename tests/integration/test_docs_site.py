@@ -86,6 +86,20 @@ def test_the_front_page_begins_with_the_picker(site: Path, browser: Browser) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_answer_is_in_sight(site: Path, browser: Browser, width: int) -> None:
+    """Without scrolling; on a phone, fields that seldom change are behind a button that says what is chosen."""
+    browser.open(site / "index.html", width=width)
+    assert browser.run("return document.querySelector('.answer > .steps').getBoundingClientRect().bottom") < 844
+    field, more = (browser.driver.find_element("css selector", name) for name in ("[name=system]", "[data-more]"))
+    assert (field.is_displayed(), more.is_displayed()) == (width > 500, width < 500)
+    if width < 500:
+        assert "Python 3." in more.text
+        more.click()
+        assert (field.is_displayed(), more.is_displayed()) == (True, False)
+
+
+@pytest.mark.slow
 def test_the_menu_shows_the_page_that_is_read(site: Path, browser: Browser) -> None:
     """Also where it is far down."""
     browser.open(site / "reference/json-documents.html")
