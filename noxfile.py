@@ -46,7 +46,6 @@ EVERYDAY = {
     "publish": ("attest", "publish"),
     "develop": ("tests", "lint", "update"),
 }
-OWN_HELP = ("debian",)  # sessions whose programs say more of their options than a line here
 
 
 def _load_noxw() -> ModuleType:
@@ -298,7 +297,7 @@ def main(options: str, words: Sequence[str]) -> None:
         print(*(f"       did you mean {' or '.join(nearest)}?\n" for _ in nearest[:1]), sep="", end="", file=sys.stderr)
         print("       all sessions and commands: ./noxw -l", file=sys.stderr)
         sys.exit(3)
-    if arguments in (["--help"], ["-h"]) and not (name in OWN_HELP or NOXW.find_command(name)):
+    if arguments in (["--help"], ["-h"]) and not (name == "debian" or NOXW.find_command(name)):
         _print_usage(name)
         return
     command = [sys.executable, "-P", "-m", "nox", *json.loads(options), "--session", name]

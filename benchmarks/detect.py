@@ -8,7 +8,7 @@ resolves a wheel with a variant (`uv pip install --dry-run`). uv's provider is g
 at once, so that it has something to read; the variant asks for a package that the plain wheel does not, and a run in
 which uv does not want that package is an error.
 
-    python benchmarks/detect.py [--repeats N] [--python PATH]
+    python benchmarks/detect.py [--repeats N]
 """
 
 import argparse
@@ -49,19 +49,13 @@ esac
 """
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of this program's arguments."""
-    parser = argparse.ArgumentParser(description="time detection")
-    parser.add_argument("--repeats", type=int, default=15, help="turns (default: 15)")
-    parser.add_argument("--python", default=sys.executable, help="interpreter for jaxlib-select (default: this one)")
-    return parser
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run everything in turns and print the medians."""
-    args = make_parser().parse_args(argv)
+    parser = argparse.ArgumentParser(description="time detection")
+    parser.add_argument("--repeats", type=int, default=15, help="turns (default: 15)")
+    args = parser.parse_args(argv)
     with tempfile.TemporaryDirectory() as folder:
-        runs = prepare(Path(folder), args.python)
+        runs = prepare(Path(folder), sys.executable)
         measured: dict[str, list[Measured]] = {name: [] for name in runs}
         for _ in range(args.repeats):
             for name, run in runs.items():

@@ -13,9 +13,9 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in 
 
 project = "Split JAX wheels"
 
-extensions = ["myst_parser", "sphinx_argparse_cli", "sphinx_copybutton", "pjrtwheel.docs.site"]
+extensions = ["myst_parser", "sphinx_copybutton", "console", "pjrtwheel.docs.site"]
 source_suffix = {".md": "markdown"}
-exclude_patterns = ["_*"]
+myst_enable_extensions = ["deflist"]
 myst_heading_anchors = 4  # as GitHub makes them, so that a link works in both
 smartquotes = False  # it would turn the two dashes of an option into one long dash
 
@@ -26,7 +26,7 @@ html_use_index = False
 html_search_scorer = str(Path(__file__).with_name("_ext") / "scorer.js")
 html_static_path = ["_static", "../build/pjrtwheel/products/index/release_pages/static"]
 html_css_files = ["picker.css", "site.css"]
-html_js_files = [("picker.js", {"defer": "defer"})]
+html_js_files = [("picker.js", {"defer": "defer"}), ("site.js", {"defer": "defer"})]
 html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False

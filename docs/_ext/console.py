@@ -1,38 +1,46 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""The parsers of the two command lines, for the pages that sphinx-argparse-cli makes of them."""
-
-from __future__ import annotations
+"""The reference of two command lines: `{commands}` describes commands of a program, which are its content."""
 
 import argparse
-from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import jinja2
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
 
 from jaxlib_select import cli as select
 from pjrtwheel import cli as tooling
-from pjrtwheel.cli.commands import COMMANDS
+
+_PROGRAMS = {tooling.PROGRAM: tooling.make_parser, select.PROGRAM: select.make_parser}
+_TEXT = Path(__file__).with_name("command.md.jinja").read_text("utf-8")
 
 
-def tooling_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands of the tooling, for the page about them."""
-    return _join("./noxw", COMMANDS, tooling.make_parser)
+class Commands(SphinxDirective):
+    """What the parser of each command says, in a section of its own."""
+
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        """Return the sections."""
+        program, *names = " ".join(self.content).split()
+        template = jinja2.Template(_TEXT, autoescape=True, trim_blocks=True)
+        commands = {name: _PROGRAMS[program](name) for name in names}
+        text = template.render(commands=commands, find_usage=find_usage)
+        return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 
-def select_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands of `jaxlib-select`, for the page about them."""
-    return _join(select.PROGRAM, select.COMMANDS, select.make_parser)
+def find_usage(parser: argparse.ArgumentParser) -> str:
+    """Return a command with all that it cannot do without."""
+    groups = [group for group in parser._mutually_exclusive_groups if group.required]  # noqa: SLF001 - no other list
+    grouped = [action for group in groups for action in group._group_actions]  # noqa: SLF001
+    wanted = [one for one in parser._actions if one.required or not one.option_strings or one in grouped]  # noqa: SLF001
+    formatter = argparse.HelpFormatter(parser.prog, width=80)
+    formatter.add_usage(None, wanted, groups, prefix="")
+    return formatter.format_help().strip()
 
 
-def _join(
-    program: str, commands: Mapping[str, str], make_parser: Callable[[str], argparse.ArgumentParser]
-) -> argparse.ArgumentParser:
-    """Make one parser out of those of commands, which a program imports only as they are asked for."""
-    joined = argparse.ArgumentParser(prog=program, usage=f"{program} COMMAND ...", add_help=False)
-    subparsers = joined.add_subparsers()
-    for name, summary in commands.items():
-        parser = make_parser(name)
-        for action in parser._actions:  # noqa: SLF001 - a parser has no other list of them
-            if not {"--help", "--root"}.isdisjoint(action.option_strings):  # every command has them
-                action.help = argparse.SUPPRESS
-        about = f"{summary[0].upper()}{summary[1:]}."
-        subparsers.add_parser(name, parents=[parser], add_help=False, prog=parser.prog, description=about)
-    return joined
+def setup(app: Sphinx) -> None:
+    """Register the directive."""
+    app.add_directive("commands", Commands)

@@ -64,7 +64,7 @@ def test_the_front_page_begins_with_the_picker(site: Path, browser: Browser) -> 
     """With the index that the reader names, and JAX's own wheels without one."""
     lines = "return [...document.querySelectorAll('.answer > .steps code')].map((part) => part.textContent)"
     browser.open(site / "index.html", suffix="?gpu=t4&python=3.13&installer=pip&index=https://a.example/simple")
-    assert browser.run("return document.querySelector('h1').nextElementSibling.matches('[data-picker]')")
+    assert browser.run("return document.querySelector('h1 + p + *').matches('[data-picker]')")
     make, install, check = browser.run(lines)
     assert make.startswith("python3.13 -m venv ")
     assert install.startswith("pip install --index-url https://a.example/simple/ jax==")
@@ -83,6 +83,30 @@ def test_the_front_page_begins_with_the_picker(site: Path, browser: Browser) -> 
     browser.open(site / "index.html", suffix="?gpu=t4")
     assert browser.run(lines)[1].startswith('uv pip install "jax[')
     assert browser.run("return document.querySelector('[name=index]').value") == ""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_answer_is_in_sight(site: Path, browser: Browser, width: int) -> None:
+    """Without scrolling; on a phone, fields that seldom change are behind a button that says what is chosen."""
+    browser.open(site / "index.html", width=width)
+    assert browser.run("return document.querySelector('.answer > .steps').getBoundingClientRect().bottom") < 844
+    field, more = (browser.driver.find_element("css selector", name) for name in ("[name=system]", "[data-more]"))
+    assert (field.is_displayed(), more.is_displayed()) == (width > 500, width < 500)
+    if width < 500:
+        assert "Python 3." in more.text
+        more.click()
+        assert (field.is_displayed(), more.is_displayed()) == (True, False)
+
+
+@pytest.mark.slow
+def test_the_menu_shows_the_page_that_is_read(site: Path, browser: Browser) -> None:
+    """Also where it is far down."""
+    browser.open(site / "reference/json-documents.html")
+    inside = "return arguments[0].map((name) => document.querySelector(name).getBoundingClientRect().bottom)"
+    link, menu = browser.run(inside, [".sidebar-tree .current-page", ".sidebar-scroll"])
+    assert 0 < link < menu
+    assert browser.run("return scrollY") == 0
 
 
 FIRST_RESULTS = """

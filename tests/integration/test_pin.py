@@ -72,7 +72,7 @@ def test_everything_that_the_index_has_is_pinned(pin: Callable[..., Release], in
         )
         for key, name in keys.items()
     }
-    cause = "the index has abacus-plugin 1.2.3, but not for cp314t on linux_x86_64"
+    cause = "the package index has abacus-plugin 1.2.3, but not for cp314t on linux_x86_64"
     assert release.absent == (Absent("kernels.abacus.cp314t.linux_x86_64", "abacus-plugin", "1.2.3", cause),)
     assert release.commits == {"abacus-pjrt": COMMIT, "abacus-plugin": COMMIT[::-1], "jax": COMMIT, "jaxlib": COMMIT}
     assert release.extras == {"abacus": {"with-beads": ("beads>=5.1,<6",)}}
@@ -96,7 +96,7 @@ def test_absence_is_an_answer(pin: Callable[..., Release], index: Path) -> None:
     put_wheel(index, LIBRARY.replace("1.2.3", "1.2.2"))
     release = pin()
     assert release.platforms("abacus") == ()
-    cause = "the index has no abacus-pjrt 1.2.3; the newest before it is 1.2.2"
+    cause = "the package index has no abacus-pjrt 1.2.3; the newest before it is 1.2.2"
     assert release.absent == (Absent("plugin.abacus.linux_x86_64", "abacus-pjrt", "1.2.3", cause),)
     assert release.extras == {}
 

@@ -242,6 +242,13 @@ def test_a_cell_of_the_map_shows_what_ran(browser: Browser, plain_browser: Brows
     assert plain_browser.run(opened) == [cells[2][1:]]  # the browser does that by itself
 
 
+def test_a_wheel_is_installed_from_this_index(browser: Browser, pages: dict[str, Path], index: Path) -> None:
+    """Its page has the command with the address."""
+    browser.open(pages["wheel"])
+    command = browser.driver.find_element("css selector", ".install code").text
+    assert f"--index-url {index.resolve().as_uri()}/ " in command
+
+
 def test_the_theme_can_be_switched(browser: Browser, pages: dict[str, Path]) -> None:
     """A button says what it brings, and what was chosen holds on the next page."""
     browser.open(pages["install"])

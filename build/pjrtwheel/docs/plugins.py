@@ -98,24 +98,25 @@ def describe_plugin(found: Inspection, platforms: Iterable[str], today: date) ->
     return {
         "contents": {
             "plugin": name,
-            "version": found.version,
+            "JAX": ", ".join(needs) or "any",
             "wheels for": ", ".join(sorted(platforms)),
-            "MB": f"{found.size / 1e6:.0f}",
-            "MB installed": f"{found.installed_size / 1e6:.0f}",
+            "MB (installed)": f"{found.size / 1e6:.0f} ({found.installed_size / 1e6:.0f})",
+            "licence": found.license or "not stated",
+        },
+        "machine": {
+            "plugin": name,
             "GPU code": ", ".join(describe_gpu_code(found)) or "none",
+            "missing libraries": shorten(found.missing, _SHOWN) or "none",
         },
         "jax": {
             "plugin": name,
+            "version": found.version,
             "PJRT API": ", ".join(one.pjrt_api or "not read" for one in found.libraries if one.is_plugin),
-            "requires": ", ".join(needs) or "no JAX",
             "JAX finds": ", ".join(sorted(filter(None, modules))) or "nothing",
-            "missing libraries": shorten(found.missing, _SHOWN) or "none",
         },
         "findings": {
             "plugin": name,
             "platform tag": "wrong: needs " + ", ".join(floors) if {"glibc", "macos"} & set(codes) else "holds",
-            "licence": found.license or "not stated",
-            "SBOM": "yes" if found.sboms else "no",
             "waste in MB": "not read" if None in unneeded else f"{sum(map(int, filter(None, unneeded))) / 1e6:.0f}",
             "also found": ", ".join(code for code in codes if code not in _COLUMNS) or "nothing",
         },

@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -22,14 +22,10 @@ from sphinx.transforms import SphinxTransform
 from sphinx.util import logging
 
 from jaxlib_select.facts import known_releases
-from pjrtwheel.backend import OWN_ROOT, Backend, load_backends
+from pjrtwheel.backend import OWN_ROOT
 from pjrtwheel.errors import UsageError, count
-from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.index.release_pages import open_templates
-from pjrtwheel.products.index.release_pages.picker import Stock, make_table, read_offer
-from pjrtwheel.release.known import load_release
-from pjrtwheel.release.model import Release
-from pjrtwheel.sets import BINDINGS
+from pjrtwheel.products.index.release_pages.picker import make_table, read_offer, stock_pinned
 
 _SOURCE = "docs"
 _EXAMPLE = "https://wheels.example.org/simple/"
@@ -122,27 +118,13 @@ class RepositoryLinks(SphinxTransform):
         return addnodes.download_reference("", "", *node.children, reftarget=relative, refdoc=self.env.docname)
 
 
-def list_stocks(root: Path) -> list[Stock]:
-    """Return what there is of each release that the selector knows, the newest first, as it is pinned."""
-    return [_stock_of(load_release(root, version), load_backends(root)) for version in reversed(known_releases())]
-
-
-def _stock_of(release: Release, backends: Mapping[str, Backend]) -> Stock:
-    pythons = {(BINDINGS, platform): release.pythons(platform) for platform in PLATFORMS}
-    for backend in backends.values():
-        for platform in release.platforms(backend.name):
-            kernels = release.kernels(backend.name, platform) if backend.kernels else release.pythons(platform)
-            both = tuple(python for python in release.pythons(platform) if python in kernels)
-            pythons[backend.distribution, platform] = both
-    return Stock(release.version, pythons)
-
-
 def add_picker(app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: object) -> None:
-    """Put the install picker below the heading of the first page, for an index that the reader names."""
+    """Put the install picker below the first paragraph of the first page, for an index that the reader names."""
     if page == app.config.root_doc:
-        table = make_table(read_offer(), list_stocks(OWN_ROOT), closed=False)
+        stocks = [stock_pinned(OWN_ROOT, version) for version in reversed(known_releases())]
+        table = make_table(read_offer(), stocks, closed=False)
         module: Any = open_templates().get_template("picker.html").module
-        context["body"] = context["body"].replace("</h1>", f"</h1>{module.picker(table, example=_EXAMPLE)}", 1)
+        context["body"] = context["body"].replace("</p>", f"</p>{module.picker(table, example=_EXAMPLE)}", 1)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

@@ -127,7 +127,7 @@ def choose_files(wanted: WantedFiles, files: Iterable[IndexFile], pythons: Seque
             pins.append(Pin(key, wanted.project, version, file.filename, file.sha256, file.size))
         else:
             place = f"{tag} on {platform}" if tag else platform
-            cause = f"the index has {wanted.project} {version}, but not for {place}"
+            cause = f"the package index has {wanted.project} {version}, but not for {place}"
             cause = cause if version else _explain_version(wanted, versions)
             absent.append(Absent(key, wanted.project, version or wanted.version, cause))
     return Chosen(tuple(pins), tuple(absent))
@@ -196,5 +196,5 @@ def _place(name: WheelName) -> tuple[str, str]:
 def _explain_version(wanted: WantedFiles, offered: set[str]) -> str:
     limit = Version(wanted.version.removesuffix(".*"))
     older = sorted((version for version in map(Version, offered) if version < limit), reverse=True)
-    what = f"the index has no {wanted.project} {wanted.version}"
+    what = f"the package index has no {wanted.project} {wanted.version}"
     return f"{what}; the newest before it is {older[0]}" if older else what

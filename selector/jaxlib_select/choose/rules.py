@@ -97,7 +97,7 @@ def _no_wheel(machine: Machine, backend: Backend) -> str:
     """Say that a backend has no wheel for a platform, and why, if only this release has none."""
     if machine.platform in backend.absent:
         missing = f"{backend.distribution} {backend.version} for {describe_platform(machine)}"
-        return f"there is no wheel of {missing}, {backend.absent[machine.platform]}"
+        return f"there is no wheel of {missing}, because {backend.absent[machine.platform]}"
     if machine.os == "windows" and f"linux_{machine.arch}" in backend.tags:
         return f"there is no wheel of {backend.distribution} for Windows itself; in WSL2 there is one"
     return f"there is no wheel of {backend.distribution} for {describe_platform(machine)}"

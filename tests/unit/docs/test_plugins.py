@@ -37,7 +37,8 @@ def test_every_plugin_has_a_row_in_each_table_of_the_page(root: Path) -> None:
     for row in files.values():
         assert len(bytes.fromhex(row["sha256"])) == 32
         assert date.fromisoformat(row["inspected on"]) <= datetime.now(UTC).date()
-    assert [name for name in (*tables, "files.csv") if f":file: plugins/{name}" not in page] == []
+    assert [name for name in tables if f":file: plugins/{name}" not in page] == []
+    assert "(plugins/files.csv)" in page
 
 
 def test_the_newest_wheels_of_an_index_are_inspected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,16 +56,20 @@ def test_the_newest_wheels_of_an_index_are_inspected(tmp_path: Path, monkeypatch
     write_tables(tmp_path, ["Abacus_PJRT", "bead"], date(2026, 1, 2))
 
     folder = tmp_path / FOLDER
-    contents, jax, findings = (read_table(folder / f"{name}.csv") for name in ("contents", "jax", "findings"))
-    abacus = contents["abacus-pjrt"]
-    assert (abacus["version"], abacus["wheels for"], abacus["GPU code"]) == (
-        "1.1",
+    tables = ("contents", "machine", "jax", "findings")
+    contents, machine, jax, findings = (read_table(folder / f"{name}.csv") for name in tables)
+    assert (contents["abacus-pjrt"]["wheels for"], jax["abacus-pjrt"]["version"]) == (
         "linux_aarch64, linux_x86_64",
-        "none",
+        "1.1",
     )
-    assert (contents["bead"]["GPU code"], jax["bead"]["PJRT API"], findings["bead"]["waste in MB"]) == ("not read",) * 3
-    assert (jax["abacus-pjrt"]["requires"], jax["bead"]["requires"]) == ("jax>=1.0", "no JAX")
-    assert (jax["abacus-pjrt"]["missing libraries"], jax["bead"]["missing libraries"]) == ("libabacus.so.1", "none")
+    assert machine["abacus-pjrt"] == {
+        "plugin": "abacus-pjrt",
+        "GPU code": "none",
+        "missing libraries": "libabacus.so.1",
+    }
+    assert (machine["bead"]["GPU code"], jax["bead"]["PJRT API"], findings["bead"]["waste in MB"]) == ("not read",) * 3
+    assert (contents["abacus-pjrt"]["JAX"], contents["bead"]["JAX"]) == ("jax>=1.0", "any")
+    assert machine["bead"]["missing libraries"] == "none"
     tags = [findings[name]["platform tag"] for name in ("abacus-pjrt", "bead")]
     assert tags == ["holds", "wrong: needs macOS 14.0"]
     name = LINUX.format("x86_64")

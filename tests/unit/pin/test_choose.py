@@ -34,7 +34,7 @@ def test_every_python_and_platform_of_the_index_is_taken() -> None:
         ("bindings.cp313.linux_aarch64", files[1].filename),
     ]
     assert chosen.pins[1] == Pin("bindings.cp314t.linux_x86_64", "jaxlib", "1.2", files[2].filename, f"{2:064x}", 12)
-    cause = "the index has jaxlib 1.2, but not for cp314t on linux_aarch64"
+    cause = "the package index has jaxlib 1.2, but not for cp314t on linux_aarch64"
     assert chosen.absent == (Absent("bindings.cp314t.linux_aarch64", "jaxlib", "1.2", cause),)
 
 
@@ -43,10 +43,10 @@ def test_every_python_and_platform_of_the_index_is_taken() -> None:
     [
         (
             ["abacus_pjrt-1.1-py3-none-manylinux_2_27_x86_64", "abacus_pjrt-1.3-py3-none-manylinux_2_27_x86_64"],
-            "the index has no abacus-pjrt 1.2; the newest before it is 1.1",
+            "the package index has no abacus-pjrt 1.2; the newest before it is 1.1",
         ),
-        (["abacus_pjrt-1.3-py3-none-manylinux_2_27_x86_64"], "the index has no abacus-pjrt 1.2"),
-        ([], "the index has no abacus-pjrt 1.2"),
+        (["abacus_pjrt-1.3-py3-none-manylinux_2_27_x86_64"], "the package index has no abacus-pjrt 1.2"),
+        ([], "the package index has no abacus-pjrt 1.2"),
     ],
     ids=["older", "newer only", "unknown project"],
 )

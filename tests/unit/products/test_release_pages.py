@@ -43,6 +43,7 @@ from pjrtwheel.record.proofs import (
     ResultKind,
     TargetProof,
 )
+from pjrtwheel.release.known import load_release
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets import SELECTOR
 from release_entries import entry_of
@@ -295,7 +296,7 @@ def read_machines(root: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
 
 def on_page(text: str) -> str:
     """Return what the selector says without its advice for a command line."""
-    text = text.replace("no accelerator was found", "chosen")
+    text = text.removeprefix("no accelerator was found; ")
     return re.sub(r"; (in WSL2 there is one|ask for \S+ to insist on the newest)", "", text)
 
 
@@ -432,6 +433,20 @@ def test_wsl_has_what_the_selector_finds_there(root: Path) -> None:
     assert [row["instead"] for row in others if {"system": "wsl"} in row["instead"]] == []
 
 
+def test_jax_own_wheels_are_for_the_pythons_that_have_them(root: Path) -> None:
+    """Upstream has no free-threaded wheel for Windows, and no kernels for some accelerators and Pythons."""
+    jax = known_releases()[-1]
+    table = picker.make_table(picker.read_offer(), [picker.stock_pinned(root, jax)], closed=False)
+    found = {key: table["outcomes"][number]["upstream"] for key, number in table["answers"].items()}
+    pins = load_release(root, jax).pins
+    for system in read_systems(root):
+        platform = system["platform"]
+        wanted = {key.split(".")[1] for key in pins if re.fullmatch(rf"bindings\.\w+\.{platform}", key)}
+        assert {*found[f"{system['name']}|cpu||{jax}"]["pythons"]} == {*map(name_python, wanted)}
+    assert "3.14t" in found[f"linux|tpu||{jax}"]["pythons"]
+    assert "3.14t" not in found[f"linux|max|installed|{jax}"]["pythons"]
+
+
 def test_a_word_in_an_address_means_one_accelerator() -> None:
     """It is in no label, and no name."""
     offered = load_accelerators(OWN_ROOT)
@@ -516,10 +531,25 @@ def test_map_page_and_terminal_count_alike() -> None:
     assert (ran.count("jit"), ran.count("torch")) == (2, 0)
 
 
+def test_a_wheel_says_what_it_is_and_how_to_install_it() -> None:
+    """With the extra that brings its libraries, if its name is one; a wheel that was withdrawn is not installed."""
+    needs = ('beads; extra == "with-beads"', 'x; extra == "$(reboot)"', 'more-beads; extra == "with-beads"')
+    entry = entry_of(NAME, lock_id="ff", requires=needs)
+    contents = WheelContents(1, "", (), "XLA for an abacus")
+    pages = [
+        render_pages([Project("jaxlib-abacus", (file_of(entry, contents=contents, yanked=yanked),))])
+        for yanked in (None, "")
+    ]
+    page, withdrawn = (html.unescape(each[f"about_files/{NAME.removesuffix('.whl')}.html"].decode()) for each in pages)
+    assert "XLA for an abacus." in page
+    command = f'pip install --index-url INDEX jax "jaxlib-abacus[with-beads]=={entry.version}"'
+    assert (command in page, "pip install" in withdrawn) == (True, False)
+
+
 def test_why_nothing_ran_is_not_what_ran() -> None:
     """The reason has its own column."""
     proof = Proof(Level.STATIC, None, (PythonProof("cp312", "", (), "switched off"),), ORIGIN, backend="abacus")
     entry = entry_of(NAME, proof=proof)
     page = render_pages([Project("jaxlib-abacus", (file_of(entry),))])[f"about_files/{NAME.removesuffix('.whl')}.html"]
     cells = dict(re.findall(r'<td data-label="(.+?)">(.*?)</td>', page.decode()))
-    assert cells == {"What ran": "nothing", "Why no more": "switched off"}
+    assert cells == {"What ran": "no program", "Why not more": "switched off"}

@@ -33,11 +33,13 @@ class WheelContents:
         size: Bytes of all its members.
         license: The licence as METADATA has it (PEP 639); empty where it has none.
         documents: Licence texts (PEP 639) and bills of materials (PEP 770), by their paths in its `.dist-info`.
+        summary: What it is, in one line, as METADATA has it.
     """
 
     size: int
     license: str
     documents: tuple[str, ...]
+    summary: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,4 +188,5 @@ def _read_contents(wheel: Path, metadata: bytes) -> WheelContents:
         sum(info.file_size for info in members),
         ", ".join(read_field(texts, "License-Expression") or read_field(texts, "License")),
         tuple(sorted(match[1] for match in found if match)),
+        ", ".join(read_field(texts, "Summary")),
     )

@@ -53,7 +53,7 @@ def _warnings(name: str, ranked: Ranked, problem: str | None, *, bound: bool) ->
     """Return what the user should know; `bound` says whether bounds are kept by what comes along."""
     found = list(ranked.warnings)
     if problem:
-        found.append(f"{problem}: only {name} itself is asked for, which has an XLA for the CPU where JAX supports it")
+        found.append(f"{problem}: only {name} is installed, which runs on the CPU where JAX supports this system")
     if ranked.verdict.constraints and not bound:
         found.append(f"the libraries of the system must keep these bounds: {', '.join(ranked.verdict.constraints)}")
     return found

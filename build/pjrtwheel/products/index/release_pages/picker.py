@@ -9,6 +9,7 @@ the pages are written. A page shows the table, and holds it as JSON for the scri
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,12 @@ from jaxlib_select.errors import SelectError
 from jaxlib_select.facts import UPSTREAM, known_releases, load_facts
 from jaxlib_select.machine.file import from_json
 from jaxlib_select.machine.model import Machine as MachineFile
-from pjrtwheel.abis import name_python, python_order
+from pjrtwheel.abis import name_python
 from pjrtwheel.backend import OWN_ROOT, load_backends
 from pjrtwheel.errors import UsageError
+from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.index.release_pages.releases import ListedRelease
+from pjrtwheel.release.known import load_release
 from pjrtwheel.sets import BINDINGS
 from pjrtwheel.tables import TableError, read_toml
 
@@ -188,6 +191,19 @@ def stock_of(release: ListedRelease) -> Stock:
     return Stock(release.jax, found)
 
 
+@cache
+def stock_pinned(root: Path, jax: str) -> Stock:
+    """Return what upstream has of a release, as it is pinned below `root`: Pythons by the name of our package."""
+    release = load_release(root, jax)
+    pythons = {(BINDINGS, platform): release.pythons(platform) for platform in PLATFORMS}
+    for backend in load_backends(root).values():
+        for platform in release.platforms(backend.name):
+            kernels = release.kernels(backend.name, platform) if backend.kernels else release.pythons(platform)
+            both = tuple(python for python in release.pythons(platform) if python in kernels)
+            pythons[backend.distribution, platform] = both
+    return Stock(release.version, pythons)
+
+
 def is_known(release: ListedRelease) -> bool:
     """Return whether the selector has facts about this very set of a release, whose version it would ask for."""
     if release.jax not in known_releases():
@@ -246,7 +262,7 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
 
 
 def _find_changes(offer: Offer, key: Key, answers: Mapping[Key, Row]) -> list[dict[str, str]]:
-    """Return the changes of one field with which there is a wheel of ours: another release, driver, or system.
+    """Return the first change of each field with which there is a wheel of ours: another release, driver, or system.
 
     Where JAX has no wheel either, its own count, and so does the CPU.
     """
@@ -260,8 +276,12 @@ def _find_changes(offer: Offer, key: Key, answers: Mapping[Key, Row]) -> list[di
         *([{"system": system}] if system else []),
         *({"gpu": entry.name, "driver": ""} for entry in offer.accelerators if stuck and not entry.machine),
     ]
-    rows = [(change, answers[tuple((state | change).values())]) for change in changes]  # type: ignore[index]
-    return [change for change, row in rows if row["ours"] or (stuck and row["upstream"])]
+    found: dict[str, dict[str, str]] = {}
+    for change in changes:
+        row = answers[tuple((state | change).values())]  # type: ignore[index]
+        if row["ours"] or (stuck and row["upstream"]):
+            found.setdefault(next(iter(change)), change)
+    return list(found.values())
 
 
 def _answer_all(offer: Offer, stocks: Sequence[Stock]) -> Iterator[tuple[Key, Row]]:
@@ -288,7 +308,7 @@ def _answer(machine: MachineFile, system: System, stock: Stock, *, wanted: bool)
         if ours is None and (pythons := stock.pythons.get((package, system.platform))):
             ours = _describe(decision, stock, pythons)
     row: Row = {"ours": ours, "problems": [], "advice": "", "instead": []}
-    row["upstream"] = _find_upstream(machine, stock, wanted=wanted)
+    row["upstream"] = _find_upstream(machine, system, stock, wanted=wanted)
     if ours is None:
         candidates = [entry for entry in decisions[0].candidates if not (entry.absent or entry.chosen)]
         lacking = (
@@ -310,13 +330,17 @@ def _decide(machine: MachineFile, jax: str, *, wanted: bool) -> Iterator[Decisio
             yield resolve(asked, machine, read_policy([backend.name], {}, None))
 
 
-def _find_upstream(machine: MachineFile, stock: Stock, *, wanted: bool) -> Row | None:
+def _find_upstream(machine: MachineFile, system: System, stock: Stock, *, wanted: bool) -> Row | None:
     """Return what JAX itself publishes of this release for a machine, or else of the newest that serves it."""
     for asked in (f"jax=={stock.jax}", "jax"):
         decision = resolve(asked, machine, Policy(provider=UPSTREAM))
-        if not wanted or decision.backend != CPU:
-            pythons = {python for found in stock.pythons.values() for python in found}
-            return _describe(decision, stock, sorted(pythons, key=python_order))
+        (chosen,) = (candidate.backend for candidate in decision.candidates if candidate.chosen)
+        jax = decision.requirements[0].rpartition("==")[2]
+        packages = {entry.name: entry.distribution for entry in load_facts(jax).backends if not entry.is_cpu}
+        package = packages.get(chosen, BINDINGS)
+        pythons = stock_pinned(OWN_ROOT, jax).pythons.get((package, system.platform))
+        if pythons and not (wanted and package == BINDINGS):
+            return _describe(decision, stock, pythons)
     return None
 
 
@@ -338,9 +362,9 @@ def _describe(decision: Decision, stock: Stock, pythons: Sequence[str]) -> Row:
         "title": decision.requirements[-1],
         "requirements": " ".join(map(quote, (*decision.requirements, *decision.constraints))),
         "check": f"-m {package}" if package and len(decision.requirements) > 1 else _DEVICES,
-        "pythons": [*map(name_python, pythons)] or [load_facts(stock.jax).requires_python.removeprefix(">=")],
+        "pythons": [*map(name_python, pythons)],
         "backend": chosen.backend,
-        "reason": chosen.reason.replace("no accelerator was found", "chosen"),
+        "reason": chosen.reason.removeprefix("no accelerator was found; "),
         "notes": [*(_ADVICE.sub("", warning) for warning in decision.warnings), *settings],
         "others": [(candidate.backend, candidate.reason) for candidate in others],
     }

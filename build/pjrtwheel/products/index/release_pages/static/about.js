@@ -40,6 +40,10 @@ const startMaps = (links) => {
   openNamed();
 };
 
+// A command that is copied has the address of this index.
+for (const part of document.querySelectorAll("[data-index] code")) {
+  part.textContent = part.textContent.replace("INDEX", new URL(part.closest("[data-index]").dataset.index, location.href).href);
+}
 startTheme(document.querySelector("[data-theme-switch]"));
 document.querySelectorAll("[data-copy]").forEach(copyButton);
 startMaps([...document.querySelectorAll("[data-proof]")]);

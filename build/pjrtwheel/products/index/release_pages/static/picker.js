@@ -47,6 +47,7 @@ const startPicker = (root) => {
   const form = root.querySelector("form");
   const answer = root.querySelector("[data-answer]");
   const question = root.querySelector("[data-question]");
+  const more = root.querySelector("[data-more]"); // of a small screen, where fields that seldom change are folded
   const { elements } = form;
   let linked = false; // whether the index is that of a link, which anybody may have made
   let unknown = ""; // what the address calls an accelerator, if there is none of that name
@@ -64,7 +65,7 @@ const startPicker = (root) => {
     const words = { python: elements.python.value, index: address, requirements: found.requirements, check: found.check };
     const lines = data.shells[shell][elements.installer.value].map((line) => (address ? line : line.replace(/ \S+ \{index\}/, ""))
       .replace(/\{(\w+)\}/g, (_, word) => words[word]));
-    const names = ["Make and activate an environment", "Install", "Check"];
+    const names = ["Make an environment", "Install", "Check"];
     return [
       element("ol", { className: "steps" }, ...lines.map((line, i) => element("li", {}, element("p", { textContent: names[i] }), commandBlock(line)))),
       ...[...found.notes, note].filter(Boolean).map((text) => element("p", { className: "note", textContent: sentence(text) })),
@@ -72,7 +73,7 @@ const startPicker = (root) => {
   };
 
   const showReasons = (reasons) => element("dl", { className: "reasons" }, ...reasons.map(([backend, reason]) => element("div", {},
-    element("dt", { textContent: backend }), element("dd", { textContent: reason }))));
+    element("dt", { textContent: backend }), element("dd", { textContent: sentence(reason) }))));
   const fold = (summary, ...parts) => element("details", {}, element("summary", { textContent: summary }), ...parts);
 
   const showFound = (state, found, index) => [
@@ -84,7 +85,7 @@ const startPicker = (root) => {
 
   // Why there is no wheel of ours, what to change with one click, and what JAX itself publishes.
   const showMissing = (row) => {
-    const question = data.gpus[elements.gpu.value].question;
+    const { label, question } = data.gpus[elements.gpu.value];
     const names = {
       gpu: () => "the CPU",
       release: (value) => `JAX ${value}`,
@@ -101,10 +102,11 @@ const startPicker = (root) => {
     });
     const state = other ? "Use another release" : row.upstream ? "Not in this index" : "Not possible";
     return [
-      element("h2", {}, element("span", { className: "state missing", textContent: state }), `JAX ${elements.release.value}`),
-      showReasons(row.problems.length ? row.problems : [["upstream", "JAX itself publishes no wheel for it: name an index with ours"]]),
+      element("h2", { className: "missing" }, element("span", { className: "state", textContent: state }),
+        `JAX ${elements.release.value} for ${label} on ${data.systems[elements.system.value].label}`),
       ...(row.advice ? [element("p", { className: "note", textContent: sentence(row.advice) })] : []),
       element("p", {}, ...buttons),
+      showReasons(row.problems.length ? row.problems : [["upstream", "JAX itself publishes no wheel for it: name an index with ours"]]),
       ...(upstream.length && buttons.length ? [fold("Or take JAX's own wheels", ...upstream)] : upstream),
     ];
   };
@@ -120,6 +122,8 @@ const startPicker = (root) => {
     const found = (index && row.ours) || row.upstream;
     offer(elements.python, found ? found.pythons : []);
     elements.python.disabled = !found;
+    more.textContent = [data.systems[elements.system.value].label, found && `Python ${elements.python.value}`, `JAX ${elements.release.value}`]
+      .filter(Boolean).join(" · ");
     const state = !index ? "JAX's own wheels" : elements.index ? "If your index has this release" : "Available";
     const notes = [
       unknown && `no accelerator is called ${unknown}: choose one`,
@@ -146,6 +150,7 @@ const startPicker = (root) => {
     show();
     remember();
   });
+  more.addEventListener("click", () => more.setAttribute("aria-expanded", String(more.ariaExpanded === "false")));
   form.addEventListener("submit", (event) => event.preventDefault());
   show();
   const wanted = new URLSearchParams(location.search);

@@ -1,0 +1,11 @@
+// SPDX-FileCopyrightText: The split JAX wheel authors
+// SPDX-License-Identifier: Apache-2.0
+// The menu shows the page that is read, however far down it is.
+"use strict";
+
+const menu = document.querySelector(".sidebar-scroll");
+const current = menu?.querySelector(".current-page");
+if (current) {
+  const below = current.getBoundingClientRect().top - menu.getBoundingClientRect().top;
+  menu.scrollBy({ top: below - menu.clientHeight / 2, behavior: "instant" });
+}
