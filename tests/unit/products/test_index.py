@@ -80,6 +80,18 @@ def test_releases_are_listed_next_to_each_other(make_wheel: Callable[..., Path])
     assert page["files"][5]["url"] == "jaxlib_abacus-1.12.0.1%2Bsplit.1-py3-none-any.whl"
 
 
+def test_what_a_page_puts_into_a_command_is_a_name(make_wheel: Callable[..., Path]) -> None:
+    """Extras of a hostile wheel that no installer would take are left out."""
+    names = ("with-beads", "$(reboot)", "beads].org", "")
+    metadata = METADATA + b"".join(f"Provides-Extra: {name}\n".encode() for name in names)
+    wheel = make_wheel({"jaxlib_abacus-1.0.dist-info/METADATA": metadata}, name=NAME)
+    write_release(wheel.parent, list_entry(wheel))
+    (project,), _ = write_index(wheel.parent, wheel.parent / "simple")
+    (file,) = project.files
+    assert file.contents
+    assert file.contents.extras == ("with-beads",)
+
+
 def test_wheels_are_linked_and_bytes_repeat(dist: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No wheel is doubled; a second run, and one without hard links, give the same index."""
     write_index(dist, dist / "simple")

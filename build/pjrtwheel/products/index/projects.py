@@ -22,6 +22,7 @@ from pjrtwheel.wheel.names import PROVENANCE_SUFFIX
 from pjrtwheel.wheel.unpack import read_metadata
 
 _BUILD_AGAIN = "build the wheels again, or give another folder with --dist"
+_EXTRA = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _DOCUMENT = re.compile(r"[^/]+\.dist-info/((?:licenses|sboms)/.+[^/])")
 
 
@@ -34,12 +35,14 @@ class WheelContents:
         license: The licence as METADATA has it (PEP 639); empty where it has none.
         documents: Licence texts (PEP 639) and bills of materials (PEP 770), by their paths in its `.dist-info`.
         summary: What it is, in one line, as METADATA has it.
+        extras: Names of its extras that METADATA has, without those that are no names: pages put them into commands.
     """
 
     size: int
     license: str
     documents: tuple[str, ...]
     summary: str = ""
+    extras: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,4 +192,5 @@ def _read_contents(wheel: Path, metadata: bytes) -> WheelContents:
         ", ".join(read_field(texts, "License-Expression") or read_field(texts, "License")),
         tuple(sorted(match[1] for match in found if match)),
         ", ".join(read_field(texts, "Summary")),
+        tuple(filter(_EXTRA.fullmatch, read_field(texts, "Provides-Extra"))),
     )
