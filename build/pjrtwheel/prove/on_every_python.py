@@ -178,7 +178,8 @@ def raise_failures(
         write_atomically(log, "\n\n".join(f"{name}\n{text}" for name, text in zip(names, texts, strict=True)) + "\n")
         ways = ["fix what failed"]
         if backend and failures[0][1].kind is ResultKind.PROGRAM:
-            ways.append(f"declare it with error and reason: [smoke.fails.{failures[0][1].program}] of {backend.path}")
+            place = f"of {backend.path}" if backend.path.is_file() else "in wrap --save DIR, then smoke --backend DIR"
+            ways.append(f"declare it with error and reason: [smoke.fails.{failures[0][1].program}] {place}")
         ways += ["--keep DIR keeps the wheels and the record apart"] if proofs else []
         error = FailedProofError(
             f"{count(len(failures), 'program')} failed: {fit(names)}",
