@@ -25,7 +25,7 @@ from pjrtwheel.conformance.comparison import (
 from pjrtwheel.dist_folder.folder import add_proofs
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters, probe
 from pjrtwheel.environment.venv import create_environment, requirement_group
-from pjrtwheel.errors import ProofError, UsageError
+from pjrtwheel.errors import ElfError, ProofError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
@@ -44,7 +44,7 @@ def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "--root", "--release", "--set")
     plugin = parser.add_mutually_exclusive_group()
     plugin.add_argument("wheel", nargs="?", type=Path, metavar="WHEEL", help="the plugin's wheel, whoever made it")
-    plugin.add_argument("--dist", type=Path, metavar="DIR", help="or the folder of it (default: dist)")
+    plugin.add_argument("--dist", type=Path, metavar="DIR", help="or the folder that has it (default: dist)")
     parser.add_argument("--backend", metavar="NAME|DIR", help="the backend, or its directory (default: as WHEEL says)")
     filled = "virtual environment with everything installed; proves at the highest level available here"
     parser.add_argument("--environment", type=Path, metavar="DIR", help=filled)
@@ -169,8 +169,10 @@ def execute_probe(args: argparse.Namespace) -> int:
         for name, result in results.items():
             print(f"{Path(name).name}: PJRT {result.pjrt_api or 'not read'}: {result.summary()}")
             print(textwrap.indent(result.output, "  | "), end="\n" if result.output else "")
-    done = {ProbeOutcome.PASSED, ProbeOutcome.NO_DEVICE}
-    return 0 if all(result.outcome in done for result in results.values()) else ProofError.exit_code
+    outcomes = {result.outcome for result in results.values()}
+    if ProbeOutcome.UNFIT in outcomes:
+        return ElfError.exit_code
+    return 0 if outcomes <= {ProbeOutcome.PASSED, ProbeOutcome.NO_DEVICE} else ProofError.exit_code
 
 
 def configure_parser_conformance(parser: argparse.ArgumentParser) -> None:

@@ -61,7 +61,7 @@ def prove(
     if not here or not smoke_tests:
         reason = "smoke tests switched off" if here else f"wheels are for {platform}"
         opened = _open_plugin(wheels, backend) if here else NOTHING_OPENED
-        if opened.outcome in {ProbeOutcome.NOT_OPENED, ProbeOutcome.FAILED} and opened.reason:
+        if opened.outcome not in {ProbeOutcome.PASSED, ProbeOutcome.NO_DEVICE} and opened.reason:
             progress.say(f"warning: the library does not do here: {opened.summary()}")
         untried = {tag: Evidence(PythonProof(tag, "", (), reason), opened=opened) for tag in tags}
         return combine(wheels, untried, backend, origin)
