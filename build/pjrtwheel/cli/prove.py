@@ -163,11 +163,14 @@ def execute_probe(args: argparse.Namespace) -> int:
     check_files(args.files, "libraries", "*.so")
     backends = tuple(load_backends(args.root).values())
     results = {str(file): probe_file(file, backends, device=args.device) for file in args.files}
+    platforms = {backend.pjrt_name for backend in backends}
     if args.json:
         print(json.dumps(tables.write(results), indent=2))
     else:
         for name, result in results.items():
             print(f"{Path(name).name}: PJRT {result.pjrt_api or 'not read'}: {result.summary()}")
+            if result.platform in platforms:
+                print(f"  JAX calls its devices {result.platform!r} too: wrapped as foo, they are jax.devices('foo')")
             print(textwrap.indent(result.output, "  | "), end="\n" if result.output else "")
     outcomes = {result.outcome for result in results.values()}
     if ProbeOutcome.UNFIT in outcomes:
