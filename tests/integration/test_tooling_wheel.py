@@ -30,8 +30,9 @@ def program(root: Path, built_wheels: Path, tmp_path_factory: pytest.TempPathFac
     (folder / "dist").mkdir()
     for path in built_wheels.iterdir():
         (folder / "dist" / path.name).symlink_to(path)
-    wheel = build_tooling(root, folder / "dist").path
-    assert hash_file(build_tooling(root, folder / "dist").path) == hash_file(wheel)  # the same bytes each time
+    wheel = build_tooling(root, folder / "dist", folder / "dist").path
+    again = build_tooling(root, folder / "dist", folder / "again").path
+    assert hash_file(again) == hash_file(wheel)  # the same bytes each time
     assert read_entries(folder / "dist")[wheel.name].tags == ("py3-none-any",)
     uv, python = str(find_uv()), str(folder / "venv/bin/python")
     subprocess.run([uv, "venv", "--quiet", "--python", sys.executable, folder / "venv"], check=True)
@@ -78,4 +79,4 @@ def test_versions_are_those_that_the_repository_builds_with(root: Path) -> None:
     needs = {need for needs in (project["project"]["dependencies"], *extras.values()) for need in needs}
     groups = project["dependency-groups"]
     built_with = {need for name in ("assemble", "build") for need in groups[name] if isinstance(need, str)}
-    assert needs - {"pjrtwheel[prove]"} == built_with - {"cyclonedx-python-lib==11.12.0"}
+    assert needs <= built_with
