@@ -17,6 +17,7 @@ _PACKAGED = Path(__file__).resolve().with_name("root")
 IS_INSTALLED = _PACKAGED.is_dir()
 OWN_ROOT = _PACKAGED if IS_INSTALLED else _PACKAGED.parents[2]
 
+FILENAME = "backend.toml"
 KERNELS_SUFFIX = "-kernels"  # of the project with the kernels of another one; loaders expect it
 
 
@@ -119,7 +120,9 @@ class Failure:
     reason: str
 
     def __post_init__(self) -> None:
-        """Refuse a pattern that is none."""
+        """Refuse a pattern that is none, and what says nothing."""
+        if not self.error.strip() or not self.reason.strip():
+            raise ValueError("error and reason must not be empty")
         try:
             re.compile(self.error)
         except re.error as error:
@@ -298,7 +301,7 @@ def _letters(name: str) -> str:
 
 def find_backend(root: Path, name: str) -> Backend:
     """Return the backend of this name below `root`, or in a directory that is named by its path; see `pick_backend`."""
-    if (own := Path(name, "backend.toml")).is_file():
+    if (own := Path(name, FILENAME)).is_file():
         return parse_backend(own.read_text("utf-8"), own.absolute())
     return pick_backend(load_backends(root), name)
 

@@ -17,12 +17,13 @@ from typing import Any
 
 from pjrtwheel.abis import plugin_tag
 from pjrtwheel.backend import IS_INSTALLED, Backend, load_backends, parse_backend
-from pjrtwheel.binaries import ENTRY_POINT, read_library, version_key
+from pjrtwheel.binaries import ENTRY_POINT, version_key
 from pjrtwheel.elf.image import LINKER_DEFINED
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.unpack import unpack_wheel
 from pjrtwheel.files import hash_file, write_atomically
 from pjrtwheel.platforms import PLATFORMS, Platform
+from pjrtwheel.probe.plugin import read_plugin
 from pjrtwheel.record.entries import read_entries
 from pjrtwheel.release.model import SCHEMA
 from pjrtwheel.release.wheels import ReleaseLock
@@ -36,7 +37,7 @@ from pjrtwheel.wheel.report import BuiltWheel
 
 SHARED = "plugins/pjrt"
 COMPILED = f"{SHARED}/compiled"  # an archive of the extension for each platform, where this is not a clone
-_ALIAS = "gpu"  # JAX's own, of platforms that have plugins
+_TAKEN = {"gpu", "jax", "jaxlib"}  # JAX's alias of several platforms, and itself
 # The oldest glibc whose manylinux policy (as of auditwheel) has a version of libstdc++; upstream's jaxlib needs 2.27.
 _LIBSTDCXX = {"2.27": "3.4.24", "2.31": "3.4.28", "2.34": "3.4.29", "2.35": "3.4.30", "2.39": "3.4.33"}
 
@@ -68,26 +69,26 @@ def write_backend(root: Path, folder: Path, library: Path, vendor: Vendor) -> Ba
     """Write the directory of a backend for a library, and return what it says.
 
     Raises:
-        ElfError: The library is not one.
+        ElfError: The library is no plugin, or for no platform of ours.
         UsageError: Name or library are not fit for a plugin.
     """
     if not re.fullmatch("[a-z]([a-z0-9_]*[a-z0-9])?", vendor.name):
         raise UsageError(f"not a name of a platform: {vendor.name!r}", remedy="take small letters, digits and _")
     ours, dashed = load_backends(root).values(), vendor.name.replace("_", "-")
-    if vendor.name in {_ALIAS, *(backend.pjrt_name for backend in ours)} or f"jaxlib-{dashed}" in our_names(ours):
+    if vendor.name in _TAKEN.union(backend.pjrt_name for backend in ours) or f"jaxlib-{dashed}" in our_names(ours):
         raise UsageError(
             f"the name {vendor.name!r} is taken",
-            cause="JAX has a platform of this name, or this repository a wheel",
+            cause="it is JAX's own, or that of one of its platforms, or this repository has a wheel of this name",
             remedy="choose another --name; a backend of this repository is built: ./noxw build_BACKEND --xla LIBRARY",
         )
+    if vendor.device and not Path(vendor.device).is_absolute():
+        raise UsageError(f"no absolute path: {vendor.device!r}", remedy="name its files, as --device '/dev/foo*'")
     templates = sorted((root / SHARED / "template").glob("*.in"))
     licenses = [path.name for path in vendor.license_files]
     if len({*licenses, *(path.stem for path in templates)}) < len(licenses) + len(templates):
         raise UsageError(f"two files of one name in a wheel: {', '.join(licenses)}", remedy="rename licence files")
-    found = read_library(library, library.name)
-    platform = next((one for one in PLATFORMS.values() if one.compiler_target and one.machine == found.machine), None)
-    if platform is None:
-        raise UsageError(f"{library} is for {found.machine}", cause="plugin wheels are for Linux, x86_64 and aarch64")
+    found = read_plugin(library)
+    platform = next(one for one in PLATFORMS.values() if one.machine == found.machine)
     floor = version_key(found.floors.get("GLIBCXX", "0"))
     with_libstdcxx = next((glibc for glibc, newest in _LIBSTDCXX.items() if floor <= version_key(newest)), "")
     if not with_libstdcxx:
@@ -143,8 +144,9 @@ def wrap(root: Path, backend: Backend, library: Path, lock: ReleaseLock, dist: P
     ((platform, tag),) = backend.tags.items()
     extension = find_extension(root, dist, PLATFORMS[platform], scratch)
     if not extension:
-        cause = "every one has the compiled extension, which a new one needs"
-        raise UsageError(f"no plugin wheel for {platform} in {dist}", cause=cause, remedy="build one: ./noxw build_cpu")
+        cause = "every plugin wheel has the extension, which a new one needs"
+        what = f"no compiled extension for {platform} here, and no plugin wheel for it in {dist}"
+        raise UsageError(what, cause=cause, remedy="take a newer pjrtwheel, or build one in a clone: ./noxw build_cpu")
     name = make_name(backend.distribution, lock.version, plugin_tag(backend.python_tag, tag))
     if (dist / name.filename).exists() and read_lock(dist / name.filename, backend.package) != lock:
         raise UsageError(

@@ -225,7 +225,8 @@ def test_a_plugin_for_the_published_set_serves_next_to_it(
     """JAX asks it for a client, and says itself why there is none: the library is a small one."""
     python = install_official(vendor_dist)
     status, said, _ = call(python, "-m", "jaxlib_abacus")
-    assert (status, verdict_of(said)) == (0, "jaxlib-abacus fits here: JAX uses it for its platform 'abacus'")
+    platform = "its platform 'abacus': jax.devices('abacus') are its own"
+    assert (status, verdict_of(said)) == (0, f"jaxlib-abacus fits here: JAX uses it for {platform}")
     status, said, errors = call(python, "-c", PROGRAM, JAX_PLATFORMS="cpu,abacus")
     assert "backend 'abacus': UNIMPLEMENTED: this is a stub of XLA" in said + "".join(errors)
 

@@ -113,6 +113,7 @@ def test_nothing_is_missing_and_nothing_is_too_much(
     parts += [("targets", folder.parent, "targets/*.toml")]
     loader |= {f"{package}/{part}/{path.name}" for part, place, kind in parts for path in place.glob(kind)}
     documents = {"provenance.json", "release_lock.json", *(EXTENSION if is_plugin else ["__init__.py"])}
+    documents |= {"backend.toml"} if is_plugin else set()
     documents |= {"gpu_code.json"} if any(library.code for library in upstream.values()) else set()
     metadata = {"METADATA", "RECORD", "WHEEL", "licenses/LICENSE", "sboms/pjrtwheel.cdx.json"}
     metadata |= {"entry_points.txt"} if is_plugin else set()

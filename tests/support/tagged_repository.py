@@ -23,6 +23,7 @@ BINDINGS = f"jaxlib-{VERSION}-cp312-cp312-manylinux_2_27_x86_64.whl"
 PLUGIN = f"jaxlib_abacus-{VERSION}-{plugin_tag('cp312', 'manylinux_2_27_x86_64')}.whl"
 ALONE = f"jaxlib-{VERSION}-cp312-cp312-macosx_11_0_arm64.whl"
 SELECTOR = "jaxlib_select-0.1.0-py3-none-any.whl"
+TOOLING = "pjrtwheel-0.1.0-py3-none-any.whl"
 
 _PINS = {
     "bindings.cp312.linux_x86_64": "jaxlib-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl",
@@ -35,8 +36,9 @@ _FILES = {
     "pure_python = 'static' }\n",
     "plugins/abacus/backend.toml": BACKEND,
     "selector/pyproject.toml": '[project]\nversion = "0.1.0"\n',
+    "pyproject.toml": '[project]\nversion = "0.1.0"\n',
     "selector/jaxlib_select/facts/1.2.3.json": '{"schema": 1, "release": "1.2.3", "backends": []}',
-    "CHANGELOG.md": "# Changelog\n\n- (build) JAX 1.2.3, and jaxlib-select 0.1.0.\n",
+    "CHANGELOG.md": "# Changelog\n\n- (build) JAX 1.2.3, jaxlib-select 0.1.0 and pjrtwheel 0.1.0.\n",
 }
 
 

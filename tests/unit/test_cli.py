@@ -103,6 +103,8 @@ EMPTY = [
     *([option, "reproduce ."] for option in ("--wheel", "--root")),
     *([option, "verify_installs"] for option in ("--index", "--backend", "--python", "--json")),
     *(["release", command] for command in ("verify_release", "reproduce")),
+    *(["--set", command] for command in ("build cpu", "smoke --backend cpu", "wrap foo.so --name foo")),
+    ["--label", "build cpu"],
     ["--to", "release_check"],
     ["--key", "verify_release ."],
     ["--proofs", "merge"],

@@ -14,7 +14,7 @@ import pytest
 
 from pjrtwheel import cli
 from pjrtwheel.backend import parse_backend
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import ElfError, PinError, PjrtWheelError, UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import format_entries
 from release_entries import entry_of
@@ -105,31 +105,46 @@ def test_another_jaxlib_needs_another_name(wrap: Wrap, capsys: pytest.CaptureFix
     assert "for another jaxlib" in capsys.readouterr().err
 
 
+TRUNCATED = build_elf(exports=("GetPjrtApi",))[:-1]
+
+
 @pytest.mark.parametrize(
-    ("change", "words"),
+    ("change", "words", "error"),
     [
-        (lambda: Path("foo_pjrt.so").write_bytes(b"no library"), FOR),
-        (lambda: Path("foo_pjrt.so").write_bytes(build_elf(exports=("other",))), FOR),
-        (lambda: Path("foo_pjrt.so").write_bytes(build_elf(machine=8)), FOR),
-        (lambda: shutil.rmtree("dist"), FOR),
-        (lambda: Path("dist/release.json").unlink(), FOR),
-        (lambda: Path("README.md").touch(), (*FOR, "--license-file", "README.md")),
-        (lambda: Path("saved").mkdir(), (*FOR, "--save", "saved")),
-        (lambda: None, ("--for", "1.3..1.2")),
-        (lambda: None, ("--for", "1.2.3..9.9.9")),
-        (lambda: None, (*FOR, "--name", "foo_")),
-        (lambda: None, (*FOR, "--name", "cuda")),
-        (lambda: None, (*FOR, "--name", "gpu")),
-        (lambda: None, (*FOR, "--name", "select")),
-        (lambda: None, (*FOR, "--license", "as you like")),
+        (lambda: Path("foo_pjrt.so").write_bytes(b"no library"), FOR, ElfError("is not an ELF file")),
+        (lambda: Path("foo_pjrt.so").write_bytes(TRUNCATED), FOR, ElfError("is truncated")),
+        (lambda: Path("foo_pjrt.so").write_bytes(build_elf(exports=("other",))), FOR, ElfError("is no PJRT plugin")),
+        (lambda: Path("foo_pjrt.so").write_bytes(build_elf(machine=8)), FOR, ElfError("is made for machine 8")),
+        (lambda: shutil.rmtree("dist"), FOR, UsageError("no compiled extension")),
+        (lambda: Path("dist/release.json").unlink(), FOR, UsageError("no compiled extension")),
+        (lambda: Path("README.md").touch(), (*FOR, "--license-file", "README.md"), UsageError("two files")),
+        (lambda: Path("saved").mkdir(), (*FOR, "--save", "saved"), UsageError("saved exists")),
+        (lambda: None, ("--for", "1.3..1.2"), UsageError("no release of jaxlib")),
+        (lambda: None, ("--for", "1.2.3..9.9.9"), PinError("9.9.9")),
+        (lambda: None, (*FOR, "--name", "foo_"), UsageError("not a name")),
+        (lambda: None, (*FOR, "--name", "cuda"), UsageError("is taken")),
+        (lambda: None, (*FOR, "--name", "gpu"), UsageError("is taken")),
+        (lambda: None, (*FOR, "--name", "jax"), UsageError("is taken")),
+        (lambda: None, (*FOR, "--name", "select"), UsageError("is taken")),
+        (lambda: None, (*FOR, "--device", "foo"), UsageError("no absolute path")),
+        (lambda: None, (*FOR, "--options", "missing.json"), UsageError("no such file")),
+        (lambda: None, (*FOR, "--license", "as you like"), WheelError("licence of jaxlib-foo-x is no SPDX")),
     ],
     ids=[
-        "text", "no plugin", "machine", "no extension", "whose", "README", "saved", "order", "no such release", "name",
-        "platform", "alias", "our wheel", "licence",
+        "text", "truncated", "no plugin", "machine", "no extension", "whose", "README", "saved", "order",
+        "no such release", "name", "platform", "alias", "JAX", "our wheel", "device", "options", "licence",
     ],
 )  # fmt: skip
-def test_what_cannot_be_wrapped(wrap: Wrap, change: Callable[[], object], words: tuple[str, ...]) -> None:
-    """It is an error without a traceback, and nothing is written."""
+def test_what_cannot_be_wrapped(
+    wrap: Wrap,
+    capsys: pytest.CaptureFixture[str],
+    change: Callable[[], object],
+    words: tuple[str, ...],
+    error: PjrtWheelError,
+) -> None:
+    """It is an error that says what was given, and nothing is written."""
     change()
-    assert wrap(*words, *([] if "--save" in words else ["--save", "kept"])) != 0
+    status = wrap(*words, *([] if "--save" in words else ["--save", "kept"]))
+    said = capsys.readouterr().err
+    assert (status, error.what in said, "/wrap-" in said) == (error.exit_code, True, False), said
     assert (list(Path("dist").glob("jaxlib_foo*")), Path("kept").exists()) == ([], False)

@@ -18,11 +18,10 @@ from pjrtwheel.errors import AttestError, UsageError, explain, fit
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, check_sets, name_lists, read_entries, require_record
 from pjrtwheel.record.origin import COMMIT, DATE, VERSION, Origin, find_date
 from pjrtwheel.release.model import Release
-from pjrtwheel.sets import SELECTOR
-from pjrtwheel.sets.tags import SELECTOR_TAG, find_tagged
+from pjrtwheel.sets.tags import find_alone, find_tagged, tag_of_wheel
 from pjrtwheel.tables import TableError, column, metadata, read_json
 from pjrtwheel.wheel.compress import find_compression, find_epoch
-from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, PROVENANCE_SUFFIX
+from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, PROVENANCE_SUFFIX, parse_name
 
 STATEMENT_FILENAME = "provenance.intoto.jsonl"
 BOM_FILENAME = "sbom.cdx.json"
@@ -298,7 +297,7 @@ class ReleaseSet:
     Attributes:
         tag: The tag.
         version: Version of all wheels.
-        release: The JAX release; nothing for `jaxlib-select`, which belongs to none.
+        release: The JAX release; nothing for a project that belongs to none.
         entries: The wheels, in order of file name.
         others: Names of the files that go with the wheels: the list of variants, attestations.
     """
@@ -318,19 +317,20 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
         WheelError: They are of several sets, or `release.json` is damaged.
     """
     require_record(dist)
-    release = None if tag.startswith(SELECTOR_TAG) else find_tagged(root, tag)
-    version = release.set_version if release else tag.removeprefix(SELECTOR_TAG)
+    command = find_alone(tag)
+    release = None if command else find_tagged(root, tag)
+    version = release.set_version if release else tag.partition("-v")[2]
     listed = read_entries(dist).values()
     entries = tuple(
         entry
         for entry in sorted(listed, key=lambda entry: entry.filename)
-        if entry.version == version and (entry.distribution == SELECTOR) == (release is None)
+        if entry.version == version and find_alone(tag_of_wheel(parse_name(entry.filename))) == command
     )
     if not entries:
         raise UsageError(
             f"no wheel of {tag} in {dist}",
             cause=f"its {RELEASE_FILENAME} lists {fit(sorted({entry.version for entry in listed})) or 'nothing'}",
-            remedy="build it first: ./noxw build_BACKEND or select, or give the folder of its wheels with --dist",
+            remedy="build it first: ./noxw build_BACKEND, select or tooling, or name its folder with --dist",
         )
     check_sets(entries, f"the release {tag}")
     present = {path.name for path in dist.iterdir() if path.is_file()}

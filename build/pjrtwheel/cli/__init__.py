@@ -108,6 +108,7 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
         },
         "--dist": {"type": Path, "metavar": "DIR", "help": "folder of the wheels (default: dist/ of the repository)"},
         "--set": {
+            "type": require_text,
             "metavar": "FOLDER|URL|VERSION",
             "help": "the set that the plugin was built for (default: that of the newest release in the wheels' folder)",
         },

@@ -22,6 +22,7 @@ from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import display_path
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform, host_platform
 from pjrtwheel.products import facts
+from pjrtwheel.program import require_text
 from pjrtwheel.progress import format_time, open_progress
 from pjrtwheel.release.known import choose_release, give_label, load_release
 from pjrtwheel.release.model import Release
@@ -53,7 +54,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     source.add_argument(
         "--bazel-option", action="append", default=[], metavar="OPTION", help="of bazel build; may be given again"
     )
-    parser.add_argument("--label", metavar="NAME", help="build a set of your own, with versions such as 1.2.3+NAME.1")
+    own = "build a set of your own, with versions such as 1.2.3+NAME.1"
+    parser.add_argument("--label", type=require_text, metavar="NAME", help=own)
     parser.add_argument(
         "--level",
         dest="compression",
@@ -64,6 +66,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--set",
+        type=require_text,
         metavar="FOLDER|URL|VERSION",
         help="build one plugin for a published set of wheels, without its jaxlib",
     )

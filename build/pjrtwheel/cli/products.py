@@ -75,11 +75,13 @@ def _print_path(path: Path) -> None:
 def configure_parser_tooling(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_options(parser, "--root", "--dist")
+    parser.add_argument("--plugins", type=Path, metavar="DIR", help="folder of plugin wheels (default: that of --dist)")
 
 
 def execute_tooling(args: argparse.Namespace) -> int:
     """Build the wheel and say where it is."""
-    _print_path(build_tooling(args.root, args.dist or args.root / "dist").path.absolute())
+    dist = args.dist or args.root / "dist"
+    _print_path(build_tooling(args.root, args.plugins or dist, dist).path.absolute())
     return 0
 
 

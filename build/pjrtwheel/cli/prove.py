@@ -25,7 +25,7 @@ from pjrtwheel.conformance.comparison import (
 from pjrtwheel.dist_folder.folder import add_proofs
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters, probe
 from pjrtwheel.environment.venv import create_environment, requirement_group
-from pjrtwheel.errors import ProofError, UsageError
+from pjrtwheel.errors import ElfError, ProofError, UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import host_platform
@@ -36,14 +36,16 @@ from pjrtwheel.prove.on_python import Evidence, can_prove, prove_python, prove_u
 from pjrtwheel.prove.proof_file import write_proof_file
 from pjrtwheel.record.origin import find_origin, find_signer
 from pjrtwheel.record.proofs import Outcome, Proof, PythonProof
-from pjrtwheel.sets.wheel_sets import find_set
+from pjrtwheel.sets.wheel_sets import FinishedSet, find_set, find_set_of
 
 
 def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     add_options(parser, "--root", "--release", "--set")
-    parser.add_argument("--backend", required=True, metavar="NAME|DIR", help="the backend to prove, or its directory")
-    parser.add_argument("--dist", type=Path, metavar="DIR", help="folder of the wheels (default: dist)")
+    plugin = parser.add_mutually_exclusive_group()
+    plugin.add_argument("wheel", nargs="?", type=Path, metavar="WHEEL", help="the plugin's wheel, whoever made it")
+    plugin.add_argument("--dist", type=Path, metavar="DIR", help="or the folder that has it (default: dist)")
+    parser.add_argument("--backend", metavar="NAME|DIR", help="the backend, or its directory (default: as WHEEL says)")
     filled = "virtual environment with everything installed; proves at the highest level available here"
     parser.add_argument("--environment", type=Path, metavar="DIR", help=filled)
     proofs = "write the proofs there, for `merge --proofs`, and record nothing"
@@ -55,8 +57,8 @@ def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:
 
 def execute_smoke(args: argparse.Namespace) -> int:
     """Run every program on every Python that is here, and say what each showed."""
-    shown = []
-    for proof in _prove_on_device(args):
+    finished, shown = _find_finished(args), []
+    for proof in _prove_on_device(args, finished):
         emulated = " (emulated)" if proof.emulated else ""
         print(f"{proof.python} {proof.interpreter}: {proof.summary}, level {proof.level}{emulated}")
         for result in proof.results:
@@ -67,19 +69,29 @@ def execute_smoke(args: argparse.Namespace) -> int:
         shown.append(proof)
     if not any(proof.results for proof in shown):
         raise ProofError("nothing was proven: no program ran", remedy="name the jaxlib wheel of the set as well")
-    raise_failures(shown, cache_root() / "proofs/smoke.failed.txt", find_backend(args.root, args.backend), {})
+    raise_failures(shown, cache_root() / "proofs/smoke.failed.txt", finished.backend, {})
     return 0
 
 
-def _prove_on_device(args: argparse.Namespace) -> Iterable[PythonProof]:
-    """Prove a backend's wheels on this machine's accelerator, and record what all Pythons showed."""
-    backend, platform = find_backend(args.root, args.backend), host_platform()
-    dist, cache = args.dist or args.root / "dist", cache_root()
-    finished = find_set(args.root, dist, backend, platform, cache, release=args.release, where=args.set)
-    release = finished.release
+def _find_finished(args: argparse.Namespace) -> FinishedSet:
+    """Return the set of the wheel that is named, or of a backend."""
+    backend = find_backend(args.root, args.backend) if args.backend else None
+    where, platform, cache = {"release": args.release, "where": args.set}, host_platform(), cache_root()
+    if args.wheel:
+        check_files([args.wheel])
+        return find_set_of(args.root, args.wheel, backend, platform, cache, **where)
+    if backend is None:
+        raise UsageError("nothing to prove", remedy="name a plugin's wheel, or its backend with --backend")
+    return find_set(args.root, args.dist or args.root / "dist", backend, platform, cache, **where)
+
+
+def _prove_on_device(args: argparse.Namespace, finished: FinishedSet) -> Iterable[PythonProof]:
+    """Prove a plugin's wheels on this machine's accelerator, and record what all Pythons showed."""
+    backend, release, cache = finished.backend, finished.release, cache_root()
+    dist = finished.plugin.parent
     signer = find_signer(args.root, args.signed_off_by) if args.proofs else ""
     inputs = load_inputs(args.root, release, backend)
-    found = _find_pythons(args.environment, release.pythons(platform.name))
+    found = _find_pythons(args.environment, release.pythons(host_platform().name))
     wheels = finished.fetch([tag for tag, python in found.items() if python])
     pythons = {tag: python for tag, python in found.items() if python and can_prove(wheels, tag)}
     if not pythons:
@@ -151,6 +163,7 @@ def execute_probe(args: argparse.Namespace) -> int:
     check_files(args.files, "libraries", "*.so")
     backends = tuple(load_backends(args.root).values())
     results = {str(file): probe_file(file, backends, device=args.device) for file in args.files}
+    platforms = {backend.pjrt_name for backend in backends}
     if args.json:
         print(json.dumps(tables.write(results), indent=2))
     else:
@@ -158,9 +171,13 @@ def execute_probe(args: argparse.Namespace) -> int:
             print(Path(name).name)
             verdict = f"PJRT {result.pjrt_api or 'not read'}: {result.summary()}"
             print(textwrap.fill(verdict, 80, initial_indent="  ", subsequent_indent="    ", break_long_words=False))
+            if result.platform in platforms:
+                print(f"  JAX calls its devices {result.platform!r} too: wrapped as foo, they are jax.devices('foo')")
             print(textwrap.indent(result.output, "  | "), end="\n" if result.output else "")
-    done = {ProbeOutcome.PASSED, ProbeOutcome.NO_DEVICE}
-    return 0 if all(result.outcome in done for result in results.values()) else ProofError.exit_code
+    outcomes = {result.outcome for result in results.values()}
+    if ProbeOutcome.UNFIT in outcomes:
+        return ElfError.exit_code
+    return 0 if outcomes <= {ProbeOutcome.PASSED, ProbeOutcome.NO_DEVICE} else ProofError.exit_code
 
 
 def configure_parser_conformance(parser: argparse.ArgumentParser) -> None:

@@ -19,6 +19,7 @@ from pjrtwheel.files import display_path
 from pjrtwheel.pin.choose import find_named, offered_versions
 from pjrtwheel.platforms import Platform, find_platform, this_platform
 from pjrtwheel.probe.plugin import open_library
+from pjrtwheel.program import require_text
 from pjrtwheel.release.known import is_version, list_releases, newest_release, version_order
 from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.sets import BINDINGS
@@ -37,7 +38,8 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     jaxlib.add_argument(
         "--for", dest="target", metavar=_FOR, help="upstream's jaxlib: the newest known release, or the releases named"
     )
-    jaxlib.add_argument("--set", metavar="FOLDER|URL|VERSION", help="the jaxlib of one of our published sets")
+    ours = "the jaxlib of one of our published sets"
+    jaxlib.add_argument("--set", type=require_text, metavar="FOLDER|URL|VERSION", help=ours)
     add_options(parser, "--root", "--release")
     parser.add_argument(
         "--dist", type=Path, default=Path("dist"), metavar="DIR", help="folder of the wheel (default: dist)"
@@ -82,7 +84,8 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Read the file that an argument names; a `TableError` becomes the parser's, an `OSError` is explained as it is."""
+    """Read the file that an argument names; a `TableError` becomes the parser's."""
+    check_files([Path(text)], "options", "*.json")
     return read_json(dict[str, Any], Path(text).read_text("utf-8"))
 
 

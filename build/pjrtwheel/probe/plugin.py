@@ -20,12 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.backend import Backend
-from pjrtwheel.binaries import ENTRY_POINT, find_format, read_library
+from pjrtwheel.binaries import ENTRY_POINT, Library, find_format, read_library
 from pjrtwheel.elf.image import read_image
 from pjrtwheel.environment.processes import Ended, ask_process, run_process
 from pjrtwheel.errors import ElfError, WheelError, fit
 from pjrtwheel.fetch.unpack import unpack_wheel
-from pjrtwheel.platforms import BinaryFormat, this_platform
+from pjrtwheel.platforms import BinaryFormat, Platform, this_platform
 
 _INSIDE = Path(__file__).with_name("inside.py")
 _TIME_LIMIT = 300.0
@@ -53,6 +53,7 @@ class ProbeOutcome(StrEnum):
 
     PASSED = "passed"
     NO_DEVICE = "no device"
+    UNFIT = "unfit"
     NOT_OPENED = "not opened"
     FAILED = "failed"
 
@@ -215,28 +216,31 @@ def probe_file(file: Path, backends: Sequence[Backend], *, device: bool) -> Prob
     """
     with tempfile.TemporaryDirectory(prefix="probe-") as scratch:
         library = _unpack(file, Path(scratch)) if file.suffix == ".whl" else file
-        if fault := find_fault(library):
-            return ProbeResult(ProbeOutcome.NOT_OPENED, fault)
+        try:
+            read_plugin(library, this_platform())
+        except ElfError as error:
+            return ProbeResult(ProbeOutcome.UNFIT, "; ".join(filter(None, (error.what, error.cause))))
         environment = next((backend.environment for backend in backends if backend.library == library.name), {})
         return probe_plugin(library, environment, environ=os.environ, device=device)
 
 
-def find_fault(library: Path) -> str:
-    """Say why a file cannot be a plugin for this machine; empty if it may be one."""
-    here = this_platform()
-    try:
-        kind = find_format(library, library.name)
-        if kind is not here.binary_format:
-            return f"{library.name} is no {here.binary_format} file, which {here.name} needs"
-        if kind is BinaryFormat.ELF:
-            with library.open("rb") as file:
-                read_image(file, library.name, machine=here.machine)
-        found = read_library(library, library.name)
-    except ElfError as error:
-        return "; ".join(filter(None, (error.what, error.cause)))
-    if found.is_plugin:
-        return ""
-    return f"{library.name} exports no {ENTRY_POINT}, but {fit(found.exports) or 'nothing'}: it is no PJRT plugin"
+def read_plugin(library: Path, platform: Platform | None = None) -> Library:
+    """Read a file that has to be a plugin for a platform, or for any that plugins are wrapped for.
+
+    Raises:
+        ElfError: It is none.
+    """
+    kind, needed = find_format(library, library.name), platform.binary_format if platform else BinaryFormat.ELF
+    if kind is not needed:
+        raise ElfError(f"{library.name} is no {needed} file", cause=f"it begins like a {kind} file")
+    if kind is BinaryFormat.ELF:
+        with library.open("rb") as file:
+            read_image(file, library.name, machine=platform.machine if platform else None)
+    found = read_library(library, library.name)
+    if not found.is_plugin:
+        what = f"{library.name} exports no {ENTRY_POINT}, but {fit(found.exports) or 'nothing'}"
+        raise ElfError(what, cause="it is no PJRT plugin")
+    return found
 
 
 def _unpack(wheel: Path, target: Path) -> Path:

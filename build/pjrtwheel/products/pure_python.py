@@ -72,13 +72,13 @@ def build_project(source: Path, root: Path, dist: Path) -> BuiltWheel:
     return BuiltWheel(dist / wheel.path.name, wheel.report)
 
 
-def build_tooling(root: Path, dist: Path) -> BuiltWheel:
+def build_tooling(root: Path, plugins: Path, dist: Path) -> BuiltWheel:
     """Build the wheel of `pjrtwheel` into a folder, as `build_project` does.
 
-    The compiled extension in it is that of plugin wheels of the folder, one for each platform.
+    The compiled extension in it is that of plugin wheels of another folder, one for each platform.
 
     Raises:
-        UsageError: The folder has no plugin wheel.
+        UsageError: That folder has no plugin wheel.
     """
     with tempfile.TemporaryDirectory(prefix="tooling-") as name:
         scratch, source = Path(name), Path(name, "source")
@@ -88,9 +88,9 @@ def build_tooling(root: Path, dist: Path) -> BuiltWheel:
             copy_atomically(path, inside / path.relative_to(root))
         for part in ("LICENSE", "build/README.md", "pyproject.toml"):
             copy_atomically(root / part, source / part)
-        extensions = {one: find_extension(root, dist, PLATFORMS[one], scratch / one) for one in PLATFORMS}
+        extensions = {one: find_extension(root, plugins, PLATFORMS[one], scratch / one) for one in PLATFORMS}
         if not any(extensions.values()):
-            raise UsageError(f"no plugin wheel in {dist}", remedy="build one, such as: ./noxw build_cpu")
+            raise UsageError(f"no plugin wheel in {plugins}", remedy="build one, such as: ./noxw build_cpu")
         for platform, files in ((platform, files) for platform, files in extensions.items() if files):
             target = inside / COMPILED / f"{platform}.zip"
             with open_archive(target, stamp=timestamp(os.environ)) as archive:

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Tags of git: `v` and the version of a set, or `select-v` and that of `jaxlib-select`.
+"""Tags of git: `v` and the version of a set, or `select-v` and that of `jaxlib-select`, `tooling-v` of `pjrtwheel`.
 
 Without a local version label the version does not say which set of a release it is, so the tag does: `v0.11.2` is the
 first, `v0.11.2+2` the second. The standard library is enough.
@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 from pjrtwheel.errors import UsageError, list_choices
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Release
-from pjrtwheel.sets import SELECTOR
+from pjrtwheel.sets import SELECTOR, TOOLING
 from pjrtwheel.tables import load_toml
 
 if TYPE_CHECKING:  # it needs `packaging`
     from pjrtwheel.wheel.names import WheelName
 
-SELECTOR_TAG = "select-v"  # and the version of `jaxlib-select`, which belongs to no release
+# Command that builds a project which belongs to no release, as in its tags → project, and folder with pyproject.toml.
+ALONE = {"select": (SELECTOR, "selector"), "tooling": (TOOLING, ".")}
 
 
 def name_tag(version: str, number: str = "") -> str:
@@ -38,14 +39,15 @@ def tag_of(release: Release) -> str:
 
 
 def find_tagged(root: Path, tag: str) -> Release | None:
-    """Return the release that a tag publishes a set of, or None for the tag of `jaxlib-select` in the repository.
+    """Return the release that a tag publishes a set of, or None for that of a project which belongs to none.
 
     Raises:
         UsageError: It is the tag of nothing that is in the repository.
         PinError: A release file is malformed.
     """
     releases = [load_release(root, version) for version in list_releases(root)]
-    known = {**{tag_of(release): release for release in releases}, f"{SELECTOR_TAG}{selector_version(root)}": None}
+    known: dict[str, Release | None] = {tag_of(release): release for release in releases}
+    known |= dict.fromkeys(f"{command}-v{version_alone(root, command)}" for command in ALONE)
     if tag not in known:
         raise UsageError(
             f"unknown tag: {tag!r}",
@@ -55,14 +57,23 @@ def find_tagged(root: Path, tag: str) -> Release | None:
     return known[tag]
 
 
-def selector_version(root: Path) -> str:
-    """Return the version of `jaxlib-select` in the repository."""
-    version: str = load_toml(dict[str, Any], root / "selector" / "pyproject.toml")["project"]["version"]
+def find_alone(tag: str) -> str:
+    """Return the command that builds the only wheel of a tag; empty for the tag of a set.
+
+    >>> find_alone("select-v0.1.0"), find_alone("v0.11.2+split.1")
+    ('select', '')
+    """
+    command = tag.partition("-v")[0]
+    return command if command in ALONE else ""
+
+
+def version_alone(root: Path, command: str) -> str:
+    """Return the version in the repository of what a command of `ALONE` builds."""
+    version: str = load_toml(dict[str, Any], root / ALONE[command][1] / "pyproject.toml")["project"]["version"]
     return version
 
 
 def tag_of_wheel(name: WheelName) -> str:
     """Return the tag of a wheel; of a second set without a label only `jaxlib` says that it is the second."""
-    if name.distribution == SELECTOR:
-        return f"{SELECTOR_TAG}{name.version}"
-    return name_tag(name.version, name.build)
+    alone = (f"{command}-v{name.version}" for command, (project, _) in ALONE.items() if name.distribution == project)
+    return next(alone, name_tag(name.version, name.build))

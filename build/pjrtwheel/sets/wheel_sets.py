@@ -17,7 +17,7 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 from pjrtwheel.abis import plugin_tag
-from pjrtwheel.backend import Backend
+from pjrtwheel.backend import FILENAME, Backend, load_backends, parse_backend
 from pjrtwheel.errors import ProofError, UsageError, WheelError, fit
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
@@ -158,7 +158,8 @@ def read_lock(wheel: Path, package: str = BINDINGS) -> ReleaseLock:
         ) from error
     except TableError as error:
         raise WheelError(f"cannot read the lock of {wheel}", cause=str(error)) from error
-    if (lock.schema, lock.version, lock.release) != (SCHEMA, name.version, name.release):
+    release = name.release if lock.lock_id else lock.release  # of upstream's jaxlib, that is the oldest one
+    if (lock.schema, lock.version, lock.release) != (SCHEMA, name.version, release):
         found = f"{wheel.name} has the lock of {lock.version} with schema {lock.schema}"
         raise WheelError(found, cause=f"it was renamed, is damaged, or newer; expected is schema {SCHEMA}")
     return lock
@@ -298,9 +299,67 @@ def find_set(
     chosen = choose_set(kept, versions[0] if where is None else release, platform)
     plugin = plugins[chosen.name.version]
     print(f"set {chosen.name.version}: {plugin}, jaxlib of {offer.where}", file=sys.stderr, flush=True)
-    own = {path: name for path, name in here.items() if name.version == chosen.name.version}
-    kernels = tuple(path for path, name in own.items() if name.distribution == backend.kernels_distribution)
-    return FinishedSet(load_release(root, chosen.name.release), backend, plugin, chosen, kernels)
+    return _finish(root, backend, plugin, chosen)
+
+
+def find_set_of(
+    root: Path,
+    plugin: Path,
+    backend: Backend | None,
+    platform: Platform,
+    cache: Path,
+    *,
+    release: str | None = None,
+    where: str | None = None,
+) -> FinishedSet:
+    """Find what a plugin's wheel is proven with: the `jaxlib` that it locks, in its folder or `where` else it is.
+
+    Without a backend it is the one that the wheel names. A wheel may lock several releases of upstream's `jaxlib`: it
+    is the newest unless one is named.
+
+    Raises:
+        UsageError: The wheel does not describe its backend, or is for another platform, or there is no such `jaxlib`.
+        FetchError: The place cannot be asked.
+    """
+    backend = backend or read_backend(root, plugin)
+    if parse_name(plugin.name).platform != platform:
+        raise UsageError(f"{plugin.name} is for another platform", remedy=f"prove it there; this is {platform.name}")
+    lock = read_lock(plugin, backend.package)
+    version = lock.version if lock.lock_id else release or lock.version
+    offer = _list_own(plugin.parent, where or version)
+    chosen = choose_set(offer if offer.wheels else find_offer(where or version, cache), version, platform)
+    print(f"set {version}: {plugin}, jaxlib of {chosen.where}", file=sys.stderr, flush=True)
+    return _finish(root, backend, plugin, chosen)
+
+
+def _finish(root: Path, backend: Backend, plugin: Path, chosen: Offer) -> FinishedSet:
+    """Return a plugin's set with its kernels, which are in the same folder."""
+    name = chosen.name
+    wanted = (backend.kernels_distribution, name.version, name.platform)
+    here = find_plain_wheels(plugin.parent).items()
+    kernels = tuple(path for path, own in here if (own.distribution, own.version, own.platform) == wanted)
+    return FinishedSet(load_release(root, name.release), backend, plugin, chosen, kernels)
+
+
+def read_backend(root: Path, plugin: Path) -> Backend:
+    """Return the backend of a plugin's wheel: one below `root`, or else the one that the wheel describes.
+
+    Raises:
+        UsageError: It describes none.
+        WheelError: It is damaged or hostile.
+    """
+    distribution = parse_name(plugin.name).distribution
+    for backend in load_backends(root).values():
+        if backend.distribution == distribution:
+            return backend
+    member = f"{distribution.replace('-', '_')}/{FILENAME}"
+    try:
+        with open_wheel(plugin) as archive:
+            text = archive.read(member).decode()
+    except (KeyError, UnicodeDecodeError) as error:
+        cause = f"it holds no {member}: it is no plugin, or was made by other tools"
+        raise UsageError(f"{plugin.name} describes no backend", cause=cause, remedy="wrap its library") from error
+    return parse_backend(text, Path(distribution.removeprefix("jaxlib-"), FILENAME))
 
 
 def _list_own(dist: Path, where: str | None = None) -> Offer:

@@ -176,7 +176,7 @@ def run_tool(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         name = module.replace("_", "-")
         raise VerifyError(
             f"the checker {name} is not installed in {sys.executable}",
-            remedy="run through ./noxw, which prepares the environment, or install build/requirements.txt",
+            remedy="install 'pjrtwheel[verify]', or run through ./noxw, which prepares the environment",
         )
     return result
 

@@ -138,7 +138,7 @@ def _find_license(backend: Backend) -> str:
         return stated and canonicalize_license_expression(f"{_LICENSE} AND {stated}")
     except InvalidLicenseExpression as error:
         raise WheelError(
-            f"{backend.path} states a licence that is no SPDX expression: {backend.license!r}",
+            f"the licence of {backend.distribution} is no SPDX expression: {backend.license!r}",
             remedy="write a name of spdx.org/licenses, or LicenseRef- and a name of your own",
         ) from error
 

@@ -16,7 +16,7 @@ from string import Template
 from typing import Any
 
 from pjrtwheel.abis import extension_suffix, plugin_tag
-from pjrtwheel.backend import Backend, parse_backend
+from pjrtwheel.backend import FILENAME, Backend, parse_backend
 from pjrtwheel.elf.image import read_image
 from pjrtwheel.elf.repair import LibraryPlace
 from pjrtwheel.errors import WheelError
@@ -72,6 +72,7 @@ def plan_plugin(spec: PluginSpec, files: ExitStack) -> WheelPlan:
     generated = {
         f"{backend.package}/{module}": text for module, text in generate_modules(backend, spec.provider).items()
     }
+    generated[f"{backend.package}/{FILENAME}"] = spec.backend.read_text("utf-8")  # for proofs of this wheel alone
     generated[f"{name.dist_info}/entry_points.txt"] = metadata.entry_points(backend)
     release = inputs.release
     requires = metadata.plugin_requires(name, backend, release, inputs.lock.requirement, spec.requirement)

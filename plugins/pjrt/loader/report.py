@@ -123,7 +123,9 @@ class Report:
             return f"{distribution} {judged}{self.fix() or f': {problems[0].what}'}"
         if self.absence is not None:
             return f"{distribution} fits, but JAX cannot use it here: {self.absence.what}{self.absence.fix()}"
-        return f"{distribution} fits here: JAX uses it for its platform {self.plugin.name!r}"
+        # A library that was wrapped may call its platform `cpu`, and JAX calls devices as their library does.
+        own = f": jax.devices({self.plugin.name!r}) are its own" if self.plugin.provider == "file" else ""
+        return f"{distribution} fits here: JAX uses it for its platform {self.plugin.name!r}{own}"
 
     def to_fix(self) -> PluginError | None:
         """Return the problem whose remedy comes first; None if none has one, or the user disabled the plugin."""

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -195,6 +196,14 @@ def test_the_first_line_says_whether_it_fits_and_the_last_what_to_do(
     assert (len(report.problems), first.startswith(f"jaxlib-cuda-13 {verdict}")) == (misfits, True)
     assert last.startswith("To fix it") == bool(fix)
     assert last.endswith(fix)
+
+
+def test_devices_of_a_wrapped_library_are_asked_for_by_the_name_of_the_plugin() -> None:
+    """The library may call its platform `cpu`, and JAX shows that name."""
+    plugin = replace(load_module("cuda13", "").ACCELERATOR.plugin, provider="file")
+    report = load_module("cuda13", "pjrt.examine").start_report(plugin, ["cuda"], 500)
+    report.problems.clear()
+    assert report.verdict().endswith("for its platform 'cuda': jax.devices('cuda') are its own")
 
 
 def ask_json(site: Path, backend: Backend, *options: str, **environ: object) -> dict[str, Any]:

@@ -5,6 +5,7 @@
 import ctypes
 import json
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from pjrtwheel import cli, tables
 from pjrtwheel.backend import load_backends
 from pjrtwheel.environment.processes import Ended
-from pjrtwheel.errors import ProofError, WheelError
+from pjrtwheel.errors import ElfError, WheelError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.probe.inside import bound_extension
 from pjrtwheel.probe.plugin import (
@@ -22,10 +23,10 @@ from pjrtwheel.probe.plugin import (
     CheckResult,
     ProbeOutcome,
     ProbeResult,
-    find_fault,
     judge,
     probe_file,
     probe_plugin,
+    read_plugin,
 )
 from small_libraries import build_elf, build_macho
 
@@ -124,14 +125,11 @@ def test_a_library_that_hangs_has_failed(tmp_path: Path) -> None:
     ],
     ids=["a plugin", "no plugin", "of another system"],
 )
-def test_a_library_is_for_the_system_that_it_is_on(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, data: bytes, here: str, fault: str
-) -> None:
+def test_a_library_is_for_the_system_that_it_is_on(tmp_path: Path, data: bytes, here: str, fault: str) -> None:
     """By its format and its exports, whatever it is called."""
-    monkeypatch.setattr("pjrtwheel.probe.plugin.this_platform", lambda: PLATFORMS[here])
     (tmp_path / "foo.so").write_bytes(data)
-    found = find_fault(tmp_path / "foo.so")
-    assert (bool(found), fault in found) == (bool(fault), True)
+    with pytest.raises(ElfError, match=fault) if fault else nullcontext():
+        assert read_plugin(tmp_path / "foo.so", PLATFORMS[here]).is_plugin
 
 
 @dataclass(frozen=True)
@@ -159,7 +157,7 @@ def test_wheel_without_a_plugin_is_refused(root: Path, make_wheel: Callable[...,
         probe_file(make_wheel({"demo/a.so": build_elf(), "demo/b.so": build_elf()}), backends, device=False)
     foreign = build_elf(machine=8)
     result = probe_file(make_wheel({"demo/a.so": foreign, "demo/b.so": other}), backends, device=False)
-    assert (result.outcome, "a.so is made for" in result.reason) == (ProbeOutcome.NOT_OPENED, True)
+    assert (result.outcome, "a.so is made for" in result.reason) == (ProbeOutcome.UNFIT, True)
 
 
 @pytest.mark.parametrize(
@@ -182,6 +180,6 @@ def test_command_fails_for_what_does_not_open(
     statuses = [cli.main(["probe", str(path), "--root", str(root), *options]) for options in ([], ["--json"])]
 
     text, brace, document = capsys.readouterr().out.partition("{")
-    assert statuses == [ProofError.exit_code] * 2
-    assert " ".join(text.split()).startswith(f"demo.so PJRT not read: not opened: demo.so {said}")
-    assert json.loads(brace + document)[str(path)]["outcome"] == "not opened"
+    assert statuses == [ElfError.exit_code] * 2
+    assert " ".join(text.split()).startswith(f"demo.so PJRT not read: unfit: demo.so {said}")
+    assert json.loads(brace + document)[str(path)]["outcome"] == "unfit"

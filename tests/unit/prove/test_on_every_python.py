@@ -88,6 +88,10 @@ def test_failures_are_named_and_kept_in_full(tmp_path: Path) -> None:
     assert [way in caught.value.remedy for way in ("[smoke.fails.fft]", str(cpu.path), "--keep")] == [True] * 3
     assert caught.value.proofs == proofs
     assert log.read_text().startswith("fft on Python 3.12.1\nTraceback\n  in check\nAssertionError: 1 != 2\n")
+    wrapped = replace(cpu, path=Path("cpu/backend.toml"))  # as a wheel describes it
+    with pytest.raises(FailedProofError) as caught:
+        raise_failures([PythonProof("cp312", "3.12.1", (fft,))], log, wrapped, {})
+    assert "[smoke.fails.fft] in wrap --save DIR" in caught.value.remedy
     start = replace(silent, kind=ResultKind.CHECK)
     with pytest.raises(FailedProofError, match="it left no output") as caught:
         raise_failures([PythonProof("cp312", "3.12.1", (start,))], log, cpu, proofs)

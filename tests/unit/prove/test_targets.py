@@ -45,9 +45,10 @@ def test_a_file_is_read() -> None:
         ('summary = "A chip"', "", "lacks summary"),
         ("[1, 1]", '["1"]', r"topologies.single.options.bounds\[0\]"),
         ('"No .* found"', '"No ( found"', "fails.pallas: 'No \\( found' is not a regular expression"),
+        ('"not known"', '" "', "fails.pallas: error and reason must not be empty"),
         ('programs = ["collective"]', 'program = "collective"', "topologies.slice has unknown keys program"),
     ],
-    ids=["missing", "option", "pattern", "nested"],
+    ids=["missing", "option", "pattern", "no reason", "nested"],
 )
 def test_what_is_wrong_in_a_file_is_said(old: str, new: str, what: str) -> None:
     """A slip of the pen is no target that is quietly passed over."""

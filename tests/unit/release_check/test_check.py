@@ -23,7 +23,17 @@ from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, PythonProof
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release_check.check import NOT_YET, check_release
 from release_entries import origin_of, proof_of
-from tagged_repository import ALONE, BINDINGS, PLUGIN, SELECTOR, TAG, VERSION, TaggedRepository, make_tagged_repository
+from tagged_repository import (
+    ALONE,
+    BINDINGS,
+    PLUGIN,
+    SELECTOR,
+    TAG,
+    TOOLING,
+    VERSION,
+    TaggedRepository,
+    make_tagged_repository,
+)
 
 Change = Callable[[TaggedRepository], object]
 
@@ -302,14 +312,17 @@ def test_a_destination_is_held_to_what_is_published_there(small: TaggedRepositor
     assert_found(find(small, destination=replace(place, documents=False, file_count=3)), ("DESTINATION", "has 8"))
 
 
-def test_the_selector_has_a_release_of_its_own(small: TaggedRepository) -> None:
+@pytest.mark.parametrize(("command", "wheel"), [("select", SELECTOR), ("tooling", TOOLING)])
+def test_what_belongs_to_no_release_of_jax_has_one_of_its_own(
+    small: TaggedRepository, command: str, wheel: str
+) -> None:
     """One wheel, and no demand on it that its destination cannot meet."""
-    tag = "select-v0.1.0"
+    tag = f"{command}-v0.1.0"
     small.git("tag", tag)
-    assert_found(find(small, tag), ("MISSING", SELECTOR))
-    small.add_wheel(SELECTOR)
+    assert_found(find(small, tag), ("MISSING", wheel))
+    small.add_wheel(wheel)
     assert find(small, tag) == []
-    assert [kind for kind, _ in find(small, "select-v0.2.0")] == ["TAG"]
+    assert [kind for kind, _ in find(small, f"{command}-v0.2.0")] == ["TAG"]
 
 
 def test_what_the_selector_asks_for_has_to_be_where_it_is_published(small: TaggedRepository) -> None:

@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
+import abacus_backend
 from pjrtwheel import cli
 from pjrtwheel.backend import Backend, find_backend
 from pjrtwheel.errors import ProofError, UsageError, WheelError
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.prove.on_python import can_prove
 from pjrtwheel.release.known import load_release
-from pjrtwheel.sets.wheel_sets import FinishedSet, find_set
+from pjrtwheel.release.wheels import ReleaseLock
+from pjrtwheel.sets.wheel_sets import FinishedSet, find_set, find_set_of, read_backend
 from release_files import lock_of, write_release_file
 
 HERE = PLATFORMS["linux_x86_64"]
@@ -97,6 +99,47 @@ def test_a_plugin_for_upstreams_jaxlib_is_proven_with_it(bench: Bench) -> None:
     bench.put(bench.dist, "1.3", plugin=True, lock_id="")
     bench.write_wheel({}, name=JAXLIB.format("1.3", "cp312", "cp312")).rename(bench.dist / pair_of("1.3")[0][5:])
     assert found_in(bench.find(), "cp312") == ("1.3", pair_of("1.3"))
+
+
+def wrapped(bench: Bench, version: str, lock: ReleaseLock) -> Path:
+    """Write the wheel of a plugin that no repository knows."""
+    members = {"backend.toml": abacus_backend.BACKEND, "release_lock.json": lock.to_json()}
+    wheel = {f"jaxlib_abacus/{name}": text.encode() for name, text in members.items()}
+    name = PLUGIN.replace("cuda_13", "abacus").format(version)
+    return bench.write_wheel(wheel, name=name).rename(bench.dist / name)
+
+
+def test_a_wheel_says_itself_what_it_is_proven_with(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The backend, the `jaxlib` of its set, or upstream's from the index: the newest that it allows, or one named."""
+    bench.put(bench.dist, "1.3+acme.9", "cp312", "cp313")
+    plugin = wrapped(bench, "1.3+acme.9", lock_of("1.3+acme.9"))
+    finished = find_set_of(bench.root, plugin, None, HERE, bench.dist)
+    assert (finished.backend.name, finished.backend.library) == ("abacus", "abacus.so")
+    assert found_in(finished, "cp313") == (
+        "1.3",
+        [f"dist/{JAXLIB.format('1.3+acme.9', 'cp313', 'cp313')}", f"dist/{plugin.name}"],
+    )
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", str(bench.away))
+    plugin = wrapped(bench, "1.3", ReleaseLock("1.2", "1.3", 0, "file", ""))
+    for version in ("1.2", "1.3"):
+        bench.put(bench.away, version, "cp312")
+    newest, oldest = (
+        find_set_of(bench.root, plugin, None, HERE, bench.dist / "cache", release=release) for release in (None, "1.2")
+    )
+    assert [one.release.version for one in (newest, oldest)] == ["1.3", "1.2"]
+    assert found_in(oldest, "cp312")[1][0].endswith(f"/{JAXLIB.format('1.2', 'cp312', 'cp312')}")
+
+
+def test_a_wheel_that_says_nothing_or_is_for_elsewhere_is_refused(bench: Bench, root: Path) -> None:
+    """The backend of a repository needs no description; upstream's wheels have none."""
+    bench.put(bench.dist, "1.3", "cp312", plugin=True)
+    ours, other = (bench.dist / name.format("1.3", "cp312", "cp312") for name in (PLUGIN, JAXLIB))
+    assert read_backend(root, ours) == bench.backend
+    with pytest.raises(UsageError, match="describes no backend"):
+        read_backend(root, other)
+    with pytest.raises(UsageError, match="another platform"):
+        find_set_of(root, ours, bench.backend, PLATFORMS["linux_aarch64"], bench.dist)
 
 
 def test_of_several_sets_one_has_to_be_named(bench: Bench) -> None:

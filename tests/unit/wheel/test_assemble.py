@@ -118,6 +118,7 @@ def test_plugin_wheel(plugin: Manifest, tmp_path: Path) -> None:
         "jaxlib_cpu/__init__.py",
         "jaxlib_cpu/__main__.py",
         "jaxlib_cpu/backend.py",
+        "jaxlib_cpu/backend.toml",
         LIBRARY,
         "jaxlib_cpu/provenance.json",
         "jaxlib_cpu/release_lock.json",

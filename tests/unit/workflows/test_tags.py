@@ -33,7 +33,8 @@ def repository(tmp_path: Path) -> Path:
     write_release_file(tmp_path, {}, label="")
     write_release_file(tmp_path, {}, version="1.3", label="", build=2)
     write_release_file(tmp_path, {}, version="1.4")
-    (tmp_path / "selector/pyproject.toml").write_text('[project]\nversion = "0.1.0"\n', "utf-8")
+    for folder in (".", "selector"):
+        (tmp_path / folder / "pyproject.toml").write_text('[project]\nversion = "0.1.0"\n', "utf-8")
     write_facts(tmp_path, "1.2.3", "1.2.3")
     return tmp_path
 
@@ -45,12 +46,13 @@ def repository(tmp_path: Path) -> Path:
         ("v1.3+2", "1.3", "release-1.3"),
         ("v1.4+split.1", "1.4", "release-1.4"),
         ("select-v0.1.0", "", "select"),
+        ("tooling-v0.1.0", "", "tooling"),
     ],
 )
 def test_a_tag_says_what_is_built_and_published(
     repository: Path, tag: str, release: str, artifact: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A release and its folder of wheels, or the selector, which needs all releases."""
+    """A release and its folder of wheels, or a project that belongs to none, by the command that builds it."""
     assert main(["tag", tag, "--root", str(repository)]) == 0
     assert capsys.readouterr().out == f"release={release}\nartifact={artifact}\n"
 
@@ -71,13 +73,14 @@ def test_a_tag_says_what_is_built_and_published(
         "v",
         "select-v0.2.0",
         "select-0.1.0",
+        "tooling-v0.2.0",
     ],
 )
 def test_another_tag_is_refused(repository: Path, tag: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Before anything is built, with those there are; nothing is printed for the workflow to read."""
     assert main(["tag", tag, "--root", str(repository)]) == UsageError.exit_code
     captured = capsys.readouterr()
-    assert (captured.out, "v1.2.3, v1.3+2, v1.4+split.1, select-v0.1.0\n" in captured.err) == ("", True)
+    assert (captured.out, "v1.2.3, v1.3+2, v1.4+split.1, select-v0.1.0, tooling-v0.1.0\n" in captured.err) == ("", True)
 
 
 def test_what_the_selector_asks_for_with_a_label_is_listed(repository: Path) -> None:

@@ -97,6 +97,19 @@ def run_script(step: dict[str, Any], folder: Path, **environ: str) -> subprocess
     return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.skipif(not shutil.which("jq"), reason="jq is not here; GitHub's machines have it")
+def test_a_plugin_wheel_is_built_for_each_platform_that_has_plugins(tmp_path: Path) -> None:
+    """The wheel of `pjrtwheel` has the extension that is in them."""
+    for name in ("build", "plugins", "releases", "selector"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    write_program(tmp_path / "noxw", 'echo "$@" >> calls\n')
+    done = run_script(find_step("release.alone", "matrix"), tmp_path)
+    assert done.returncode == 0, done.stderr
+    calls = [line.split() for line in (tmp_path / "calls").read_text().splitlines()]
+    assert sorted(call[call.index("--platform") + 1] for call in calls) == ["linux_aarch64", "linux_x86_64"]
+    assert all(call[0].removeprefix("build_") in load_backends(ROOT) for call in calls)
+
+
 @pytest.mark.parametrize("options", [(), ("--annotate", "--message=1")], ids=["plain", "annotated"])
 def test_a_tag_that_moved_is_noticed(tmp_path: Path, options: tuple[str, ...]) -> None:
     """Also one that is gone; what counts is the commit, whatever kind of tag it is."""
