@@ -44,6 +44,7 @@ EVERYDAY = {
     "make": ("build_cpu", "build_all", "release", "index"),
     "check": ("inspect", "smoke_cpu", "verify_release"),
     "publish": ("attest", "publish"),
+    "package a plugin": ("probe", "wrap", "tooling"),
     "develop": ("tests", "lint", "update"),
 }
 
@@ -274,7 +275,8 @@ def _print_tasks() -> None:
         print(f"{group}:")
         for name in names:
             summary = _summarize(name).partition(": [")[0]  # without arguments
-            print(textwrap.fill(f"  ./noxw {name:<15} {summary}", 80, subsequent_indent=" " * 25))
+            line = f"  ./noxw {name:<15} {summary[0].lower()}{summary[1:]}"
+            print(textwrap.fill(line, 80, subsequent_indent=" " * 25))
     print("all sessions and commands: ./noxw -l; the options of one: ./noxw NAME --help")
 
 
@@ -290,7 +292,7 @@ def main(options: str, words: Sequence[str]) -> None:
         _print_tasks()
         return
     name, *arguments = words
-    known = [*nox.registry.get(), *COMMANDS]
+    known = dict.fromkeys([*nox.registry.get(), *COMMANDS])
     if name not in known:
         nearest = difflib.get_close_matches(name, known)
         print(f"error: unknown session or command: {name}", file=sys.stderr)

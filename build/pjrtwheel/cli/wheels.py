@@ -17,7 +17,7 @@ from pjrtwheel.program import print_error
 from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.verify import verify_wheels
 from pjrtwheel.verify.inspection import inspect_wheel, make_finder
-from pjrtwheel.verify.printer import describe_whole, lay_out, print_lines, summarize_wheel
+from pjrtwheel.verify.printer import describe_whole, print_lines, summarize_wheel
 from pjrtwheel.wheel.assemble import repair_wheel
 
 SCHEMA = 1
@@ -63,10 +63,9 @@ def execute_inspect(args: argparse.Namespace) -> int:
         with suppress(WheelError):  # other programs call their files release.json, too
             listed |= {entry.sha256: entry for entry in read_entries(folder).values()}
     for inspection in found:
-        lines = list(describe_whole(inspection) if args.verbose else summarize_wheel(inspection, screen))
-        if entry := listed.get(inspection.sha256):
-            end = -1 if args.verbose else -2  # the remark stays last
-            lines[end:end] = lay_out(describe_proofs(entry))
+        entry = listed.get(inspection.sha256)
+        proofs = describe_proofs(entry) if entry else ()
+        lines = describe_whole(inspection, proofs) if args.verbose else summarize_wheel(inspection, screen, proofs)
         print_lines(lines, console, screen if terminal.width else None)
     return status
 

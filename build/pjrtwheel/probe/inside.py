@@ -35,14 +35,14 @@ def bound_extension(extension: Any) -> Any:
 def run_check(function: Callable[[Any], Any], context: Any, *, optional: bool) -> tuple[str, str]:
     """Return result and detail of one check; the whole text of an error, of which pypjrt itself keeps one line."""
     try:
-        return "pass", str(function(context) or "")
+        return "passed", str(function(context) or "")
     except conform._Skip as reason:  # noqa: SLF001 - pypjrt has no other name for it
-        return "skip", str(reason)
+        return "skipped", str(reason)
     except (errors.UnsupportedByPlugin, errors.Unimplemented) as refusal:
-        return "unsupported", str(refusal)
+        return "not supported", str(refusal)
     except Exception as error:  # noqa: BLE001 - whatever a check raises is its result
         absent = optional and isinstance(error, errors.PjrtError)
-        return "unsupported" if absent else "fail", f"{type(error).__name__}: {error}"
+        return "not supported" if absent else "failed", f"{type(error).__name__}: {error}"
 
 
 def check(library: str, target: Path) -> None:

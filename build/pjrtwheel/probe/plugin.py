@@ -59,12 +59,12 @@ class ProbeOutcome(StrEnum):
 
 
 class CheckResult(StrEnum):
-    """What became of one check, in pypjrt's words."""
+    """What became of one check."""
 
-    OK = "pass"
-    UNSUPPORTED = "unsupported"
-    SKIP = "skip"
-    FAIL = "fail"
+    OK = "passed"
+    UNSUPPORTED = "not supported"
+    SKIP = "skipped"
+    FAIL = "failed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +105,10 @@ class ProbeResult:
     output: str = ""
 
     def summary(self) -> str:
-        """Return one phrase, such as `passed: 52 pass, 4 unsupported, 7 skip`."""
+        """Return one phrase, such as `passed: 52 passed, 4 not supported, 7 skipped`."""
         counts = Counter(check.result for check in self.checks)
         # Every failure is excused then; to call it one would mislead.
-        names = {CheckResult.FAIL: "needs the device"} if self.outcome is ProbeOutcome.NO_DEVICE else {}
+        names = {CheckResult.FAIL: "without the device"} if self.outcome is ProbeOutcome.NO_DEVICE else {}
         numbers = ", ".join(f"{counts[result]} {names.get(result, result)}" for result in CheckResult if counts[result])
         return ": ".join(part for part in (self.outcome.value, numbers, self.reason) if part)
 

@@ -29,7 +29,7 @@ _LABEL = 14  # with it a sha256 ends in the 80th column
 # What those who are in a hurry do not look for.
 _DETAILS = {"build tag", "purelib", "extras", "licence", "licence files", "SBOM"}
 # Of which each value begins a line.
-_LISTS = {"requires", "entry points", "outside", "libraries"}
+_LISTS = {"requires", "entry points", "other files", "libraries"}
 
 # A name, and its values: each begins a line.
 Row = tuple[str, Sequence[str]]
@@ -51,12 +51,12 @@ def _describe_wheel(inspection: Inspection) -> dict[str, Sequence[str]]:
         "requires": inspection.requires,
         "extras": inspection.extras,
         "entry points": inspection.entry_points,
-        "outside": inspection.outside,
+        "other files": inspection.outside,
         "licence": [inspection.license or "not said"],
         "licence files": [PurePosixPath(path).name for path in inspection.license_files],
         "SBOM": [PurePosixPath(path).name for path in inspection.sboms],
         "needs": _describe_versions(inspection.floors),
-        "missing": inspection.missing,
+        "also needs": inspection.missing,
         "GPU code": describe_gpu_code(inspection),
         "libraries": [f"{number} {kind}" for kind, number in kinds.items()],
     }
@@ -115,7 +115,7 @@ def print_lines(lines: Iterable[str], console: Console, width: int | None = None
         console.print(Text(shown, style="" if line.startswith(" ") else "bold"), soft_wrap=True)
 
 
-def lay_out(rows: Iterable[Row]) -> Iterator[str]:
+def _lay_out(rows: Iterable[Row]) -> Iterator[str]:
     """Yield the lines of rows, with all values in one column."""
     table = list(rows)
     label = max([_LABEL, *(len(name) + 1 for name, _ in table)])
@@ -132,8 +132,8 @@ def _list_findings(findings: Iterable[Finding]) -> list[Row]:
     return [(entry.code, [f"{entry.member}: {entry.text}" if entry.member else entry.text]) for entry in findings]
 
 
-def summarize_wheel(inspection: Inspection, width: int) -> Iterator[str]:
-    """Yield the verdict about a wheel, what it is, and its first findings, on one screen."""
+def summarize_wheel(inspection: Inspection, width: int, proofs: Iterable[Row] = ()) -> Iterator[str]:
+    """Yield the verdict about a wheel, what it is, its first findings, and what was proven, on one screen."""
     codes = count_findings(inspection)
     verdict = f"{count(len(inspection.findings), 'finding')}: {', '.join(codes)}" if codes else "no findings"
     facts = {"verdict": [verdict], **_describe_wheel(inspection)}
@@ -149,25 +149,28 @@ def summarize_wheel(inspection: Inspection, width: int) -> Iterator[str]:
     uncut = {"size", "sha256", "lock"}
     for label, values in rows:
         text = shorten(values or ["none"], _FEW)
-        yield from lay_out([(label, [text if label in uncut else _fit(text, width - _LABEL - 2)])])
+        yield from _lay_out([(label, [text if label in uncut else _fit(text, width - _LABEL - 2)])])
     kinds = {finding.code: finding for finding in reversed(inspection.findings)}
     shown = _list_findings(sorted(kinds.values(), key=inspection.findings.index)[:_FINDINGS])
     used = 3 + max([_LABEL - 1, *(len(code) for code, _ in shown)])
-    yield from lay_out((code, [_fit(text, width - used) for text in texts]) for code, texts in shown)
+    yield from _lay_out((code, [_fit(text, width - used) for text in texts]) for code, texts in shown)
+    yield from _lay_out(proofs)
     more = len(kinds) - len(shown)
     yield f"  {count(more, 'more kind')} of findings; {_REMARK}" if more > 0 else f"  {_REMARK}"
     yield ""
 
 
-def describe_whole(inspection: Inspection) -> Iterator[str]:
+def describe_whole(inspection: Inspection, proofs: Iterable[Row] = ()) -> Iterator[str]:
     """Yield everything about a wheel."""
     yield printable(inspection.wheel, None)
     facts = ((label, values or ["none"]) for label, values in _describe_wheel(inspection).items())
-    yield from lay_out((label, values if label in _LISTS else [", ".join(values)]) for label, values in facts)
+    yield from _lay_out((label, values if label in _LISTS else [", ".join(values)]) for label, values in facts)
     for library in _sort_libraries(inspection):
-        yield from ("", printable(library.member, None), *lay_out(_describe_library(library)))
+        yield from ("", printable(library.member, None), *_lay_out(_describe_library(library)))
     yield from ("", f"files ({len(inspection.files)})", *_describe_files(inspection))
-    yield from ("", f"findings ({len(inspection.findings)})", *lay_out(_list_findings(inspection.findings)), "")
+    if lines := list(_lay_out(proofs)):
+        yield from ("", "proofs", *lines)
+    yield from ("", f"findings ({len(inspection.findings)})", *_lay_out(_list_findings(inspection.findings)), "")
 
 
 def _describe_files(inspection: Inspection) -> Iterator[str]:

@@ -47,7 +47,11 @@ def answer(*checks: tuple[str, str, str], begun: str = "") -> dict[str, Any]:
 
 def test_missing_capabilities_are_no_failure() -> None:
     """Plugins differ; a check that cannot be made says nothing against one."""
-    checks = ("client.platform_name", "pass", "demo"), ("stream.events", "skip", "none"), ("a.b", "unsupported", "no")
+    checks = (
+        ("client.platform_name", "passed", "demo"),
+        ("stream.events", "skipped", "none"),
+        ("a.b", "not supported", "no"),
+    )
     result = judge(answer(*checks), ENDED, device=True)
     assert result == ProbeResult(
         ProbeOutcome.PASSED,
@@ -57,8 +61,8 @@ def test_missing_capabilities_are_no_failure() -> None:
         attributes={"number": "13000", "version": "1.20.0", "text": "x"},
         checks=tuple(Check(name, CheckResult(outcome), detail) for name, outcome, detail in checks),
     )
-    assert result.summary() == "passed: 1 pass, 1 unsupported, 1 skip"
-    assert tables.write(result)["checks"][1] == {"name": "stream.events", "result": "skip", "detail": "none"}
+    assert result.summary() == "passed: 1 passed, 1 not supported, 1 skipped"
+    assert tables.write(result)["checks"][1] == {"name": "stream.events", "result": "skipped", "detail": "none"}
 
 
 TT_FATAL = "Internal: TT_FATAL @ cluster.cpp:12: chips > 0\ninfo:\nNo chips detected in the cluster\nbacktrace:"
@@ -82,13 +86,13 @@ def test_absence_of_the_device_is_told_from_a_broken_library(
     *, check: str, detail: str, device: bool, outcome: ProbeOutcome, reason: str | None
 ) -> None:
     """By its own words, where it looks for one."""
-    result = judge(answer((check, "fail", detail)), ENDED, device=device)
+    result = judge(answer((check, "failed", detail)), ENDED, device=device)
 
     assert (result.outcome, result.reason) == (outcome, f"{check}: {reason or detail}")
     excused = outcome is ProbeOutcome.NO_DEVICE
-    assert result.summary().startswith(f"{outcome}: 1 {'needs the device' if excused else 'fail'}: ")
-    assert judge(answer(("client.platform_name", "skip", "no client")), ENDED, device=device).platform == ""
-    two = answer((check, "fail", detail), ("device.coords", "fail", "Internal: no"))
+    assert result.summary().startswith(f"{outcome}: 1 {'without the device' if excused else 'failed'}: ")
+    assert judge(answer(("client.platform_name", "skipped", "no client")), ENDED, device=device).platform == ""
+    two = answer((check, "failed", detail), ("device.coords", "failed", "Internal: no"))
     assert judge(two, ENDED, device=device).outcome is ProbeOutcome.FAILED, "it excuses no other failure"
     assert judge(answer(), ENDED, device=device).outcome is ProbeOutcome.FAILED, "nothing was shown"
 
@@ -97,16 +101,16 @@ def test_the_check_in_which_a_library_died_is_named() -> None:
     """With what it said itself, and with the checks before it; also where it dies when all is done."""
     noise = [f"line {number}" for number in range(50)]
     end = Ended(-6, "\n".join([*noise, "TT_FATAL: bad chip", "terminate called", "  frame"]), 300)
-    result = judge(answer(("plugin.initialize", "pass", "ok"), begun="client.create"), end, device=False)
+    result = judge(answer(("plugin.initialize", "passed", "ok"), begun="client.create"), end, device=False)
     assert (result.outcome, result.reason) == (
         ProbeOutcome.FAILED,
         "client.create: killed by SIGABRT: TT_FATAL: bad chip",
     )
-    assert result.summary().startswith("failed: 1 pass, 1 fail: client.create: ")
+    assert result.summary().startswith("failed: 1 passed, 1 failed: client.create: ")
     assert result.output.splitlines() == [*noise[-37:], "TT_FATAL: bad chip", "terminate called", "frame"]
     absent = Ended(-6, "TT_FATAL: No chips detected", 300)
     assert judge(answer(begun="client.create"), absent, device=False).outcome is ProbeOutcome.NO_DEVICE
-    late = judge(answer(("plugin.initialize", "pass", "ok")), Ended(-11, "", 300), device=False)
+    late = judge(answer(("plugin.initialize", "passed", "ok")), Ended(-11, "", 300), device=False)
     assert late.reason == "close: killed by SIGSEGV: it left no output"
 
 
