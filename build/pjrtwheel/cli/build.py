@@ -33,6 +33,7 @@ from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, HIGHEST_COMPRESSION
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
+    parser.epilog = "./noxw build_BACKEND is short for ./noxw build BACKEND, and build_all for build --all."
     parser.add_argument(
         "backends", nargs="*", metavar="BACKEND", help="a directory of plugins/ that has a backend.toml"
     )
