@@ -250,14 +250,14 @@ class Backend:
         return f"{self.package}/{self.library}" if self.prebuilt.bundled else self.prebuilt.member
 
 
-def parse_backend(text: str, path: Path) -> Backend:
-    """Turn the text of a `backend.toml` into a `Backend`.
+def parse_backend(text: str, path: Path, *, ignore_unknown: bool = False) -> Backend:
+    """Turn the text of a `backend.toml` into a `Backend`; that of a wheel may be newer than this program.
 
     Raises:
         UsageError: The text is not TOML, or a key is missing, unknown or of the wrong type.
     """
     try:
-        return read_toml(Backend, text, name=path.parent.name, path=path)
+        return read_toml(Backend, text, name=path.parent.name, path=path, ignore_unknown=ignore_unknown)
     except TableError as error:
         raise UsageError(
             f"malformed backend file: {path}", cause=str(error), remedy="docs/reference/backend-files.md has every key"

@@ -90,7 +90,7 @@ def read_toml(kind: type[T], text: str, *, ignore_unknown: bool = False, **given
     """
     try:
         value = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise TableError(f"not TOML: {error}") from error
     return read(kind, value, ignore_unknown=ignore_unknown, **given)
 

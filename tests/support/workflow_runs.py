@@ -21,7 +21,7 @@ from git_repository import git
 from pjrtwheel.bazel.workspace import ask_servers_to_end
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.release.known import load_release
-from pjrtwheel.sets.tags import version_alone
+from pjrtwheel.sets.tags import project_version
 from release_under_test import ROOT, release_under_test
 from small_copy import copy_small
 from workflow_reruns import Outputs, keep_jobs, read_failures, read_log, read_outputs
@@ -117,7 +117,7 @@ class SmallRepository:
     @property
     def selector_tag(self) -> str:
         """The tag of the selector that is in the repository."""
-        return f"select-v{version_alone(self.upstream, 'select')}"
+        return f"select-v{project_version(self.upstream, 'select')}"
 
     def pin(self, key: str) -> str:
         """Return the digest that the release file has for an input."""

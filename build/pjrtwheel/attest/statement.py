@@ -18,10 +18,10 @@ from pjrtwheel.errors import AttestError, UsageError, explain, fit
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, check_sets, name_lists, read_entries, require_record
 from pjrtwheel.record.origin import COMMIT, DATE, VERSION, Origin, find_date
 from pjrtwheel.release.model import Release
-from pjrtwheel.sets.tags import find_alone, find_tagged, tag_of_wheel
+from pjrtwheel.sets.tags import PROJECTS, find_project, find_tagged, project_version
 from pjrtwheel.tables import TableError, column, metadata, read_json
 from pjrtwheel.wheel.compress import find_compression, find_epoch
-from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, PROVENANCE_SUFFIX, parse_name
+from pjrtwheel.wheel.names import ATTESTATION_SUFFIX, PROVENANCE_SUFFIX
 
 STATEMENT_FILENAME = "provenance.intoto.jsonl"
 BOM_FILENAME = "sbom.cdx.json"
@@ -317,14 +317,16 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
         WheelError: They are of several sets, or `release.json` is damaged.
     """
     require_record(dist)
-    command = find_alone(tag)
-    release = None if command else find_tagged(root, tag)
-    version = release.set_version if release else tag.partition("-v")[2]
+    command = find_project(tag)
+    release = find_tagged(root, tag)
+    version = release.set_version if release else project_version(root, command)
+    projects = {project for project, _ in PROJECTS.values()}
     listed = read_entries(dist).values()
     entries = tuple(
         entry
         for entry in sorted(listed, key=lambda entry: entry.filename)
-        if entry.version == version and find_alone(tag_of_wheel(parse_name(entry.filename))) == command
+        if entry.version == version
+        and (entry.distribution == PROJECTS[command][0] if command else entry.distribution not in projects)
     )
     if not entries:
         raise UsageError(

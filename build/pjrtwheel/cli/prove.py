@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pjrtwheel import tables
-from pjrtwheel.backend import Backend, find_backend, load_backends
+from pjrtwheel.backend import IS_INSTALLED, Backend, find_backend, load_backends
 from pjrtwheel.cli import add_options, check_files
 from pjrtwheel.conformance.comparison import (
     HOW_TO_GET,
@@ -41,9 +41,10 @@ from pjrtwheel.sets.wheel_sets import FinishedSet, find_set, find_set_of
 
 def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
+    parser.epilog = "The code of the wheels runs: name only those that you trust."
     add_options(parser, "--root", "--release", "--set")
     plugin = parser.add_mutually_exclusive_group()
-    plugin.add_argument("wheel", nargs="?", type=Path, metavar="WHEEL", help="the plugin's wheel, whoever made it")
+    plugin.add_argument("wheel", nargs="?", type=Path, metavar="WHEEL", help="a plugin's wheel of this tooling")
     plugin.add_argument("--dist", type=Path, metavar="DIR", help="or the folder that has it (default: dist)")
     parser.add_argument("--backend", metavar="NAME|DIR", help="the backend, or its directory (default: as WHEEL says)")
     filled = "virtual environment with everything installed; proves at the highest level available here"
@@ -57,7 +58,8 @@ def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:
 
 def execute_smoke(args: argparse.Namespace) -> int:
     """Run every program on every Python that is here, and say what each showed."""
-    finished, shown = _find_finished(args), []
+    finished = _find_finished(args)
+    shown = []
     for proof in _prove_on_device(args, finished):
         emulated = " (emulated)" if proof.emulated else ""
         print(f"{proof.python} {proof.interpreter}: {proof.summary}, level {proof.level}{emulated}")
@@ -82,7 +84,8 @@ def _find_finished(args: argparse.Namespace) -> FinishedSet:
         return find_set_of(args.root, args.wheel, backend, platform, cache, **where)
     if backend is None:
         raise UsageError("nothing to prove", remedy="name a plugin's wheel, or its backend with --backend")
-    return find_set(args.root, args.dist or args.root / "dist", backend, platform, cache, **where)
+    dist = args.dist or (Path.cwd() if IS_INSTALLED else args.root) / "dist"
+    return find_set(args.root, dist, backend, platform, cache, **where)
 
 
 def _prove_on_device(args: argparse.Namespace, finished: FinishedSet) -> Iterable[PythonProof]:
@@ -171,7 +174,7 @@ def execute_probe(args: argparse.Namespace) -> int:
             print(Path(name).name)
             verdict = f"PJRT {result.pjrt_api or 'not read'}: {result.summary()}"
             print(textwrap.fill(verdict, 80, initial_indent="  ", subsequent_indent="    ", break_long_words=False))
-            if result.platform in platforms:
+            if result.platform in platforms and not name.endswith(".whl"):
                 print(f"  JAX calls its devices {result.platform!r} too: wrapped as foo, they are jax.devices('foo')")
             print(textwrap.indent(result.output, "  | "), end="\n" if result.output else "")
     outcomes = {result.outcome for result in results.values()}

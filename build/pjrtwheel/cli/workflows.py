@@ -13,7 +13,7 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.program import require_text
 from pjrtwheel.release.known import list_releases, load_release
-from pjrtwheel.sets.tags import find_alone, find_tagged
+from pjrtwheel.sets.tags import find_project, find_tagged
 from pjrtwheel.workflows import BINDINGS_ALONE, list_jobs, read_machines
 
 
@@ -70,6 +70,6 @@ def configure_parser_tag(parser: argparse.ArgumentParser) -> None:
 def execute_tag(args: argparse.Namespace) -> int:
     """Print `release=`, empty for what belongs to none, and `artifact=`, what CI uploads or the command builds."""
     release = find_tagged(args.root, args.tag)
-    version, artifact = (release.version, f"release-{release.version}") if release else ("", find_alone(args.tag))
+    version, artifact = (release.version, f"release-{release.version}") if release else ("", find_project(args.tag))
     print(f"release={version}\nartifact={artifact}")
     return 0

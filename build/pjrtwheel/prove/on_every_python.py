@@ -62,7 +62,7 @@ def prove(
         reason = "smoke tests switched off" if here else f"wheels are for {platform}"
         opened = _open_plugin(wheels, backend) if here else NOTHING_OPENED
         if opened.outcome not in {ProbeOutcome.PASSED, ProbeOutcome.NO_DEVICE} and opened.reason:
-            progress.say(f"warning: the library does not do here: {opened.summary()}")
+            progress.say(f"warning: the library does not run here: {opened.summary()}")
         untried = {tag: Evidence(PythonProof(tag, "", (), reason), opened=opened) for tag in tags}
         return combine(wheels, untried, backend, origin)
     inputs, interpreters = load_inputs(root, release, backend), find_interpreters(tags)
@@ -178,7 +178,8 @@ def raise_failures(
         write_atomically(log, "\n\n".join(f"{name}\n{text}" for name, text in zip(names, texts, strict=True)) + "\n")
         ways = ["fix what failed"]
         if backend and failures[0][1].kind is ResultKind.PROGRAM:
-            place = f"of {backend.path}" if backend.path.is_file() else "in wrap --save DIR, then smoke --backend DIR"
+            known = backend.path.is_file()
+            place = f"of {backend.path}" if known else "in wrap --save DIR, for smoke WHEEL --backend DIR"
             ways.append(f"declare it with error and reason: [smoke.fails.{failures[0][1].program}] {place}")
         ways += ["--keep DIR keeps the wheels and the record apart"] if proofs else []
         error = FailedProofError(

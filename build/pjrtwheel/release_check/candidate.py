@@ -17,7 +17,7 @@ from pjrtwheel.record.origin import ask_git, is_in_history, list_changes
 from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import make_lock
 from pjrtwheel.sets import AUTO, BINDINGS, PURE_PYTHON, SELECTOR
-from pjrtwheel.sets.tags import ALONE, find_alone, version_alone
+from pjrtwheel.sets.tags import PROJECTS, find_project, project_version
 from pjrtwheel.sets.wheel_sets import promised_set, read_lock
 from pjrtwheel.wheel.metadata import find_other_name
 from pjrtwheel.wheel.names import find_name, make_name, parse_name
@@ -121,7 +121,7 @@ def gather(root: Path, tag: str, release: Release | None, dist: Path) -> Candida
     """
     require_record(dist)
     listed, backends = read_entries(dist), load_backends(root).values()
-    promise = promise_of_set(release, backends, listed.values()) if release else promise_alone(root, find_alone(tag))
+    promise = promise_of_set(release, backends, listed.values()) if release else promise_of_project(root, tag)
     entries = [entry for name, entry in listed.items() if name in promise.wheels]
     origins = [entry.built for entry in entries] + [proof.origin for entry in entries for proof in entry.proofs()]
     names = {path.name for path in dist.glob("*.whl") if path.is_file()}
@@ -175,9 +175,10 @@ def promise_of_set(release: Release, backends: Collection[Backend], listed: Iter
     )
 
 
-def promise_alone(root: Path, command: str) -> Promise:
+def promise_of_project(root: Path, tag: str) -> Promise:
     """Return what the tag of a project promises that belongs to no release: its wheel."""
-    project, version = ALONE[command][0], version_alone(root, command)
+    command = find_project(tag)
+    project, version = PROJECTS[command][0], project_version(root, command)
     name = make_name(project, version, "py3-none-any").filename
     labelled = list_labelled(root) if project == SELECTOR else ()
     return Promise(version, frozenset({name}), labelled=labelled, names=(f"{project} {version}",))

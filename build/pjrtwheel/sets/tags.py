@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # it needs `packaging`
     from pjrtwheel.wheel.names import WheelName
 
 # Command that builds a project which belongs to no release, as in its tags → project, and folder with pyproject.toml.
-ALONE = {"select": (SELECTOR, "selector"), "tooling": (TOOLING, ".")}
+PROJECTS = {"select": (SELECTOR, "selector"), "tooling": (TOOLING, ".")}
 
 
 def name_tag(version: str, number: str = "") -> str:
@@ -47,7 +47,7 @@ def find_tagged(root: Path, tag: str) -> Release | None:
     """
     releases = [load_release(root, version) for version in list_releases(root)]
     known: dict[str, Release | None] = {tag_of(release): release for release in releases}
-    known |= dict.fromkeys(f"{command}-v{version_alone(root, command)}" for command in ALONE)
+    known |= dict.fromkeys(f"{command}-v{project_version(root, command)}" for command in PROJECTS)
     if tag not in known:
         raise UsageError(
             f"unknown tag: {tag!r}",
@@ -57,23 +57,23 @@ def find_tagged(root: Path, tag: str) -> Release | None:
     return known[tag]
 
 
-def find_alone(tag: str) -> str:
+def find_project(tag: str) -> str:
     """Return the command that builds the only wheel of a tag; empty for the tag of a set.
 
-    >>> find_alone("select-v0.1.0"), find_alone("v0.11.2+split.1")
+    >>> find_project("select-v0.1.0"), find_project("v0.11.2+split.1")
     ('select', '')
     """
     command = tag.partition("-v")[0]
-    return command if command in ALONE else ""
+    return command if command in PROJECTS else ""
 
 
-def version_alone(root: Path, command: str) -> str:
-    """Return the version in the repository of what a command of `ALONE` builds."""
-    version: str = load_toml(dict[str, Any], root / ALONE[command][1] / "pyproject.toml")["project"]["version"]
+def project_version(root: Path, command: str) -> str:
+    """Return the version in the repository of what a command of `PROJECTS` builds."""
+    version: str = load_toml(dict[str, Any], root / PROJECTS[command][1] / "pyproject.toml")["project"]["version"]
     return version
 
 
 def tag_of_wheel(name: WheelName) -> str:
     """Return the tag of a wheel; of a second set without a label only `jaxlib` says that it is the second."""
-    alone = (f"{command}-v{name.version}" for command, (project, _) in ALONE.items() if name.distribution == project)
+    alone = (f"{command}-v{name.version}" for command, (project, _) in PROJECTS.items() if name.distribution == project)
     return next(alone, name_tag(name.version, name.build))

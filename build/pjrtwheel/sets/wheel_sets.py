@@ -325,8 +325,13 @@ def find_set_of(
     if parse_name(plugin.name).platform != platform:
         raise UsageError(f"{plugin.name} is for another platform", remedy=f"prove it there; this is {platform.name}")
     lock = read_lock(plugin, backend.package)
-    version = lock.version if lock.lock_id else release or lock.version
+    version = release or lock.version
+    oldest = lock.version if lock.lock_id else lock.release
+    if not Version(oldest) <= Version(version) <= Version(lock.version):
+        raise UsageError(f"{plugin.name} is not for {version}", cause=f"it requires {lock.requirement}")
     offer = _list_own(plugin.parent, where or version)
+    if lock.lock_id and not (offer.wheels or where):
+        raise UsageError(f"no jaxlib {version} next to {plugin.name}", remedy="name its folder or index with --set")
     chosen = choose_set(offer if offer.wheels else find_offer(where or version, cache), version, platform)
     print(f"set {version}: {plugin}, jaxlib of {chosen.where}", file=sys.stderr, flush=True)
     return _finish(root, backend, plugin, chosen)
@@ -356,10 +361,10 @@ def read_backend(root: Path, plugin: Path) -> Backend:
     try:
         with open_wheel(plugin) as archive:
             text = archive.read(member).decode()
-    except (KeyError, UnicodeDecodeError) as error:
+    except KeyError as error:
         cause = f"it holds no {member}: it is no plugin, or was made by other tools"
         raise UsageError(f"{plugin.name} describes no backend", cause=cause, remedy="wrap its library") from error
-    return parse_backend(text, Path(distribution.removeprefix("jaxlib-"), FILENAME))
+    return parse_backend(text, plugin / distribution.removeprefix("jaxlib-") / FILENAME, ignore_unknown=True)
 
 
 def _list_own(dist: Path, where: str | None = None) -> Offer:

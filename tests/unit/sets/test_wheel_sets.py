@@ -101,9 +101,9 @@ def test_a_plugin_for_upstreams_jaxlib_is_proven_with_it(bench: Bench) -> None:
     assert found_in(bench.find(), "cp312") == ("1.3", pair_of("1.3"))
 
 
-def wrapped(bench: Bench, version: str, lock: ReleaseLock) -> Path:
+def wrapped(bench: Bench, version: str, lock: ReleaseLock, backend: str = abacus_backend.BACKEND) -> Path:
     """Write the wheel of a plugin that no repository knows."""
-    members = {"backend.toml": abacus_backend.BACKEND, "release_lock.json": lock.to_json()}
+    members = {"backend.toml": backend, "release_lock.json": lock.to_json()}
     wheel = {f"jaxlib_abacus/{name}": text.encode() for name, text in members.items()}
     name = PLUGIN.replace("cuda_13", "abacus").format(version)
     return bench.write_wheel(wheel, name=name).rename(bench.dist / name)
@@ -129,6 +129,34 @@ def test_a_wheel_says_itself_what_it_is_proven_with(bench: Bench, monkeypatch: p
     )
     assert [one.release.version for one in (newest, oldest)] == ["1.3", "1.2"]
     assert found_in(oldest, "cp312")[1][0].endswith(f"/{JAXLIB.format('1.2', 'cp312', 'cp312')}")
+
+
+@pytest.mark.parametrize(
+    ("lock", "release", "named"),
+    [
+        (lock_of("1.3+acme.9"), None, "next to"),
+        (lock_of("1.3+acme.9"), "1.2", "not for 1.2"),
+        (ReleaseLock("1.2", "1.3", 0, "file", ""), "1.1", "not for 1.1"),
+    ],
+    ids=["no jaxlib", "another release than its set's", "outside of the range"],
+)
+def test_a_wheel_is_proven_only_with_what_it_locks(
+    bench: Bench, lock: ReleaseLock, release: str | None, named: str
+) -> None:
+    """Nothing else is taken in silence."""
+    plugin = wrapped(bench, lock.version, lock)
+    with pytest.raises(UsageError, match=named):
+        find_set_of(bench.root, plugin, None, HERE, bench.dist, release=release)
+
+
+def test_what_a_wheel_says_of_its_backend_may_be_newer_or_hostile(bench: Bench) -> None:
+    """A key that is not known is no fault; nesting without an end is one."""
+    lock = lock_of("1.3+acme.9")
+    newer = wrapped(bench, lock.version, lock, f"future_key = 1\n{abacus_backend.BACKEND}")
+    assert read_backend(bench.root, newer).library == "abacus.so"
+    hostile = wrapped(bench, lock.version, lock, f"a = {'[' * 20_000}")
+    with pytest.raises(UsageError, match=r"malformed backend file: .*abacus-1\.3"):
+        read_backend(bench.root, hostile)
 
 
 def test_a_wheel_that_says_nothing_or_is_for_elsewhere_is_refused(bench: Bench, root: Path) -> None:

@@ -102,10 +102,14 @@ def test_a_plugin_wheel_is_built_for_each_platform_that_has_plugins(tmp_path: Pa
     """The wheel of `pjrtwheel` has the extension that is in them."""
     for name in ("build", "plugins", "releases", "selector"):
         (tmp_path / name).symlink_to(ROOT / name)
-    write_program(tmp_path / "noxw", 'echo "$@" >> calls\n')
-    done = run_script(find_step("release.alone", "matrix"), tmp_path)
+    (temp := tmp_path.with_name("temp")).mkdir()
+    write_program(temp / "noxw", f'echo "$@" >> {temp}/calls\n')
+    (tmp_path / "noxw").symlink_to(temp / "noxw")
+    done = run_script(find_step("release.project", "matrix"), tmp_path, RUNNER_TEMP=str(temp))
     assert done.returncode == 0, done.stderr
-    calls = [line.split() for line in (tmp_path / "calls").read_text().splitlines()]
+    *calls, last = [line.split() for line in (temp / "calls").read_text().splitlines()]
+    assert last == ["tooling", "--plugins", str(temp / "plugins")]
+    assert {path.name for path in tmp_path.iterdir()} == {"build", "noxw", "plugins", "releases", "selector"}
     assert sorted(call[call.index("--platform") + 1] for call in calls) == ["linux_aarch64", "linux_x86_64"]
     assert all(call[0].removeprefix("build_") in load_backends(ROOT) for call in calls)
 
