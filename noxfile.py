@@ -44,7 +44,7 @@ EVERYDAY = {
     "make": ("build_cpu", "build_all", "release", "index"),
     "check": ("inspect", "smoke_cpu", "verify_release"),
     "publish": ("attest", "publish"),
-    "package a plugin": ("probe", "wrap", "tooling"),
+    "package a plugin": ("probe", "wrap"),
     "develop": ("tests", "lint", "update"),
 }
 

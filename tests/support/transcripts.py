@@ -42,7 +42,6 @@ RUNS = {
     "repair": ["none.whl"],
     "reproduce": ["empty"],
     "smoke": ["", "file --dist x", "none.whl", "empty", "/dev/null", "--backend gpu"],
-    "table": [*(f"--dist {place}" for place in NO_WHEELS), "--di dist"],
     "tag": ["v1", ""],
     "verify": ["none.whl", "empty", "/dev/null", "file"],
     "verify_release": [f"ROOT/{PUBLISHED} --documents-only", f"ROOT/{PUBLISHED} --json", "empty", "none"],

@@ -97,7 +97,7 @@ def test_interrupt_ends_with_the_shells_status(command_raises: Raise, capsys: py
 
 EMPTY = [
     *(["--tag", command] for command in ("release_check", "attest", "verify_release .", "reproduce .")),
-    *(["--dist", command] for command in ("table", "attest", "merge", "release_check", "auto", "build cpu")),
+    *(["--dist", command] for command in ("attest", "merge", "release_check", "auto", "build cpu")),
     *(["--release", command] for command in ("verify_installs", "build cpu", "smoke --backend cpu", "facts")),
     *([option, "attest --tag v1"] for option in ("--output", "--key", "--commit")),
     *([option, "reproduce ."] for option in ("--wheel", "--root")),

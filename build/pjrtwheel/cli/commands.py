@@ -27,7 +27,6 @@ COMMANDS = {
     "select": "build jaxlib-select, which chooses the wheel for a machine",
     "shutdown": "end the Bazel servers of this checkout",
     "smoke": "prove finished wheels in clean environments",
-    "table": "print the wheels of a folder as a table in Markdown",
     "tag": "say what a git tag publishes, or why it cannot be published",
     "tooling": "build pjrtwheel, which wraps, probes and inspects plugins without a clone",
     "verify": "check finished wheels against their names and metadata",
@@ -43,7 +42,6 @@ STANDALONE = ("inspect", "probe", "repair", "smoke", "verify", "wrap")
 SHARED = {
     "attest": ("attest", "reproduce", "verify_release"),
     "bazel": ("clean", "shutdown"),
-    "dist": ("merge", "table"),
     "pin": ("bump", "pin"),
     "products": ("auto", "facts", "index", "select", "tooling"),
     "prove": ("conformance", "probe", "smoke"),

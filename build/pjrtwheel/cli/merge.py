@@ -1,17 +1,17 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""`merge` and `table`: folders of finished wheels, and what is in them."""
+"""`merge`: folders of finished wheels, and proofs of them."""
 
 import argparse
 from pathlib import Path
 
-from pjrtwheel.cli import add_options, check_files
-from pjrtwheel.dist_folder.folder import add_proof_files, merge_folders, read_folder
+from pjrtwheel.cli import check_files
+from pjrtwheel.dist_folder.folder import add_proof_files, merge_folders
 from pjrtwheel.dist_folder.printing import print_wheels
 from pjrtwheel.errors import UsageError
 
 
-def configure_parser_merge(parser: argparse.ArgumentParser) -> None:
+def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help="folder of one build")
     parser.add_argument(
@@ -26,7 +26,7 @@ def configure_parser_merge(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dist", type=Path, required=True, help="folder to put everything into")
 
 
-def execute_merge(args: argparse.Namespace) -> int:
+def execute(args: argparse.Namespace) -> int:
     """Merge, and print one table of what is now in the folder, or of the wheels that the proofs are of."""
     if bool(args.folders) == bool(args.proofs):  # proofs that are refused change nothing, so they come by themselves
         raise UsageError("merge takes either folders or --proofs", remedy="merge folders first, then proofs of them")
@@ -36,18 +36,4 @@ def execute_merge(args: argparse.Namespace) -> int:
     else:
         entries = merge_folders(args.folders, args.dist)
     print_wheels(entries, args.dist, details=True)
-    return 0
-
-
-def configure_parser_table(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_options(parser, "--root", "--dist")
-
-
-def execute_table(args: argparse.Namespace) -> int:
-    """Print a heading that names the folder, and the table as a block of Markdown, for what a workflow shows."""
-    dist = args.dist or args.root / "dist"
-    print(f"### {dist.resolve().name}/\n\n```text")
-    print_wheels(tuple(read_folder(dist).values()), dist)
-    print("```")
     return 0
