@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import Self, TextIO
 
 from rich.console import Console
@@ -60,7 +61,7 @@ class Step:
         self.done, self.total, self.running = done, total, [running] if running else []
 
     def describe(self) -> str:
-        """Return name, count and time, such as `verify 3 of 7: 1:00`."""
+        """Return name, count and time, such as `verify 3 of 7: 0:01:00`."""
         counted = f" {self.done} of {self.total}" if self.total else f" {self.done}" if self.done else ""
         return f"{self.name}{counted}: {format_time(self.clock() - self.since)}"
 
@@ -181,17 +182,12 @@ class BarProgress(Progress):
 
 
 def format_time(seconds: float) -> str:
-    """Return a duration in few letters.
+    """Return a duration in whole seconds.
 
-    >>> format_time(7.4), format_time(83), format_time(3600 * 2 + 61)
-    ('7 s', '1:23', '2:01:01')
+    >>> format_time(83.4)
+    '0:01:23'
     """
-    whole = int(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    minutes, rest = divmod(whole, 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return str(timedelta(seconds=int(seconds)))
 
 
 # What functions report to that were given nothing else.

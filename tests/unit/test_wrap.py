@@ -128,11 +128,12 @@ TRUNCATED = build_elf(exports=("GetPjrtApi",))[:-1]
         (lambda: None, (*FOR, "--name", "select"), UsageError("is taken")),
         (lambda: None, (*FOR, "--device", "foo"), UsageError("no absolute path")),
         (lambda: None, (*FOR, "--options", "missing.json"), UsageError("no such file")),
+        (lambda: Path("bad.json").write_text("["), (*FOR, "--options", "bad.json"), UsageError("bad.json: not JSON")),
         (lambda: None, (*FOR, "--license", "as you like"), WheelError("licence of jaxlib-foo-x is no SPDX")),
     ],
     ids=[
         "text", "truncated", "no plugin", "machine", "no extension", "whose", "README", "saved", "order",
-        "no such release", "name", "platform", "alias", "JAX", "our wheel", "device", "options", "licence",
+        "no such release", "name", "platform", "alias", "JAX", "our wheel", "device", "options", "JSON", "licence",
     ],
 )  # fmt: skip
 def test_what_cannot_be_wrapped(

@@ -34,6 +34,7 @@ from pjrtwheel.prove.inputs import load_inputs
 from pjrtwheel.prove.on_every_python import combine, find_cause, raise_failures
 from pjrtwheel.prove.on_python import Evidence, can_prove, prove_python, prove_unpacked, untried
 from pjrtwheel.prove.proof_file import write_proof_file
+from pjrtwheel.record.entries import RELEASE_FILENAME
 from pjrtwheel.record.origin import find_origin, find_signer
 from pjrtwheel.record.proofs import Outcome, Proof, PythonProof
 from pjrtwheel.sets.wheel_sets import FinishedSet, find_set, find_set_of
@@ -65,13 +66,14 @@ def execute_smoke(args: argparse.Namespace) -> int:
         print(f"{proof.python} {proof.interpreter}: {proof.summary}, level {proof.level}{emulated}")
         for result in proof.results:
             said = find_cause(result.detail) if result.outcome is Outcome.FAILED else result.detail
-            print(f"  {result.program:<16}{result.outcome:<19}{result.seconds:6.1f} s  {said}")
+            print(f"  {result.program:<16}{result.outcome:<19}{result.seconds:6.1f} s  {said}".rstrip())
         for reason in proof.missed:
             print(f"  not shown: {reason}")
         shown.append(proof)
     if not any(proof.results for proof in shown):
         raise ProofError("nothing was proven: no program ran", remedy="name the jaxlib wheel of the set as well")
     raise_failures(shown, cache_root() / "proofs/smoke.failed.txt", finished.backend, {})
+    print(f"passed: no program failed with {finished.plugin.name}")
     return 0
 
 
@@ -120,7 +122,7 @@ def _prove_on_device(args: argparse.Namespace, finished: FinishedSet) -> Iterabl
     elif args.proofs:
         why = "a program failed" if failed else f"nothing ran that shows something of a wheel in {dist}"
         raise ProofError(f"not written: {args.proofs}", cause=why)
-    elif proofs:
+    elif proofs and (dist / RELEASE_FILENAME).is_file():
         _record(proofs, digests, dist)
 
 

@@ -24,7 +24,7 @@ from pjrtwheel.release.known import is_version, list_releases, newest_release, v
 from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.sets import BINDINGS
 from pjrtwheel.sets.wheel_sets import choose_set, fetch_set, find_offer
-from pjrtwheel.tables import read_json
+from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wrap import Vendor, wrap, write_backend
 
 _FOR = "upstream|VERSION|OLDEST..NEWEST"
@@ -84,9 +84,12 @@ def execute(args: argparse.Namespace) -> int:
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """Read the file that an argument names; a `TableError` becomes the parser's."""
+    """Read the file that an argument names, for a parser."""
     check_files([Path(text)], "options", "*.json")
-    return read_json(dict[str, Any], Path(text).read_text("utf-8"))
+    try:
+        return read_json(dict[str, Any], Path(text).read_text("utf-8"))
+    except TableError as error:
+        raise argparse.ArgumentTypeError(f"{text}: {error}") from error
 
 
 def _choose_lock(args: argparse.Namespace, platform: Platform) -> ReleaseLock:

@@ -85,8 +85,13 @@ def read_installed(distribution: str, location: Path | None) -> Installed:
     return Installed(installed_version(distribution), location, _find_lock(location))
 
 
-def reinstall_pair(distribution: str, version: str) -> Remedy:
-    """Return what installs a matching pair, with the plugin's kernels if it has any here."""
+def reinstall_pair(distribution: str, version: str, *, upstream: bool = False) -> Remedy:
+    """Return what installs a matching pair, with the plugin's kernels if it has any here.
+
+    A plugin for upstream's jaxlib stays as it is: only JAX is of another release.
+    """
+    if upstream:
+        return Remedy(pip_command(f"install jax=={version} jaxlib=={version}"))
     return Remedy(
         pip_command(f"install --force-reinstall --no-deps jaxlib=={version} {_exactly(distribution, version)}"),
         "add the --find-links or --index-url that both wheels came from",
@@ -129,7 +134,7 @@ def check_locks(distribution: str, plugin: Lock, jaxlib: Lock, *, own: bool = Tr
                 + pip_command(f"uninstall {' '.join(wheels_of(distribution))}"),
             ),
         )
-    remedy = reinstall_pair(distribution, plugin.version)
+    remedy = reinstall_pair(distribution, plugin.version, upstream=not plugin.lock_id)
     if plugin.release != jaxlib.release:
         raise VersionMismatchError(
             f"{distribution} {plugin.version} cannot run with {name} {jaxlib.version}",
@@ -174,7 +179,7 @@ def check_release(distribution: str, package: Path, jaxlib: Path | None) -> Lock
     remedy = reinstall_pair(distribution, installed_version(distribution) or "VERSION")
     incomplete = "the installation is incomplete"
     plugin = _require_lock(distribution, package, incomplete, remedy)
-    remedy = reinstall_pair(distribution, plugin.version)
+    remedy = reinstall_pair(distribution, plugin.version, upstream=not plugin.lock_id)
     if jaxlib is None:
         raise JaxlibMissingError(
             f"{distribution} {plugin.version} needs jaxlib {plugin.version}, which is not installed",

@@ -69,8 +69,10 @@ def test_a_plugin_for_upstreams_jaxlib_takes_its_releases(tmp_path: Path, instal
         if fits:
             assert lock.check_release("jaxlib-cpu", package, tmp_path / "jaxlib").version == "1.2.3"
         else:
-            with pytest.raises(errors.VersionMismatchError):
+            with pytest.raises(errors.VersionMismatchError) as caught:
                 lock.check_release("jaxlib-cpu", package, tmp_path / "jaxlib")
+            assert caught.value.remedy.endswith("install jax==1.2.3 jaxlib==1.2.3")
+            assert not caught.value.note  # both are on the package index
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"release": "1.2.3"}'], ids=repr)
