@@ -474,6 +474,19 @@ def test_the_stock_is_what_can_be_installed() -> None:
     assert picker.stock_of(release).pythons["jaxlib-abacus", platform] == ()
 
 
+def test_jaxlib_alone_serves_the_cpu_where_its_extras_have_no_wheel() -> None:
+    """On all four systems; the plugins that its extras name are a choice."""
+    extras = ('jaxlib-cpu==1; sys_platform == "linux" and extra == "cpu"', 'jaxlib-cuda-12[with-cuda]; extra == "x"')
+    tags = ("manylinux_2_27_x86_64", "manylinux_2_27_aarch64", "macosx_11_0_arm64", "win_amd64")
+    names = [f"jaxlib-{NEWEST}+own.1-cp312-cp312-{tag}.whl" for tag in tags]
+    names += [f"jaxlib_cpu-{NEWEST}+own.1-cp312-abi3-{tags[0]}.whl"]
+    stock = picker.stock_of(abacus_release(*(entry_of(name, lock_id="ff", requires=extras) for name in names)))
+    assert all(stock.pythons["jaxlib", system["platform"]] == ("cp312",) for system in read_systems(OWN_ROOT))
+    table = picker.make_table(picker.read_offer(), [stock])
+    for system in table["systems"]:
+        assert table["outcomes"][table["answers"][f"{system}|cpu||{NEWEST}"]]["ours"]["backend"] == "cpu"
+
+
 OWN = '[[accelerators]]\nname = "a5"\nlabel = "Abacus 5"\nmachine = { tpu = { pci = ["1ae0:0063"] } }\n'
 
 

@@ -7,12 +7,15 @@ the pages are written. A page shows the table, and holds it as JSON for the scri
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+from packaging.requirements import InvalidRequirement, Requirement
 
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import CPU, Policy, read_policy
@@ -179,16 +182,23 @@ def stock_of(release: ListedRelease) -> Stock:
     for platform in {wheel.entry.platform for wheel in wheels}:
         here = [wheel for wheel in wheels if wheel.entry.platform in {platform, "any"}]
         for package in {wheel.project for wheel in here}:
-            needs = {BINDINGS, package}  # and kernels of its own
-            for text in (text for wheel in here if wheel.project == package for text in wheel.entry.requires):
-                name = re.split(r"[^\w.-]", text)[0]
-                needs |= {name} if name.startswith(f"{package}-") else set()
+            requires = (text for wheel in here if wheel.project == package for text in wheel.entry.requires)
+            needs = {BINDINGS, package, *_find_kernels(package, requires)}
             found[package, platform] = tuple(
                 python
                 for python in release.pythons
                 if needs <= {wheel.project for wheel in here if wheel.name.tag[:3] == "py3" or wheel.name.fits(python)}
             )
     return Stock(release.jax, found)
+
+
+def _find_kernels(package: str, requires: Iterable[str]) -> Iterator[str]:
+    """Yield what a package always needs of its own; an extra, such as those of `jaxlib`, is a choice."""
+    for text in requires:
+        with suppress(InvalidRequirement):
+            need = Requirement(text)
+            if need.name.startswith(f"{package}-") and "extra" not in str(need.marker):
+                yield need.name
 
 
 @cache
