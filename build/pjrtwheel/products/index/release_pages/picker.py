@@ -9,7 +9,7 @@ the pages are written. A page shows the table, and holds it as JSON for the scri
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -31,6 +31,7 @@ from pjrtwheel.backend import OWN_ROOT, load_backends
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.index.release_pages.releases import ListedRelease
+from pjrtwheel.record.proofs import ORDER, Level
 from pjrtwheel.release.known import load_release
 from pjrtwheel.sets import BINDINGS
 from pjrtwheel.tables import TableError, read_toml
@@ -81,6 +82,11 @@ class Accelerator:
     words: tuple[str, ...] = ()
     wsl: bool = False
 
+    @property
+    def is_cpu(self) -> bool:
+        """Whether it is none, so that JAX runs on the CPU."""
+        return not self.machine.keys() - {"notes"}
+
 
 @dataclass(frozen=True, slots=True)
 class Accelerators:
@@ -125,11 +131,13 @@ class Offer:
     Attributes:
         systems: The usual one first.
         shells: Shell → installer → its commands, which make an environment, install, and check.
+        proofs: Level of proof → what it means to somebody who installs the wheel.
         accelerators: In the order of the list.
     """
 
     systems: tuple[System, ...]
     shells: Mapping[str, Mapping[str, tuple[str, ...]]]
+    proofs: Mapping[str, str]
     accelerators: tuple[Accelerator, ...]
 
 
@@ -140,10 +148,12 @@ class Stock:
     Attributes:
         jax: Version of JAX.
         pythons: Package and platform → the Pythons, by ABI tag, that have all that the package needs.
+        proofs: Package and platform → the level of the weakest proof of its wheels.
     """
 
     jax: str
     pythons: Mapping[tuple[str, str], tuple[str, ...]]
+    proofs: Mapping[tuple[str, str], Level] = field(default_factory=dict)
 
 
 def read_offer() -> Offer:
@@ -178,18 +188,19 @@ def _read(path: Path) -> Accelerators:
 def stock_of(release: ListedRelease) -> Stock:
     """Return what an index has of a release, without the wheels that were withdrawn."""
     wheels = [wheel for wheel in release.wheels if wheel.file.yanked is None]
-    found = {}
+    found, proofs = {}, {}
     for platform in {wheel.entry.platform for wheel in wheels}:
         here = [wheel for wheel in wheels if wheel.entry.platform in {platform, "any"}]
         for package in {wheel.project for wheel in here}:
-            requires = (text for wheel in here if wheel.project == package for text in wheel.entry.requires)
-            needs = {BINDINGS, package, *_find_kernels(package, requires)}
+            own = [wheel.entry for wheel in here if wheel.project == package]
+            proofs[package, platform] = min((entry.proof.level for entry in own), key=ORDER.index)
+            needs = {BINDINGS, package, *_find_kernels(package, (text for entry in own for text in entry.requires))}
             found[package, platform] = tuple(
                 python
                 for python in release.pythons
                 if needs <= {wheel.project for wheel in here if wheel.name.tag[:3] == "py3" or wheel.name.fits(python)}
             )
-    return Stock(release.jax, found)
+    return Stock(release.jax, found, proofs)
 
 
 def _find_kernels(package: str, requires: Iterable[str]) -> Iterator[str]:
@@ -226,7 +237,7 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
 
     `answers` has a key (the fields of the form, joined by `|`) → a number in `outcomes`. Each of these has
 
-    - `ours`: what to install of ours, as `_describe` says it; nothing where this release has none for the machine;
+    - `ours`: what to install of ours, as `_describe` says it, and the level of its `proof`; nothing where this release has none for the machine;
     - `problems` and `advice`: why it has none, backend by backend, and what would help;
     - `instead`: the changes in the form, field → value, with which there is one;
     - `upstream`: what to install of JAX's own wheels, or nothing where there is none for the machine, or no need.
@@ -260,11 +271,13 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
                 "question": entry.question,
                 "choices": [choice.label for choice in entry.choices],
                 "words": entry.words,
+                "cpu": entry.is_cpu,
             }
             for entry in offer.accelerators
         },
         "releases": releases,
         "shells": offer.shells,
+        "proofs": offer.proofs,
         "outcomes": outcomes,
         "answers": {"|".join(key): numbers[str(row)] for key, row in answers.items()},
         "first": next((key for key in by_release if answers[key]["ours"]), by_release[0]),
@@ -284,7 +297,7 @@ def _find_changes(offer: Offer, key: Key, answers: Mapping[Key, Row]) -> list[di
         *({"release": release} for release in dict.fromkeys(release for *_, release in answers)),
         *({"driver": choice.label} for choice in choices),
         *([{"system": system}] if system else []),
-        *({"gpu": entry.name, "driver": ""} for entry in offer.accelerators if stuck and not entry.machine),
+        *({"gpu": entry.name, "driver": ""} for entry in offer.accelerators if stuck and entry.is_cpu),
     ]
     found: dict[str, dict[str, str]] = {}
     for change in changes:
@@ -302,9 +315,8 @@ def _answer_all(offer: Offer, stocks: Sequence[Stock]) -> Iterator[tuple[Key, Ro
                 hidden = system.machine.get("wsl", False) and not accelerator.wsl
                 parts = () if hidden else (accelerator.machine, choice.machine)
                 machine = from_json(join_machines(system.machine, *parts))
-                wanted = bool(accelerator.machine)
                 for stock in stocks:
-                    row = _answer(machine, system, stock, wanted=wanted)
+                    row = _answer(machine, system, stock, wanted=not accelerator.is_cpu)
                     yield (system.name, accelerator.name, choice.label, stock.jax), row
 
 
@@ -316,7 +328,7 @@ def _answer(machine: MachineFile, system: System, stock: Stock, *, wanted: bool)
     for decision in served:
         package = decision.package if len(decision.requirements) > 1 else BINDINGS
         if ours is None and (pythons := stock.pythons.get((package, system.platform))):
-            ours = _describe(decision, stock, pythons)
+            ours = _describe(decision, stock, pythons) | {"proof": stock.proofs.get((package, system.platform), "")}
     row: Row = {"ours": ours, "problems": [], "advice": "", "instead": []}
     row["upstream"] = _find_upstream(machine, system, stock, wanted=wanted)
     if ours is None:
