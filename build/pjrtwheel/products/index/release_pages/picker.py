@@ -8,14 +8,11 @@ the pages are written. A page shows the table, and holds it as JSON for the scri
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
-
-from packaging.requirements import InvalidRequirement, Requirement
 
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import CPU, Policy, read_policy
@@ -35,6 +32,7 @@ from pjrtwheel.record.proofs import ORDER, Level
 from pjrtwheel.release.known import load_release
 from pjrtwheel.sets import BINDINGS
 from pjrtwheel.tables import TableError, read_toml
+from pjrtwheel.wheel.metadata import read_requirements
 
 Machine = Mapping[str, Any]
 Row = dict[str, Any]  # as JSON has it
@@ -131,13 +129,11 @@ class Offer:
     Attributes:
         systems: The usual one first.
         shells: Shell → installer → its commands, which make an environment, install, and check.
-        proofs: Level of proof → what it means to somebody who installs the wheel.
         accelerators: In the order of the list.
     """
 
     systems: tuple[System, ...]
     shells: Mapping[str, Mapping[str, tuple[str, ...]]]
-    proofs: Mapping[str, str]
     accelerators: tuple[Accelerator, ...]
 
 
@@ -205,11 +201,9 @@ def stock_of(release: ListedRelease) -> Stock:
 
 def _find_kernels(package: str, requires: Iterable[str]) -> Iterator[str]:
     """Yield what a package always needs of its own; an extra, such as those of `jaxlib`, is a choice."""
-    for text in requires:
-        with suppress(InvalidRequirement):
-            need = Requirement(text)
-            if need.name.startswith(f"{package}-") and "extra" not in str(need.marker):
-                yield need.name
+    for need in read_requirements(requires):
+        if need.name.startswith(f"{package}-") and "extra" not in str(need.marker):
+            yield need.name
 
 
 @cache
@@ -237,7 +231,8 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
 
     `answers` has a key (the fields of the form, joined by `|`) → a number in `outcomes`. Each of these has
 
-    - `ours`: what to install of ours, as `_describe` says it, and the level of its `proof`; nothing where this release has none for the machine;
+    - `ours`: what to install of ours, as `_describe` says it, and the level of its `proof`; nothing where this release
+      has none for the machine;
     - `problems` and `advice`: why it has none, backend by backend, and what would help;
     - `instead`: the changes in the form, field → value, with which there is one;
     - `upstream`: what to install of JAX's own wheels, or nothing where there is none for the machine, or no need.
@@ -277,7 +272,6 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
         },
         "releases": releases,
         "shells": offer.shells,
-        "proofs": offer.proofs,
         "outcomes": outcomes,
         "answers": {"|".join(key): numbers[str(row)] for key, row in answers.items()},
         "first": next((key for key in by_release if answers[key]["ours"]), by_release[0]),
@@ -362,7 +356,7 @@ def _find_upstream(machine: MachineFile, system: System, stock: Stock, *, wanted
         package = packages.get(chosen, BINDINGS)
         pythons = stock_pinned(OWN_ROOT, jax).pythons.get((package, system.platform))
         if pythons and not (wanted and package == BINDINGS):
-            return _describe(decision, stock, pythons)
+            return _describe(decision, stock, pythons) | {"release": jax}
     return None
 
 
