@@ -83,6 +83,10 @@ def test_the_front_page_begins_with_the_picker(site: Path, browser: Browser) -> 
     browser.open(site / "index.html", suffix="?gpu=t4")
     assert browser.run(lines)[1].startswith('uv pip install "jax[')
     assert browser.run("return document.querySelector('[name=index]').value") == ""
+    browser.open(site / "index.html", suffix="?gpu=mi300x&driver=7.0+to+7.2")
+    headline = browser.run("return document.querySelector('.answer > h2').textContent")
+    release = browser.run("return document.querySelector('[name=release]').value")
+    assert re.fullmatch(rf".*JAX ([\d.]+), not {release}: jax\[rocm7-local\]==\1", headline)
 
 
 @pytest.mark.slow

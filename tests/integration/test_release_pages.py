@@ -22,6 +22,7 @@ from release_index import make_release_dist
 pytestmark = [pytest.mark.integration, pytest.mark.slow]
 
 PHONE, DESKTOP = 390, 1280
+NOTES = ".answer > .note:not(.answer > h2 ~ *)"  # above the answer
 KINDS = ("install", "proofs", "sizes", "wheels", "wheel", "older")
 SHOWN = """
 const form = document.querySelector("form");
@@ -127,14 +128,21 @@ def test_the_state_of_the_picker_is_in_the_address(
     wanted = {**first, "gpu": "h100", "python": "3.13", "installer": "pip"}
     WebDriverWait(browser.driver, 10).until(lambda _: browser.run(chosen) == wanted)
     browser.open(pages["install"], suffix="?gpu=4090")
-    assert (browser.run(chosen)["gpu"], browser.driver.find_elements("css selector", ".answer > .note")) == ("l4", [])
+    assert (browser.run(chosen)["gpu"], browser.driver.find_elements("css selector", NOTES)) == ("l4", [])
     browser.open(pages["install"], suffix="?gpu=%3Cb%3E9999&python=3.13")
-    note = browser.driver.find_element("css selector", ".answer > .note")
-    assert ("<b>9999" in note.text, browser.run(chosen)["gpu"]) == (True, first["gpu"])
+    note = browser.driver.find_element("css selector", NOTES)
+    assert ("<b>9999" in note.text, browser.run(chosen)["gpu"]) == (True, "other")
     Select(browser.driver.find_element("name", "gpu")).select_by_value("b200")
-    assert browser.driver.find_elements("css selector", ".answer > .note") == []
+    assert browser.driver.find_elements("css selector", NOTES) == []
     Select(browser.driver.find_element("name", "driver")).select_by_value("570 to 579")
-    assert browser.driver.find_element("css selector", ".answer > .note").text.startswith("cuBLAS ")  # as it is spelt
+    assert browser.driver.find_element("css selector", ".steps ~ .note").text.startswith("cuBLAS ")  # as it is spelt
+    browser.open(pages["install"], suffix="?gpu=t4&python=3.11&driver=1&system=beos")
+    said = browser.run(f"return [...document.querySelectorAll('{NOTES}')].map((note) => note.textContent)")
+    assert [re.findall(r"(\w+)=(\S+),", text) for text in said] == [
+        [("system", "beos")],
+        [("driver", "1")],
+        [("python", "3.11")],
+    ]
     browser.open(pages["install"], suffix=f"?{urlencode(wanted)}")
     element = browser.driver.find_element("name", "release")
     Select(element).select_by_index(1)
@@ -146,7 +154,10 @@ def test_the_cpu_is_a_click_away(browser: Browser, pages: dict[str, Path]) -> No
     """Where nothing else is."""
     browser.open(pages["install"], suffix="?system=macos&gpu=h100")
     (button,) = browser.driver.find_elements("css selector", ".instead")
+    python = browser.driver.find_element("name", "python")
+    assert not python.is_displayed()  # there is none to choose
     button.click()
+    assert python.is_displayed()
     assert browser.driver.find_element("name", "gpu").get_attribute("value") == "cpu"
     assert browser.driver.find_element("css selector", ".answer .state").text in {"Available", "Not in this index"}
     assert len(browser.driver.find_elements("css selector", ".steps code")) == 3

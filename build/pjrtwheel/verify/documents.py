@@ -6,14 +6,13 @@ All of it is read here, and not by the code that wrote it.
 """
 
 import base64
-import contextlib
 import csv
 import io
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from cyclonedx.schema import SchemaVersion
-from packaging.requirements import InvalidRequirement, Requirement
+from packaging.requirements import Requirement
 from packaging.tags import parse_tag
 from packaging.utils import canonicalize_name
 
@@ -23,6 +22,7 @@ from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.findings import Finding, Problem
 from pjrtwheel.wheel.members import OBSOLETE, Member
+from pjrtwheel.wheel.metadata import read_requirements
 
 _NAMED_PROJECTS = 5
 
@@ -221,11 +221,7 @@ def check_set(wheel: WheelContents, plugins: Collection[str]) -> Iterator[Proble
 
 def _read_requirements(wheel: WheelContents) -> list[Requirement]:
     """Return what METADATA requires, without the lines that twine complains about."""
-    found = []
-    for line in wheel.headers("METADATA").get_all("Requires-Dist", []):
-        with contextlib.suppress(InvalidRequirement):
-            found.append(Requirement(line))
-    return found
+    return list(read_requirements(wheel.headers("METADATA").get_all("Requires-Dist", [])))
 
 
 def check_locks(documents: Mapping[str, str]) -> Iterator[tuple[str, str]]:

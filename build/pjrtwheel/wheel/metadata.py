@@ -4,7 +4,7 @@
 
 import contextlib
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression
 from packaging.markers import Marker
@@ -109,13 +109,18 @@ def _is_exact(requirement: Requirement) -> bool:
 
 
 def find_requirement(requires: Iterable[str], project: str) -> Requirement | None:
-    """Return the first requirement that allows one version of a project; lines that cannot be read are passed over."""
-    for line in requires:
-        with contextlib.suppress(InvalidRequirement):
-            requirement = Requirement(line)
-            if canonicalize_name(requirement.name) == canonicalize_name(project) and _is_exact(requirement):
-                return requirement
+    """Return the first requirement that allows one version of a project."""
+    for requirement in read_requirements(requires):
+        if canonicalize_name(requirement.name) == canonicalize_name(project) and _is_exact(requirement):
+            return requirement
     return None
+
+
+def read_requirements(lines: Iterable[str]) -> Iterator[Requirement]:
+    """Yield what METADATA requires, without the lines that cannot be read."""
+    for line in lines:
+        with contextlib.suppress(InvalidRequirement):
+            yield Requirement(line)
 
 
 def kernels_metadata(name: WheelName, backend: Backend, *, licenses: Iterable[str]) -> str:

@@ -105,8 +105,9 @@ class _Search:
         if older := self._find(versions[1:]):
             version, found = older
             insist = f"ask for {self.name}=={versions[0]} to insist on the newest"
-            reason = reason_for(newest, found)
-            why = f"{self.name} {version} is the newest whose {found.backend} fits here: {reason}; {insist}"
+            skipped = versions[versions.index(version) - 1]  # whose reason holds for this machine
+            reason = reason_for(self._attempt(skipped), found)
+            why = f"{self.name} {skipped} {reason}; {version} is the newest that fits here; {insist}"
             return replace(found, warnings=(why, *found.warnings))
         known = self.resolver.find_releases("") if self.resolver.find_releases is not None else ()
         other = self._find([version for version in known if version not in versions])
@@ -144,7 +145,7 @@ def reason_for(newest: Decision | PolicyError, found: Decision) -> str:
     if isinstance(newest, PolicyError):
         return newest.cause or newest.what
     name = next(entry.backend for entry in found.candidates if entry.chosen)
-    return next((entry.reason for entry in newest.candidates if entry.backend == name), "it does not list it")
+    return next((entry.reason for entry in newest.candidates if entry.backend == name), "does not list it")
 
 
 def split_package(package: str) -> tuple[str, str]:

@@ -86,21 +86,19 @@ def platform_problem(machine: Machine, backend: Backend) -> str | None:
         return None
     name, _, version = machine.libc.partition(" ")
     if name != "glibc":
-        return f"its wheel needs glibc, this system has {name}"
+        return f"needs glibc, this system has {name}"
     oldest = (int(needed.group(1)), int(needed.group(2)))
     if (read_version(version) or oldest) < oldest:
-        return f"its wheel needs glibc {oldest[0]}.{oldest[1]}, this system has {version}"
+        return f"needs glibc {oldest[0]}.{oldest[1]}, this system has {version}"
     return None
 
 
 def _no_wheel(machine: Machine, backend: Backend) -> str:
-    """Say that a backend has no wheel for a platform, and why, if only this release has none."""
-    if machine.platform in backend.absent:
-        missing = f"{backend.distribution} {backend.version} for {describe_platform(machine)}"
-        return f"there is no wheel of {missing}, because {backend.absent[machine.platform]}"
+    """Say that there is no wheel for a platform, and whether only this release has none; the subject is the release."""
     if machine.os == "windows" and f"linux_{machine.arch}" in backend.tags:
-        return f"there is no wheel of {backend.distribution} for Windows itself; in WSL2 there is one"
-    return f"there is no wheel of {backend.distribution} for {describe_platform(machine)}"
+        return f"has no wheel of {backend.distribution} for Windows itself; in WSL2 there is one"
+    yet = " yet" if machine.platform in backend.absent else ""
+    return f"has no wheel of {backend.distribution} for {describe_platform(machine)}{yet}"
 
 
 def describe_platform(machine: Machine) -> str:

@@ -55,7 +55,7 @@ def _system_problem(machine: Machine, select: Select) -> tuple[str, str] | None:
         return f"needs {wanted}, none is installed", f"install {wanted}, or set ROCM_PATH to it"
     found = read_version(machine.amd.rocm) or (0,)
     if select.driver and (not at_least(found, select.driver) or (found[0] != select.driver[0] and not select.bundled)):
-        return f"needs {wanted}, here is ROCm {machine.amd.rocm}", f"install {wanted} next to it or instead of it"
+        return f"needs {wanted}, you have ROCm {machine.amd.rocm}", f"install {wanted} next to it or instead of it"
     return None
 
 
@@ -72,7 +72,7 @@ def _doubt(machine: Machine, select: Select, backend: Backend, gpus: Sequence[st
     support = f"AMD supports {', '.join(later)} on" if later else f"AMD does not list {describe(gpus)} as supported"
     return Verdict(
         Fit.DOUBT,
-        f"has code for {describe(gpus)}, but {support}; here is ROCm {machine.amd.rocm}",
+        f"has code for {describe(gpus)}, but {support}; you have ROCm {machine.amd.rocm}",
         f"--backend {backend.name} tries it",
         present=True,
         best=max(_number(gpu) for gpu in gpus),

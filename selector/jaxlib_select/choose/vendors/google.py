@@ -18,12 +18,11 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
     if not chips:
         shown = ", ".join(sorted(set(machine.tpu.pci)))
         return Verdict(Fit.NONE, f"{shown} is a device of Google's, but no TPU")
-    shown = ", ".join(sorted(set(chips)))
     if not machine.tpu.devices:
-        reason = f"TPU {shown} is here, but no /dev/accel* or /dev/vfio/* to reach it"
+        reason = "a TPU is here, but no /dev/accel* or /dev/vfio/* to reach it"
         advice = "use an image for Cloud TPU VMs, which has the driver"
         if machine.container:
             advice = "start the container with --privileged, or with the TPU's /dev/accel* or /dev/vfio/* passed on"
         return Verdict(Fit.NONE, reason, advice, present=True)
-    reason = f"serves TPU {shown} ({len(chips)} chip{'s' if len(chips) > 1 else ''})"
+    reason = f"serves {f'{len(chips)} TPU chips' if len(chips) > 1 else 'the TPU'}"
     return Verdict(Fit.FULL, reason, present=True, served=len(chips))

@@ -19,9 +19,9 @@ def judge(machine: Machine, backend: Backend) -> Verdict:
     if not discrete:
         shown = ", ".join(sorted(set(display)))
         return Verdict(Fit.NONE, f"{shown} is no discrete Intel GPU that it serves; one in a processor is left alone")
-    shown = ", ".join(sorted(set(discrete)))
     if not machine.intel.level_zero:
-        reason = f"Intel GPU {shown} is here, but not Level Zero (libze_loader.so.1)"
+        reason = "an Intel GPU is here, but not Level Zero (libze_loader.so.1)"
         advice = "install Intel's GPU driver with libze1 (level-zero) and libze-intel-gpu1"
         return Verdict(Fit.NONE, reason, advice, present=True)
-    return Verdict(Fit.FULL, f"serves Intel GPU {shown} through Level Zero", present=True, served=len(discrete))
+    served = f"{len(discrete)} Intel GPUs" if len(discrete) > 1 else "the Intel GPU"
+    return Verdict(Fit.FULL, f"serves {served} through Level Zero", present=True, served=len(discrete))

@@ -80,6 +80,7 @@ def _install_page(templates: jinja2.Environment, releases: tuple[ListedRelease, 
         "table": picker.make_table(picker.read_offer(), stocks) if stocks else {},
         "unknown": [release for release in releases if not picker.is_known(release)],
         "release": next(iter(releases), None),
+        "pages": {release.jax: f"{FOLDER}/proofs{release.suffix}.html" for release in releases},
     }
     return templates.get_template("install.html").render(page="install", base=f"{FOLDER}/", home=MAIN_PAGE, **views)
 

@@ -7,8 +7,8 @@ the pages are written. A page shows the table, and holds it as JSON for the scri
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -28,9 +28,11 @@ from pjrtwheel.backend import OWN_ROOT, load_backends
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.index.release_pages.releases import ListedRelease
+from pjrtwheel.record.proofs import ORDER, Level
 from pjrtwheel.release.known import load_release
 from pjrtwheel.sets import BINDINGS
 from pjrtwheel.tables import TableError, read_toml
+from pjrtwheel.wheel.metadata import read_requirements
 
 Machine = Mapping[str, Any]
 Row = dict[str, Any]  # as JSON has it
@@ -77,6 +79,11 @@ class Accelerator:
     choices: tuple[Choice, ...] = (Choice("", {}),)
     words: tuple[str, ...] = ()
     wsl: bool = False
+
+    @property
+    def is_cpu(self) -> bool:
+        """Whether it is none, so that JAX runs on the CPU."""
+        return not self.machine.keys() - {"notes"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +144,12 @@ class Stock:
     Attributes:
         jax: Version of JAX.
         pythons: Package and platform → the Pythons, by ABI tag, that have all that the package needs.
+        proofs: Package and platform → the level of the weakest proof of its wheels.
     """
 
     jax: str
     pythons: Mapping[tuple[str, str], tuple[str, ...]]
+    proofs: Mapping[tuple[str, str], Level] = field(default_factory=dict)
 
 
 def read_offer() -> Offer:
@@ -175,20 +184,26 @@ def _read(path: Path) -> Accelerators:
 def stock_of(release: ListedRelease) -> Stock:
     """Return what an index has of a release, without the wheels that were withdrawn."""
     wheels = [wheel for wheel in release.wheels if wheel.file.yanked is None]
-    found = {}
+    found, proofs = {}, {}
     for platform in {wheel.entry.platform for wheel in wheels}:
         here = [wheel for wheel in wheels if wheel.entry.platform in {platform, "any"}]
         for package in {wheel.project for wheel in here}:
-            needs = {BINDINGS, package}  # and kernels of its own
-            for text in (text for wheel in here if wheel.project == package for text in wheel.entry.requires):
-                name = re.split(r"[^\w.-]", text)[0]
-                needs |= {name} if name.startswith(f"{package}-") else set()
+            own = [wheel.entry for wheel in here if wheel.project == package]
+            proofs[package, platform] = min((entry.proof.level for entry in own), key=ORDER.index)
+            needs = {BINDINGS, package, *_find_kernels(package, (text for entry in own for text in entry.requires))}
             found[package, platform] = tuple(
                 python
                 for python in release.pythons
                 if needs <= {wheel.project for wheel in here if wheel.name.tag[:3] == "py3" or wheel.name.fits(python)}
             )
-    return Stock(release.jax, found)
+    return Stock(release.jax, found, proofs)
+
+
+def _find_kernels(package: str, requires: Iterable[str]) -> Iterator[str]:
+    """Yield what a package always needs of its own; an extra, such as those of `jaxlib`, is a choice."""
+    for need in read_requirements(requires):
+        if need.name.startswith(f"{package}-") and "extra" not in str(need.marker):
+            yield need.name
 
 
 @cache
@@ -216,7 +231,8 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
 
     `answers` has a key (the fields of the form, joined by `|`) → a number in `outcomes`. Each of these has
 
-    - `ours`: what to install of ours, as `_describe` says it; nothing where this release has none for the machine;
+    - `ours`: what to install of ours, as `_describe` says it, and the level of its `proof`; nothing where this release
+      has none for the machine;
     - `problems` and `advice`: why it has none, backend by backend, and what would help;
     - `instead`: the changes in the form, field → value, with which there is one;
     - `upstream`: what to install of JAX's own wheels, or nothing where there is none for the machine, or no need.
@@ -250,6 +266,7 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
                 "question": entry.question,
                 "choices": [choice.label for choice in entry.choices],
                 "words": entry.words,
+                "cpu": entry.is_cpu,
             }
             for entry in offer.accelerators
         },
@@ -274,7 +291,7 @@ def _find_changes(offer: Offer, key: Key, answers: Mapping[Key, Row]) -> list[di
         *({"release": release} for release in dict.fromkeys(release for *_, release in answers)),
         *({"driver": choice.label} for choice in choices),
         *([{"system": system}] if system else []),
-        *({"gpu": entry.name, "driver": ""} for entry in offer.accelerators if stuck and not entry.machine),
+        *({"gpu": entry.name, "driver": ""} for entry in offer.accelerators if stuck and entry.is_cpu),
     ]
     found: dict[str, dict[str, str]] = {}
     for change in changes:
@@ -292,9 +309,8 @@ def _answer_all(offer: Offer, stocks: Sequence[Stock]) -> Iterator[tuple[Key, Ro
                 hidden = system.machine.get("wsl", False) and not accelerator.wsl
                 parts = () if hidden else (accelerator.machine, choice.machine)
                 machine = from_json(join_machines(system.machine, *parts))
-                wanted = bool(accelerator.machine)
                 for stock in stocks:
-                    row = _answer(machine, system, stock, wanted=wanted)
+                    row = _answer(machine, system, stock, wanted=not accelerator.is_cpu)
                     yield (system.name, accelerator.name, choice.label, stock.jax), row
 
 
@@ -306,7 +322,7 @@ def _answer(machine: MachineFile, system: System, stock: Stock, *, wanted: bool)
     for decision in served:
         package = decision.package if len(decision.requirements) > 1 else BINDINGS
         if ours is None and (pythons := stock.pythons.get((package, system.platform))):
-            ours = _describe(decision, stock, pythons)
+            ours = _describe(decision, stock, pythons) | {"proof": stock.proofs.get((package, system.platform), "")}
     row: Row = {"ours": ours, "problems": [], "advice": "", "instead": []}
     row["upstream"] = _find_upstream(machine, system, stock, wanted=wanted)
     if ours is None:
@@ -340,7 +356,7 @@ def _find_upstream(machine: MachineFile, system: System, stock: Stock, *, wanted
         package = packages.get(chosen, BINDINGS)
         pythons = stock_pinned(OWN_ROOT, jax).pythons.get((package, system.platform))
         if pythons and not (wanted and package == BINDINGS):
-            return _describe(decision, stock, pythons)
+            return _describe(decision, stock, pythons) | {"release": jax}
     return None
 
 

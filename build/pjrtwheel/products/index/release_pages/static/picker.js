@@ -50,7 +50,7 @@ const startPicker = (root) => {
   const more = root.querySelector("[data-more]"); // of a small screen, where fields that seldom change are folded
   const { elements } = form;
   let linked = false; // whether the index is that of a link, which anybody may have made
-  let unknown = ""; // what the address calls an accelerator, if there is none of that name
+  const replaced = new Map(); // field → its value in the address, where that is not on offer
   const readIndex = () => (elements.index ? elements.index.value.trim() : new URL(root.dataset.address, location.href).href);
   const remember = () => {
     const chosen = new URLSearchParams(new FormData(form));
@@ -76,16 +76,21 @@ const startPicker = (root) => {
     element("dt", { textContent: backend }), element("dd", { textContent: sentence(reason) }))));
   const fold = (summary, ...parts) => element("details", {}, element("summary", { textContent: summary }), ...parts);
 
+  const showProof = (level) => element("p", { className: level === "device" ? "why" : "note" }, `${data.proofs[level]} `,
+    element("a", { href: data.pages[elements.release.value], textContent: "What was proven" }));
+
+  const nameRelease = (release) => (release && release !== elements.release.value ? `JAX ${release}, not ${elements.release.value}: ` : "");
   const showFound = (state, found, index) => [
-    element("h2", {}, element("span", { className: "state", textContent: state }), found.title),
+    element("h2", {}, element("span", { className: "state", textContent: state }), nameRelease(found.release), found.title),
     element("p", { className: "why" }, element("strong", { textContent: `${found.backend}: ` }), `${found.reason}.`),
+    ...(found.proof ? [showProof(found.proof)] : []),
     ...showSteps(found, index),
-    ...(found.others.length ? [fold("Why not another one", showReasons(found.others))] : []),
+    ...(found.others.length ? [fold("Why not the others?", showReasons(found.others))] : []),
   ];
 
   // Why there is no wheel of ours, what to change with one click, and what JAX itself publishes.
   const showMissing = (row) => {
-    const { label, question } = data.gpus[elements.gpu.value];
+    const { label, question, cpu } = data.gpus[elements.gpu.value];
     const names = {
       gpu: () => "the CPU",
       release: (value) => `JAX ${value}`,
@@ -97,13 +102,13 @@ const startPicker = (root) => {
     const buttons = row.instead.map((change) => {
       const name = Object.keys(names).find((key) => key in change);
       const textContent = `Use ${names[name](change[name])}`;
-      const onclick = () => { unknown = ""; choose(name, change[name]); remember(); elements[name].focus(); };
+      const onclick = () => { replaced.clear(); choose(name, change[name]); remember(); elements[name].focus(); };
       return element("button", { type: "button", className: "instead", textContent, onclick });
     });
     const state = other ? "Use another release" : row.upstream ? "Not in this index" : "Not possible";
     return [
       element("h2", { className: "missing" }, element("span", { className: "state", textContent: state }),
-        `JAX ${elements.release.value} for ${label} on ${data.systems[elements.system.value].label}`),
+        `JAX ${elements.release.value} ${cpu ? "on the CPU," : `for ${label} on`} ${data.systems[elements.system.value].label}`),
       ...(row.advice ? [element("p", { className: "note", textContent: sentence(row.advice) })] : []),
       element("p", {}, ...buttons),
       showReasons(row.problems.length ? row.problems : [["upstream", "JAX itself publishes no wheel for it: name an index with ours"]]),
@@ -111,6 +116,7 @@ const startPicker = (root) => {
     ];
   };
 
+  const shownValue = (name) => elements[name].selectedOptions?.[0]?.textContent ?? elements[name].value;
   const show = () => {
     const gpu = data.gpus[elements.gpu.value];
     question.hidden = !gpu.question;
@@ -121,12 +127,12 @@ const startPicker = (root) => {
     const index = readIndex();
     const found = (index && row.ours) || row.upstream;
     offer(elements.python, found ? found.pythons : []);
-    elements.python.disabled = !found;
+    elements.python.parentElement.hidden = !found;
     more.textContent = [data.systems[elements.system.value].label, found && `Python ${elements.python.value}`, `JAX ${elements.release.value}`]
       .filter(Boolean).join(" · ");
     const state = !index ? "JAX's own wheels" : elements.index ? "If your index has this release" : "Available";
     const notes = [
-      unknown && `no accelerator is called ${unknown}: choose one`,
+      ...[...replaced].map(([name, value]) => `the address asks for ${name}=${value}, which is not on offer here: "${shownValue(name)}" is chosen`),
       linked && index && `the link that you followed names this index, ${index}: install from it only if you trust it`,
     ].filter(Boolean).map((text) => element("p", { className: "note", textContent: sentence(text) }));
     const shown = found && (row.ours || !index) ? showFound(state, found, index) : showMissing(row);
@@ -140,12 +146,12 @@ const startPicker = (root) => {
     if (field.selectedIndex < 0) field.value = before; // it is not on offer
     show();
   };
-  const findGpu = (word) => Object.keys(data.gpus).find((name) => name === word)
-    || Object.keys(data.gpus).find((name) => data.gpus[name].label.toLowerCase().split(/\W+/).includes(word) || data.gpus[name].words.includes(word));
+  const findGpu = (word) => word && (Object.keys(data.gpus).find((name) => name === word)
+    || Object.keys(data.gpus).find((name) => data.gpus[name].label.toLowerCase().split(/\W+/).includes(word) || data.gpus[name].words.includes(word)));
 
   form.hidden = answer.hidden = false;
   for (const kind of ["input", "change"]) form.addEventListener(kind, (event) => {
-    if (event.target === elements.gpu) unknown = "";
+    replaced.clear();
     if (event.target === elements.index) linked = false;
     show();
     remember();
@@ -156,10 +162,12 @@ const startPicker = (root) => {
   const wanted = new URLSearchParams(location.search);
   linked = wanted.has("index");
   const called = wanted.get("gpu") ?? "";
-  if (!findGpu(called.toLowerCase())) unknown = called;
-  for (const name of ["system", "release", "gpu", "driver", "index", "python", "installer"]) {
-    if (wanted.has(name) && elements[name]) choose(name, name === "gpu" ? findGpu(called.toLowerCase()) : wanted.get(name));
-  }
+  if (wanted.has("gpu")) wanted.set("gpu", findGpu(called.toLowerCase()) || "other");
+  const named = ["system", "release", "gpu", "driver", "index", "python", "installer"].filter((name) => wanted.has(name) && elements[name]);
+  for (const name of named) choose(name, wanted.get(name));
+  for (const name of named) if (shownValue(name) && elements[name].value !== wanted.get(name)) replaced.set(name, wanted.get(name));
+  if (called && !findGpu(called.toLowerCase())) replaced.set("gpu", called);
+  show();
 };
 
 for (const root of document.querySelectorAll("[data-picker]")) startPicker(root);
