@@ -109,11 +109,12 @@ def execute_index(args: argparse.Namespace) -> int:
     print_text(f"what they need: {count(len(others), 'project')}, {count(sum(len(p.files) for p in others), 'file')}")
     plugins = [each.name for each in projects if not each.name.endswith((BINDINGS, *PURE_PYTHON, KERNELS_SUFFIX))]
     wanted = f"jax {plugins[0]}" if len(plugins) == 1 else "jax PLUGIN" if plugins else "jax"
-    print_text(f"{display_path(output.absolute())}/{MAIN_PAGE}: what to install on which machine, proofs and sizes")
+    folder = display_path(output.absolute())
     print_text("to install, from the folder itself or from where you serve it:")
     print(f"  INDEX={output.absolute().as_uri()}")
     print(f"  pip install --index-url $INDEX {wanted}")
     print(f"  uv pip install --default-index $INDEX {wanted}")
     if len(plugins) > 1:
-        print_text(f"with one PLUGIN of: {', '.join(plugins)}")
+        print_text(f"PLUGIN is one of {', '.join(plugins)}; the page says which one a machine needs")
+    print_text(f"{folder}/{MAIN_PAGE}: how to install, what was proven, sizes and hashes, for people")
     return 0
