@@ -284,5 +284,4 @@ def _plain_cell(wheel: Wheel, refused: Mapping[tuple[str, ...], str]) -> Cell:
     """Return what holds for a wheel whatever the chip, unless that was refused by the same code elsewhere."""
     if wheel.entry.gpu_code in refused:
         return Cell(FAILED_AS_EXPECTED, f"as on {refused[wheel.entry.gpu_code]}", page=wheel.page)
-    weaker = min(wheel.entry.proof.level, Level.LOAD, key=ORDER.index)
-    return Cell(weaker.value, page=wheel.page)
+    return Cell(min(wheel.entry.proof.level, Level.LOAD, key=ORDER.index).value, page=wheel.page)
