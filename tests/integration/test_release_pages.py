@@ -254,10 +254,11 @@ def test_a_cell_of_the_map_shows_what_ran(browser: Browser, plain_browser: Brows
 
 
 def test_a_wheel_is_installed_from_this_index(browser: Browser, pages: dict[str, Path], index: Path) -> None:
-    """Its page has the command with the address."""
+    """Its page has the commands with the address."""
     browser.open(pages["wheel"])
-    command = browser.driver.find_element("css selector", ".install code").text
-    assert f"--index-url {index.resolve().as_uri()}/ " in command
+    uv, pip = (part.text for part in browser.driver.find_elements("css selector", ".install code"))
+    assert f"--default-index {index.resolve().as_uri()}/ " in uv
+    assert f"--index-url {index.resolve().as_uri()}/ " in pip
 
 
 def test_the_theme_can_be_switched(browser: Browser, pages: dict[str, Path]) -> None:

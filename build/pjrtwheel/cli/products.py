@@ -7,7 +7,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from pjrtwheel.backend import load_backends
+from pjrtwheel.backend import KERNELS_SUFFIX, load_backends
 from pjrtwheel.cli import add_options
 from pjrtwheel.console import print_text
 from pjrtwheel.errors import count
@@ -107,12 +107,14 @@ def execute_index(args: argparse.Namespace) -> int:
     for name in find_unlisted(dist, projects):
         print(f"warning: {name} is not in the index, for release.json does not list it", file=sys.stderr)
     print_text(f"what they need: {count(len(others), 'project')}, {count(sum(len(p.files) for p in others), 'file')}")
-    plugins = [project.name for project in projects if project.name not in {BINDINGS, *PURE_PYTHON}]
-    wanted = " ".join(["jax", *plugins[:1]])
+    plugins = [each.name for each in projects if not each.name.endswith((BINDINGS, *PURE_PYTHON, KERNELS_SUFFIX))]
+    wanted = f"jax {plugins[0]}" if len(plugins) == 1 else "jax PLUGIN" if plugins else "jax"
     folder = display_path(output.absolute())
     print_text("to install, from the folder itself or from where you serve it:")
     print(f"  INDEX={output.absolute().as_uri()}")
     print(f"  pip install --index-url $INDEX {wanted}")
     print(f"  uv pip install --default-index $INDEX {wanted}")
+    if len(plugins) > 1:
+        print_text(f"PLUGIN is one of {', '.join(plugins)}; the page says which one a machine needs")
     print_text(f"{folder}/{MAIN_PAGE}: how to install, what was proven, sizes and hashes, for people")
     return 0

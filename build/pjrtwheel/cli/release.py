@@ -48,7 +48,7 @@ def execute(args: argparse.Namespace) -> int:
         print("nothing was built: this is a dry run")
         return 0
     run_steps(list_steps(release, builds, smoke_tests=not args.no_smoke), root, dist)
-    print(f"next: ./noxw release_check --tag {tag_of(release)} --dist {display_path(dist)}")
+    print(f"next: TAG={tag_of(release)}; git tag $TAG && ./noxw release_check --tag $TAG --dist {display_path(dist)}")
     return 0
 
 

@@ -37,11 +37,10 @@ from pjrtwheel.release.model import Release
 from pjrtwheel.sets import AUTO
 from pjrtwheel.wheel.assemble import write_wheel
 from pjrtwheel.wheel.metadata import wheel_metadata
-from pjrtwheel.wheel.names import VARIANTS_SUFFIX, WheelName, make_name
+from pjrtwheel.wheel.names import NULL, VARIANTS_SUFFIX, WheelName, make_name
 from pjrtwheel.wheel.plan import WheelPlan, text_source
 from pjrtwheel.wheel.report import BuiltWheel
 
-NULL = "null"  # the label of the variant without properties (PEP 825)
 _ANY = "any"
 # Labels are of one release and not of one platform, so the same backend needs another label elsewhere.
 _PLATFORM_SUFFIX = {"linux_x86_64": "", "linux_aarch64": "_sbsa"}

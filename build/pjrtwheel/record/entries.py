@@ -148,7 +148,7 @@ def require_record(folder: Path) -> Path:
     Raises:
         UsageError: There is no such folder, or no such file in it.
     """
-    remedy = "give a folder of wheels as a build leaves it, such as dist/"
+    remedy = "build wheels first, such as: ./noxw build_cpu; or give a folder that a build left"
     require_folder(folder, remedy)
     path = folder / RELEASE_FILENAME
     if not path.is_file():

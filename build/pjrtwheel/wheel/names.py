@@ -20,6 +20,7 @@ from pjrtwheel.platforms import PLATFORMS, Platform
 METADATA_SUFFIX = ".metadata"
 PROVENANCE_SUFFIX = ".provenance"
 ATTESTATION_SUFFIX = ".publish.attestation"
+NULL = "null"  # the label of the variant without properties (PEP 825)
 VARIANTS_SUFFIX = "-variants.json"  # the list of variants (PEP 825) of a project and version
 
 FILENAME_FORM = "NAME-VERSION-PYTHON-ABI-PLATFORM.whl"

@@ -30,9 +30,9 @@ from pjrtwheel.dist_folder.printing import print_wheels
 from pjrtwheel.errors import UsageError
 from pjrtwheel.products.index import installer_pages, write_index
 from pjrtwheel.products.index.projects import IndexedFile, Project, WheelContents, list_projects, read_release
-from pjrtwheel.products.index.release_pages import picker, render_pages, upstream_sizes
+from pjrtwheel.products.index.release_pages import picker, render_pages
 from pjrtwheel.products.index.release_pages.picker import Accelerator, load_accelerators
-from pjrtwheel.products.index.release_pages.releases import ListedRelease, list_releases, make_maps
+from pjrtwheel.products.index.release_pages.releases import ListedRelease, compare_sizes, list_releases, make_maps
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.proofs import (
     Compilation,
@@ -242,17 +242,18 @@ def test_the_map_has_chips_by_wheels() -> None:
     release = abacus_release(
         entry_of("jaxlib_abacus-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", proof=proof),
         entry_of("jaxlib_abacus-1.2.3-cp312-abi3-manylinux_2_27_aarch64.whl", proof=nothing),
+        entry_of("jaxlib_abacus-1.2.3-cp312-abi3-win_amd64.whl", proof=nothing, gpu_code=("bead_4",)),
         entry_of("jaxlib_rule-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", proof=nothing),
     )
     first, second = make_maps(release)
     assert (first.project, [wheel.system for wheel in first.wheels]) == (
         "jaxlib-abacus",
-        ["Linux x86_64", "Linux aarch64"],
+        ["Linux x86_64", "Linux aarch64", "Windows x86_64"],
     )
     cells = {(row.label, row.detail): [(cell.level, cell.text) for cell in row.cells] for row in first.rows}
     assert cells == {
-        ("Abacus 4", ""): [("expected", "as expected"), ("static", "")],
-        ("Abacus 5", "bead_5"): [("aot", "1 of 2 programs"), ("static", "")],
+        ("Abacus 4", ""): [("expected", "as expected"), ("expected", "as on Linux x86_64"), ("static", "")],
+        ("Abacus 5", "bead_5"): [("aot", "1 of 2 programs"), ("static", ""), ("static", "")],
     }
     assert [(row.label, [cell.level for cell in row.cells]) for row in second.rows] == [("any device", ["static"])]
 
@@ -551,11 +552,32 @@ def test_a_malformed_accelerator_is_named(root: Path, tmp_path: Path) -> None:
             load_accelerators(tmp_path)
 
 
-def test_a_size_is_compared_with_the_file_that_a_wheel_is_made_of(release: Release) -> None:
-    """By its hash, as it is pinned; a release of somebody else has none."""
-    sizes = upstream_sizes(OWN_ROOT, release.version)
-    assert {sizes[pin.sha256] for pin in release.pins.values()} == {pin.size for pin in release.pins.values()}
-    assert upstream_sizes(OWN_ROOT, "0.0.1") == {}
+def test_an_installation_is_compared_with_jax_own(release: Release) -> None:
+    """With all that a plugin needs, the vendor's library too; upstream's `jaxlib` has the CPU in it."""
+    bindings, cpu, tpu = (release.pins[f"{key}.linux_x86_64"] for key in ("bindings.cp312", "plugin.cpu", "plugin.tpu"))
+    version = release.set_version
+    needs = (f"jaxlib=={version}", f"libtpu=={tpu.version}")
+    made_of = {"jaxlib": (bindings, ()), "jaxlib_cpu": (cpu, needs[:1]), "jaxlib_tpu": (tpu, needs)}
+    listed = abacus_release(
+        *(
+            entry_of(
+                f"{name}-{version}-cp312-{'cp312' if name == 'jaxlib' else 'abi3'}-manylinux_2_27_x86_64.whl",
+                requires=requires,
+                provenance={"sha256": pin.sha256},
+                provider="prebuilt",
+            )
+            for name, (pin, requires) in made_of.items()
+        ),
+        entry_of(f"jaxlib_abacus-{version}-cp312-abi3-manylinux_2_27_x86_64.whl", provider="prebuilt"),
+    )
+    vendor = {"libtpu": tpu.size}
+    found = {wheel.project: (ours, theirs) for wheel, ours, theirs in compare_sizes(OWN_ROOT, listed)}
+    assert found == {
+        "jaxlib": ({"jaxlib": 1}, {"jaxlib": bindings.size}),
+        "jaxlib-abacus": ({"jaxlib-abacus": 1}, {}),  # nobody knows what it is made of
+        "jaxlib-cpu": ({"jaxlib-cpu": 1, "jaxlib": 1}, {"jaxlib": bindings.size}),
+        "jaxlib-tpu": ({"jaxlib-tpu": 1, "jaxlib": 1} | vendor, {"jaxlib": bindings.size} | vendor),
+    }
 
 
 def test_map_page_and_terminal_count_alike() -> None:
@@ -585,8 +607,31 @@ def test_a_wheel_says_what_it_is_and_how_to_install_it() -> None:
     ]
     page, withdrawn = (html.unescape(each[f"about_files/{NAME.removesuffix('.whl')}.html"].decode()) for each in pages)
     assert "XLA for an abacus." in page
-    command = f'pip install --index-url INDEX jax "jaxlib-abacus[with-beads]=={entry.version}"'
-    assert (command in page, "pip install" in withdrawn) == (True, False)
+    wanted = f'jax==1.2.3 "jaxlib-abacus[with-beads]=={entry.version}"'
+    commands = [f"uv pip install --default-index INDEX {wanted}", f"pip install --index-url INDEX {wanted}"]
+    assert re.findall(r"<code>((?:uv )?pip install .*)</code>", page) == commands
+    assert "pip install" not in withdrawn
+
+
+def test_a_wheel_names_the_machines_that_the_picker_gives_it_to(pages: dict[str, str]) -> None:
+    """With what their drivers must be, for its own system."""
+    found = {
+        path: re.findall(r"<li>(.+?)</li>", text.partition('id="machines"')[2].partition("</section>")[0])
+        for path, text in pages.items()
+        if NEWEST in path
+    }
+    named = {path.split("/")[1].split("-")[0]: machines for path, machines in found.items() if machines}
+    assert "NVIDIA T4 or RTX 20 series: NVIDIA driver 580 or newer" in named["jaxlib_cuda_13"]
+    assert named["jaxlib_tpu"] == ["Google Cloud TPU"]
+    assert "jaxlib" not in named
+
+
+def test_wheels_of_a_project_have_different_labels() -> None:
+    """By system, Python and variant; the variant without properties is for what no other one fits."""
+    names = ("cp312-cp312-win_amd64", "py3-none-any", "py3-none-any-null", "py3-none-manylinux_2_31_x86_64-tpu")
+    release = abacus_release(*(entry_of(f"jaxlib_auto-1.2.3-{name}.whl") for name in names))
+    labels = {"Windows x86_64, Python 3.12", "any system", "any other machine", "Linux x86_64, tpu"}
+    assert {wheel.label for wheel in release.wheels} == labels
 
 
 def test_why_nothing_ran_is_not_what_ran() -> None:
@@ -595,4 +640,4 @@ def test_why_nothing_ran_is_not_what_ran() -> None:
     entry = entry_of(NAME, proof=proof)
     page = render_pages([Project("jaxlib-abacus", (file_of(entry),))])[f"about_files/{NAME.removesuffix('.whl')}.html"]
     cells = dict(re.findall(r'<td data-label="(.+?)">(.*?)</td>', page.decode()))
-    assert cells == {"What ran": "no program", "Why not more": "switched off"}
+    assert cells == {"What ran": "no program", "What prevented more": "switched off"}

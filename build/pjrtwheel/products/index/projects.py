@@ -167,9 +167,8 @@ def _read_wheel(folder: Path, entry: Entry, yanked: str | None, url: str) -> Ind
         raise WheelError(f"{path} is not there, though {RELEASE_FILENAME} lists it", remedy=_BUILD_AGAIN)
     file = replace(describe_file(path, join_url(url, path.name)), yanked=yanked)
     if file.sha256 != entry.sha256:
-        raise WheelError(
-            f"{path} has sha256 {file.sha256}, {RELEASE_FILENAME} says {entry.sha256}", remedy=_BUILD_AGAIN
-        )
+        what = f"{path} has sha256 {file.sha256}, {RELEASE_FILENAME} says {entry.sha256}"
+        raise WheelError(what, remedy=_BUILD_AGAIN)
     metadata = read_metadata(path)
     return offer_file(
         file,

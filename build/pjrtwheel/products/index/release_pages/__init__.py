@@ -9,10 +9,8 @@ style sheet and script are in each page, whose policy names their hashes, becaus
 
 import base64
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from importlib.resources import files
-from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
 import jinja2
@@ -21,8 +19,7 @@ import markupsafe
 from pjrtwheel.abis import name_python
 from pjrtwheel.backend import OWN_ROOT
 from pjrtwheel.products.index.projects import Project
-from pjrtwheel.products.index.release_pages.releases import ListedRelease, Wheel, list_releases, make_maps
-from pjrtwheel.release import known
+from pjrtwheel.products.index.release_pages.releases import compare_sizes, list_releases, make_maps
 
 MAIN_PAGE = "about.html"
 FOLDER = "about_files"  # never the name of a project: those have no underscore (PEP 503)
@@ -35,12 +32,27 @@ def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
     Raises:
         UsageError: What a backend offers to the picker is malformed.
     """
-    releases = list_releases(projects)
-    templates = open_templates()
+    # The selector is needed to write pages, and not to publish wheels, nor to read what an index holds.
+    from pjrtwheel.products.index.release_pages import picker  # noqa: PLC0415
+
+    releases, offer, templates = list_releases(projects), picker.read_offer(), open_templates()
+    known = [release for release in releases if picker.is_known(release)]
+    table = picker.make_table(offer, [picker.stock_of(release) for release in known]) if known else {}
+    templates.filters["quote"] = picker.quote
     templates.globals |= {"menu": _PAGES, "releases": releases, "base": "", "home": f"../{MAIN_PAGE}", **_read_static()}
-    pages = {MAIN_PAGE: _install_page(templates, releases)}
+    templates.globals |= {"table": table, "systems": offer.systems, "known": known}
+    front = {"unknown": [each for each in releases if each not in known], "release": next(iter(releases), None)}
+    front["pages"] = {release.jax: f"{FOLDER}/proofs{release.suffix}.html" for release in releases}
+    install, page = templates.get_template("install.html"), templates.get_template("wheel.html")
+    pages = {MAIN_PAGE: install.render(page="install", base=f"{FOLDER}/", home=MAIN_PAGE, **front)}
     for release in releases:
-        pages |= {f"{FOLDER}/{name}": text for name, text in _pages_of(templates, release)}
+        views = {"release": release, "maps": make_maps(release), "sizes": list(compare_sizes(OWN_ROOT, release))}
+        for name in _PAGES:
+            text = templates.get_template(f"{name}.html").render(page=name, **views)
+            pages[f"{FOLDER}/{name}{release.suffix}.html"] = text
+        for wheel in release.wheels:
+            if release.newest or wheel.entry.version == release.version:  # wheels of no release are there once
+                pages[f"{FOLDER}/{wheel.page}"] = page.render(page="wheel", wheel=wheel, release=release)
     return {path: text.encode() for path, text in pages.items()}
 
 
@@ -67,48 +79,3 @@ def open_templates() -> jinja2.Environment:
     )
     templates.filters |= {"url": quote, "python": name_python}
     return templates
-
-
-def _install_page(templates: jinja2.Environment, releases: tuple[ListedRelease, ...]) -> str:
-    """Return the page to install from, where people start."""
-    # The selector is needed to write pages, and not to publish wheels, nor to read what an index holds.
-    from pjrtwheel.products.index.release_pages import picker  # noqa: PLC0415
-
-    templates.filters["quote"] = picker.quote
-    stocks = [picker.stock_of(release) for release in releases if picker.is_known(release)]
-    views = {
-        "table": picker.make_table(picker.read_offer(), stocks) if stocks else {},
-        "unknown": [release for release in releases if not picker.is_known(release)],
-        "release": next(iter(releases), None),
-        "pages": {release.jax: f"{FOLDER}/proofs{release.suffix}.html" for release in releases},
-    }
-    return templates.get_template("install.html").render(page="install", base=f"{FOLDER}/", home=MAIN_PAGE, **views)
-
-
-def _pages_of(templates: jinja2.Environment, release: ListedRelease) -> Iterator[tuple[str, str]]:
-    """Yield the other pages of one release, and those of its wheels, by file name."""
-    views: dict[str, dict[str, Any]] = {
-        "proofs": {"maps": make_maps(release)},
-        "sizes": {"upstream": upstream_sizes(OWN_ROOT, release.jax), "own": _largest_wheels(release)},
-        "wheels": {},
-    }
-    for name in _PAGES:
-        text = templates.get_template(f"{name}.html").render(page=name, release=release, **views[name])
-        yield f"{name}{release.suffix}.html", text
-    page = templates.get_template("wheel.html")
-    for wheel in release.wheels:
-        if release.newest or wheel.entry.version == release.version:  # wheels of no release are there once
-            yield wheel.page, page.render(page="wheel", wheel=wheel, release=release)
-
-
-def upstream_sizes(root: Path, jax: str) -> dict[str, int]:
-    """Return the size of each file of upstream that the wheels of a release are made of, by its sha256."""
-    pins = known.load_release(root, jax).pins if jax in known.list_releases(root) else {}
-    return {pin.sha256: pin.size for pin in pins.values()}
-
-
-def _largest_wheels(release: ListedRelease) -> list[Wheel]:
-    """Return one wheel of each plugin or the bindings and system, the largest."""
-    by_size = sorted(release.wheels, key=lambda wheel: wheel.entry.size)
-    found = {(wheel.project, wheel.system): wheel for wheel in by_size if wheel.entry.has_library}
-    return sorted(found.values(), key=lambda wheel: wheel.order)

@@ -11,17 +11,21 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from urllib.parse import quote
 
 from packaging.version import Version
 
 from pjrtwheel.abis import name_python, python_order
+from pjrtwheel.backend import load_backends
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.index.projects import IndexedFile, Project
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.proofs import ORDER, Level, Outcome, Proof, TargetProof
+from pjrtwheel.release import known
+from pjrtwheel.release.model import Pin
 from pjrtwheel.sets import BINDINGS, PURE_PYTHON
-from pjrtwheel.wheel.names import WheelName, fits, parse_name
+from pjrtwheel.wheel.names import NULL, WheelName, fits, parse_name
 
 _SYSTEMS = {"linux": "Linux", "macos": "macOS", "windows": "Windows"}
 _ARCHITECTURES = {"amd64": "x86_64"}
@@ -63,6 +67,14 @@ class Wheel:
             return "any system"
         architecture = _ARCHITECTURES.get(platform.architecture, platform.architecture)
         return f"{_SYSTEMS[platform.system]} {architecture}"
+
+    @property
+    def label(self) -> str:
+        """What distinguishes it from the other wheels of its project: its system, its Python, its variant."""
+        if self.name.label == NULL:
+            return "any other machine"
+        python = f"Python {name_python(self.python)}" if self.python else ""
+        return ", ".join(filter(None, (self.system, python, self.name.label)))
 
     @property
     def order(self) -> tuple[int, str, int, str, tuple[bool, tuple[int, int]]]:
@@ -150,6 +162,28 @@ def list_releases(projects: Iterable[Project]) -> tuple[ListedRelease, ...]:
     )
 
 
+def compare_sizes(root: Path, release: ListedRelease) -> Iterator[tuple[Wheel, dict[str, int], dict[str, int]]]:
+    """Yield each plugin, and the bindings alone, with what is downloaded for them and for JAX's own wheels instead.
+
+    That is project → bytes, for one Python, without what both need alike; nothing where upstream's files are not known.
+    A library that must not be handed on is upstream's in both, and for the CPU upstream needs its `jaxlib` alone.
+    """
+    pins = known.load_release(root, release.jax).pins.values() if release.jax in known.list_releases(root) else ()
+    by_hash: dict[object, Pin] = {pin.sha256: pin for pin in pins}
+    built_in = {backend.distribution for backend in load_backends(root).values() if backend.is_cpu}
+    pythons = {"", *release.pythons[:1]}
+    wheels = [wheel for wheel in release.wheels if wheel.entry.has_library and wheel.python in pythons]
+    for wheel in (wheel for wheel in wheels if wheel.is_plugin or wheel.is_bindings):
+        needs = wheel.entry.requires
+        here = [other for other in wheels if other.entry.platform == wheel.entry.platform]
+        parts = [wheel, *(other for other in here if f"{other.project}=={other.entry.version}" in needs)]
+        made_of = [by_hash.get(part.entry.provenance.get("sha256")) for part in parts if part.project not in built_in]
+        theirs = {pin.project: pin.size for pin in made_of if pin}
+        vendor = {pin.project: pin.size for pin in made_of if pin and f"{pin.project}=={pin.version}" in needs}
+        ours = vendor | {part.project: part.entry.size for part in parts}
+        yield wheel, ours, theirs if all(made_of) else {}
+
+
 FAILED_AS_EXPECTED = "expected"  # the level of a cell that shows that a chip cannot be served
 NOTHING = "none"
 
@@ -208,7 +242,9 @@ def _map_of(project: str, wheels: tuple[Wheel, ...]) -> Map:
     devices = dict.fromkeys(named for found in cells for named in found if named not in chips.values())
     rows = []
     for named in [*chips.values(), *devices] or [("any device", "")]:
-        row = (found.get(named, _plain_cell(wheel)) for wheel, found in zip(wheels, cells, strict=True))
+        both = [(wheel, found.get(named, Cell())) for wheel, found in zip(wheels, cells, strict=True)]
+        refused = {wheel.entry.gpu_code: wheel.system for wheel, cell in both if cell.level == FAILED_AS_EXPECTED}
+        row = (_plain_cell(wheel, refused) if cell.level == NOTHING else cell for wheel, cell in both)
         rows.append(Row(*named, tuple(row)))
     return Map(project, wheels, tuple(rows))
 
@@ -244,7 +280,8 @@ def _target_cell(proof: Proof, target: TargetProof) -> Cell:
     return Cell(level.value, f"{passed} of {all_of} programs{emulated}", proof=proof, target=target)
 
 
-def _plain_cell(wheel: Wheel) -> Cell:
-    """Return what holds for a wheel whatever the chip."""
-    weaker = min(wheel.entry.proof.level, Level.LOAD, key=ORDER.index)
-    return Cell(weaker.value, page=wheel.page)
+def _plain_cell(wheel: Wheel, refused: Mapping[tuple[str, ...], str]) -> Cell:
+    """Return what holds for a wheel whatever the chip, unless that was refused by the same code elsewhere."""
+    if wheel.entry.gpu_code in refused:
+        return Cell(FAILED_AS_EXPECTED, f"as on {refused[wheel.entry.gpu_code]}", page=wheel.page)
+    return Cell(min(wheel.entry.proof.level, Level.LOAD, key=ORDER.index).value, page=wheel.page)
