@@ -11,6 +11,8 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in ("build", "selector", "docs/_ext")]
 
+from jaxlib_select.facts import known_releases  # noqa: E402 - in a folder that the line above adds
+
 project = "Split JAX wheels"
 
 extensions = ["myst_parser", "sphinx_copybutton", "console", "pjrtwheel.docs.site"]
@@ -21,7 +23,7 @@ smartquotes = False  # it would turn the two dashes of an option into one long d
 
 html_theme = "furo"
 pygments_style = "a11y-high-contrast-light"
-html_title = project
+html_title = f"{project} for JAX {known_releases()[-1]}"
 html_use_index = False
 html_search_scorer = str(Path(__file__).with_name("_ext") / "scorer.js")
 html_static_path = ["_static", "../build/pjrtwheel/products/index/release_pages/static"]

@@ -26,8 +26,7 @@ class Commands(SphinxDirective):
         """Return the sections."""
         program, *names = " ".join(self.content).split()
         template = jinja2.Template(_TEXT, autoescape=True, trim_blocks=True)
-        commands = {name: _PROGRAMS[program](name) for name in names}
-        text = template.render(commands=commands, find_usage=find_usage)
+        text = template.render(commands={name: _PROGRAMS[program](name) for name in names}, find_usage=find_usage)
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The split JAX wheel authors
 // SPDX-License-Identifier: Apache-2.0
-// The menu shows the page that is read, however far down it is.
+// The menu shows the page that is read, however far down it is. On a phone each cell of a table says what it is.
 "use strict";
 
 const menu = document.querySelector(".sidebar-scroll");
@@ -9,3 +9,8 @@ if (current) {
   const below = current.getBoundingClientRect().top - menu.getBoundingClientRect().top;
   menu.scrollBy({ top: below - menu.clientHeight / 2, behavior: "instant" });
 }
+
+for (const cell of document.querySelectorAll("td")) {
+  cell.dataset.label = cell.closest("table").tHead?.rows[0].cells[cell.cellIndex]?.textContent ?? "";
+}
+for (const word of document.querySelectorAll("code .pre")) word.classList.toggle("short", word.textContent.length < 28);

@@ -5,10 +5,11 @@
 const shown = (part) => part.checkVisibility({ visibilityProperty: true, opacityProperty: true });
 const name = (part) => `${part.tagName} ${part.textContent.trim().slice(0, 60)}`;
 
-// Tables and code that are wider than their frame, so that something is cut off.
+// Tables and code that are wider than their frame, so that something is cut off; commands and what they print scroll.
 const isWide = (part) => part.scrollWidth > part.clientWidth + 1
   || part.getBoundingClientRect().right > part.parentElement.getBoundingClientRect().right + 1;
-const wide = [...document.querySelectorAll("table, pre, .table-wrapper")].filter((part) => shown(part) && isWide(part));
+const scrolls = (part) => part.matches(":is(.highlight-console, .highlight-text) pre") && getComputedStyle(part).overflowX === "auto";
+const wide = [...document.querySelectorAll("table, pre, .table-wrapper")].filter((part) => shown(part) && isWide(part) && !scrolls(part));
 
 // Plain words that are broken inside, over two lines.
 const texts = [];

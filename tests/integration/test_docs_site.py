@@ -41,6 +41,23 @@ def test_a_button_copies_the_command_of_one_installer(site: Path) -> None:
     assert len(uv) > 5
 
 
+def test_no_link_downloads_a_page(site: Path) -> None:
+    """What is Markdown in the repository is read on the site."""
+    found = {path.name: re.findall(r'href="[^"]*\.md["#]', path.read_text("utf-8")) for path in site.rglob("*.html")}
+    assert {name: links for name, links in found.items() if links} == {}
+
+
+@pytest.mark.slow
+def test_pictures_follow_the_theme_that_the_reader_chooses(site: Path, browser: Browser) -> None:
+    """The two palettes of a picture depend on the colour scheme of its element."""
+    browser.open(site / "index.html", dark=False)
+    browser.run("document.querySelector('button.theme-toggle').click()")
+    script = "return [document.body.dataset.theme, getComputedStyle(document.querySelector('article img')).colorScheme]"
+    chosen, shown = browser.run(script)
+    assert chosen in ("light", "dark")
+    assert shown == chosen
+
+
 @pytest.mark.slow
 def test_nothing_is_cut_off_faint_or_loaded_from_elsewhere(site: Path, browser: Browser) -> None:
     """On every page, at both widths, in both themes; it works from a disk."""
@@ -123,6 +140,7 @@ return links.length > 2 && links.slice(0, 3).map((link) => link.pathname);
 def test_a_search_finds_the_page_that_people_want(site: Path, browser: Browser) -> None:
     """Among the first three results, from the disk."""
     wanted = {"install": "quick-start", "GPU not found": "gpu-ignored", "publish": "publish", "verify": "verify"}
+    wanted |= {"jaxlib-cuda-13": "cuda13", "jaxlib-select": "selector"}
     for words, page in wanted.items():
         browser.driver.get(f"{(site / 'search.html').as_uri()}?q={quote(words)}")
         links = WebDriverWait(browser.driver, 30).until(lambda _: browser.run(FIRST_RESULTS))

@@ -65,7 +65,7 @@ def _describe_plugin(backend: Backend, release: Release) -> str:
 
 def _list_limits(release: Release, backend: Backend, platforms: Sequence[str]) -> Iterator[str]:
     if override := release.override(backend.name):
-        yield f"with the library of {override.version}"
+        yield f"uses the XLA of {override.version}"
     if backend.kernels:
         without = {
             python

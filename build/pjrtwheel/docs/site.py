@@ -79,7 +79,8 @@ class OneCommandEach(SphinxTransform):
 class RepositoryLinks(SphinxTransform):
     """Replace links of a page to files outside of `docs/`, which work on GitHub as they are.
 
-    On the site such a link leads to GitHub if the workflow says which repository this is, otherwise to a copy.
+    A README leads to the page that is named like its folder. Another file leads to GitHub if the workflow says which
+    repository this is; otherwise the site shows the text alone.
     """
 
     default_priority: ClassVar[int] = 5
@@ -107,15 +108,15 @@ class RepositoryLinks(SphinxTransform):
                     yield node, path, anchor
 
     def _link(self, node: nodes.Element, path: Path, anchor: str) -> nodes.Element:
+        place = path.relative_to(Path(self.env.srcdir).parent).as_posix()
+        if (page := place.removesuffix("/README.md")) in self.env.found_docs:
+            target = {"refdomain": "doc", "reftype": "myst", "reftarget": page, "reftargetid": anchor or None}
+            return addnodes.pending_xref("", *node.children, refdoc=self.env.docname, refexplicit=True, **target)
         server, repository = (os.environ.get(name) for name in ("GITHUB_SERVER_URL", "GITHUB_REPOSITORY"))
         if server and repository:
-            place = path.relative_to(Path(self.env.srcdir).parent).as_posix()
             address = f"{server}/{repository}/blob/HEAD/{place}{f'#{anchor}' if anchor else ''}"
             return nodes.reference("", "", *node.children, refuri=address, internal=False)
-        if path.is_dir():
-            return nodes.inline("", "", *node.children)
-        relative = os.path.relpath(path, Path(self.env.doc2path(self.env.docname)).parent)
-        return addnodes.download_reference("", "", *node.children, reftarget=relative, refdoc=self.env.docname)
+        return nodes.inline("", "", *node.children)
 
 
 def add_picker(app: Sphinx, page: str, _template: str, context: dict[str, Any], _doctree: object) -> None:

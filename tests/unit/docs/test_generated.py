@@ -122,7 +122,7 @@ def test_releases_with_the_same_wheel_share_a_row(root: Path) -> None:
         "| --- | --- | --- |",
         f"| `jaxlib` | 2.0 | {both}: 3.10, 3.12, 3.12t; windows_x86_64: 3.12 |",
         "| `jaxlib` | 1.0 | linux_x86_64: 3.12 |",
-        f"| `jaxlib-cuda-12` | 2.0 | {both}; with the library of 1.0; not for 3.10, 3.12t, which lack kernels |",
+        f"| `jaxlib-cuda-12` | 2.0 | {both}; uses the XLA of 1.0; not for 3.10, 3.12t, which lack kernels |",
     ]
 
 

@@ -41,10 +41,10 @@ def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
     templates.filters["quote"] = picker.quote
     templates.globals |= {"menu": _PAGES, "releases": releases, "base": "", "home": f"../{MAIN_PAGE}", **_read_static()}
     templates.globals |= {"table": table, "systems": offer.systems, "known": known}
+    proofs = {release.jax: f"{FOLDER}/proofs{release.suffix}.html" for release in releases}
     front = {"unknown": [each for each in releases if each not in known], "release": next(iter(releases), None)}
-    front["pages"] = {release.jax: f"{FOLDER}/proofs{release.suffix}.html" for release in releases}
     install, page = templates.get_template("install.html"), templates.get_template("wheel.html")
-    pages = {MAIN_PAGE: install.render(page="install", base=f"{FOLDER}/", home=MAIN_PAGE, **front)}
+    pages = {MAIN_PAGE: install.render(page="install", base=f"{FOLDER}/", home=MAIN_PAGE, pages=proofs, **front)}
     for release in releases:
         views = {"release": release, "maps": make_maps(release), "sizes": list(compare_sizes(OWN_ROOT, release))}
         for name in _PAGES:
