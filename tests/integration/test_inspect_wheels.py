@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from pjrtwheel import cli
 from pjrtwheel.backend import load_backends
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.probe.plugin import CheckResult, ProbeOutcome, open_library, probe_file
@@ -112,18 +111,14 @@ def test_a_plugin_without_its_table_does_not_open(
     assert open_library(compile_library("stub.so", root / "tests/data/stub_xla/xla/xla/pjrt/c/stub_plugin.c")) == ""
 
 
-def test_a_library_of_an_older_header_is_no_crash(
-    root: Path, release: Release, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A foreign wheel: its Layouts extension ends before a function that the checks ask for; it calls itself `cpu`."""
+def test_a_library_of_an_older_header_is_no_crash(root: Path, release: Release) -> None:
+    """A foreign wheel: its Layouts extension ends before a function that the checks ask for."""
     wheel = WheelCache(cache_root(os.environ), download_wheel).fetch(release.pin("header.pjrt_c_api"))
     found = probe_file(wheel, tuple(load_backends(root).values()), device=True)
     assert (found.outcome, found.pjrt_api, found.reason) == (ProbeOutcome.PASSED, "0.81", "")
     assert {check.result for check in found.checks if check.name == "layouts.executable_parameters"} == {
         CheckResult.UNSUPPORTED
     }
-    assert cli.main(["probe", str(wheel), "--root", str(root)]) == 0
-    assert "JAX calls its devices 'cpu' too" in capsys.readouterr().out
 
 
 INCLUDES = "#include <stdio.h>\n#include <stdlib.h>\nvoid beads(void);\n"

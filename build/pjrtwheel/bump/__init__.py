@@ -16,7 +16,7 @@ from pathlib import Path
 
 from packaging.version import Version
 
-from pjrtwheel.backend import Backend, load_backends, pick_backend
+from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.build import build
 from pjrtwheel.bump.report import Decision, compare_releases, decide
@@ -117,9 +117,7 @@ class _Report:
         return True
 
 
-def bump(
-    root: Path, found: NextRelease, *, dist: Path, cache: Path, names: Sequence[str] = (), building: bool = True
-) -> tuple[str, int]:
+def bump(root: Path, found: NextRelease, *, dist: Path, cache: Path, building: bool = True) -> tuple[str, int]:
     """Pin a release, build and prove what is there, and return the report, in Markdown, with the exit status.
 
     Args:
@@ -127,19 +125,14 @@ def bump(
         found: The release, and the one before it.
         dist: Folder of the wheels.
         cache: Where downloads and evidence are kept.
-        names: Names of the backends to build; none for all that the release has for this machine.
         building: Whether to build at all.
-
-    Raises:
-        PjrtWheelError: A backend is not known.
     """
     backends = load_backends(root)
-    chosen = [pick_backend(backends, name) for name in names]
     report, lines = _Report(), list[str]()
     if report.run("pin", partial(_pin, root, found.version, cache)):
         release = load_release(root, found.version)
         if building:
-            for name, picked in _list_builds(release, chosen or list(backends.values()), report, alone=not chosen):
+            for name, picked in _list_builds(release, backends.values(), report):
                 request = BuildRequest(root=root, release=release, backends=picked, platform=host_platform())
                 report.run(name, partial(_build_wheels, request, tuple(backends.values()), dist, cache))
         entries = tuple(read_entries(dist).values())
@@ -166,20 +159,19 @@ def _pin(root: Path, version: str, cache: Path) -> str:
 
 
 def _list_builds(
-    release: Release, chosen: Sequence[Backend], report: _Report, *, alone: bool
+    release: Release, backends: Iterable[Backend], report: _Report
 ) -> Iterator[tuple[str, tuple[Backend, ...]]]:
     """Yield a build for each backend: what the others gave stays when one fails. Without any, `jaxlib` is built alone.
 
     What cannot be built here is written into the report.
     """
     here = host_platform().name
-    for backend in chosen:
-        if here in release.platforms(backend.name):
-            yield f"build {backend.name}", (backend,)
-            alone = False
-        else:
+    built = [backend for backend in backends if here in release.platforms(backend.name)]
+    for backend in backends:
+        if backend not in built:
             report.done.append(f"- build {backend.name}: nothing to build, the release has no library for {here}")
-    if alone:
+    yield from ((f"build {backend.name}", (backend,)) for backend in built)
+    if not built:
         yield "build jaxlib", ()
 
 

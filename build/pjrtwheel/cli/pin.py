@@ -9,7 +9,6 @@ import sys
 
 from pjrtwheel.bump import NextRelease, bump, find_next
 from pjrtwheel.cli import add_options
-from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.pin import pin_release
 from pjrtwheel.release.checks import describe_doubts
@@ -40,26 +39,21 @@ def configure_parser_bump(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("version", nargs="?", help="JAX release (default: the newest that is not pinned yet)")
     parser.add_argument("--dry-run", action="store_true", help="print the plan, and do nothing")
-    parser.add_argument("--json", action="store_true", help="with --dry-run: print JSON")
+    parser.add_argument("--json", action="store_true", help="print the plan as JSON, and do nothing")
     parser.add_argument("--no-build", action="store_true", help="only pin and compare")
-    parser.add_argument(
-        "--backend", action="append", default=[], metavar="NAME", help="build only this backend; may be given again"
-    )
     add_options(parser, "--root", "--dist")
 
 
 def execute_bump(args: argparse.Namespace) -> int:
     """Bump the release, and print the report; the status is that of the first step that failed."""
-    if args.json and not args.dry_run:
-        raise UsageError("without --dry-run there is no JSON", remedy="add --dry-run, or leave out --json")
     root = args.root.resolve()
     found = find_next(root, args.version)
-    if not found.version or args.dry_run:
+    if not found.version or args.dry_run or args.json:
         print(json.dumps(dataclasses.asdict(found)) if args.json else _describe(found))
         return 0
     print(_describe(found), file=sys.stderr)
     dist, cache = (args.dist or root / "dist").resolve(), cache_root()
-    text, status = bump(root, found, dist=dist, cache=cache, names=args.backend, building=not args.no_build)
+    text, status = bump(root, found, dist=dist, cache=cache, building=not args.no_build)
     print(text, end="")
     return status
 

@@ -114,7 +114,5 @@ def execute_index(args: argparse.Namespace) -> int:
     print(f"  INDEX={output.absolute().as_uri()}")
     print(f"  pip install --index-url $INDEX {wanted}")
     print(f"  uv pip install --default-index $INDEX {wanted}")
-    if len(plugins) > 1:
-        print_text(f"PLUGIN is one of {', '.join(plugins)}; the page says which one a machine needs")
     print_text(f"{folder}/{MAIN_PAGE}: how to install, what was proven, sizes and hashes, for people")
     return 0

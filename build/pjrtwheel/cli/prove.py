@@ -168,7 +168,6 @@ def execute_probe(args: argparse.Namespace) -> int:
     check_files(args.files, "libraries", "*.so")
     backends = tuple(load_backends(args.root).values())
     results = {str(file): probe_file(file, backends, device=args.device) for file in args.files}
-    platforms = {backend.pjrt_name for backend in backends}
     if args.json:
         print(json.dumps(tables.write(results), indent=2))
     else:
@@ -176,8 +175,6 @@ def execute_probe(args: argparse.Namespace) -> int:
             print(Path(name).name)
             verdict = f"PJRT {result.pjrt_api or 'not read'}: {result.summary()}"
             print(textwrap.fill(verdict, 80, initial_indent="  ", subsequent_indent="    ", break_long_words=False))
-            if result.platform in platforms and not name.endswith(".whl"):
-                print(f"  JAX calls its devices {result.platform!r} too: wrapped as foo, they are jax.devices('foo')")
             print(textwrap.indent(result.output, "  | "), end="\n" if result.output else "")
     outcomes = {result.outcome for result in results.values()}
     if ProbeOutcome.UNFIT in outcomes:
