@@ -13,6 +13,12 @@ sys.path[:0] = [str(Path(__file__).resolve().parents[1] / folder) for folder in 
 
 from jaxlib_select.facts import known_releases  # noqa: E402 - in a folder that the line above adds
 
+# A page for the README of each backend, which needs no file in this folder for it.
+(pages := Path(__file__).with_name("plugins")).mkdir(exist_ok=True)
+for readme in pages.parents[1].glob("plugins/*/README.md"):
+    text = f"```{{include}} ../../plugins/{readme.parent.name}/README.md\n```\n"
+    (pages / f"{readme.parent.name}.md").write_text(text, "utf-8")
+
 project = "Split JAX wheels"
 
 extensions = ["myst_parser", "sphinx_copybutton", "console", "pjrtwheel.docs.site"]
