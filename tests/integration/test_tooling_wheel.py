@@ -108,4 +108,14 @@ def test_versions_are_those_that_the_repository_builds_with(root: Path) -> None:
     needs = {need for needs in (project["project"]["dependencies"], *extras.values()) for need in needs}
     groups = project["dependency-groups"]
     built_with = {need for name in ("assemble", "build") for need in groups[name] if isinstance(need, str)}
-    assert needs <= built_with
+    only_builds = {
+        "build",
+        "setuptools",
+        "wheel",
+        "cyclonedx-python-lib",
+        "variantlib",
+        "tuf",
+        "securesystemslib[crypto]",
+    }
+    only_builds |= {"tomli-w", "markupsafe", "jinja2", "cryptography"}
+    assert needs == {need for need in built_with if need.partition("==")[0] not in only_builds}

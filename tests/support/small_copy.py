@@ -10,7 +10,7 @@ from pathlib import Path
 from release_under_test import ROOT
 
 # What the small release has: a plugin, and bindings that are built by a job of their own.
-PLUGIN, PROJECTS, PYTHON = "linux_x86_64", "linux_aarch64", "cp312"
+PLUGIN, ALONE, PYTHON = "linux_x86_64", "linux_aarch64", "cp312"
 _TESTS = (
     "tests/integration/conftest.py",
     "tests/integration/test_release_pages.py",
@@ -61,5 +61,5 @@ def _is_kept(table: str) -> bool:
     if not table.startswith(("[[pin]]", "[[absent]]")):
         return True
     kind, *rest = table.partition('key = "')[2].partition('"')[0].split(".")
-    kept = {"bindings": [[PYTHON, PLUGIN], [PYTHON, PROJECTS]], "plugin": [["cpu", PLUGIN]]}
+    kept = {"bindings": [[PYTHON, PLUGIN], [PYTHON, ALONE]], "plugin": [["cpu", PLUGIN]]}
     return table.startswith("[[pin]]") and (kind in {"compiler", "header"} or rest in kept.get(kind, []))

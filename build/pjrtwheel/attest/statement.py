@@ -320,13 +320,12 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
     command = find_project(tag)
     release = find_tagged(root, tag)
     version = release.set_version if release else project_version(root, command)
-    projects = {project for project, _ in PROJECTS.values()}
+    commands = {project: command for command, (project, _) in PROJECTS.items()}
     listed = read_entries(dist).values()
     entries = tuple(
         entry
         for entry in sorted(listed, key=lambda entry: entry.filename)
-        if entry.version == version
-        and (entry.distribution == PROJECTS[command][0] if command else entry.distribution not in projects)
+        if entry.version == version and commands.get(entry.distribution, "") == command
     )
     if not entries:
         raise UsageError(

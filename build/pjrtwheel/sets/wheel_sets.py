@@ -31,7 +31,7 @@ from pjrtwheel.fetch.listing import (
 )
 from pjrtwheel.platforms import PLATFORMS, REFERENCE, Platform
 from pjrtwheel.release.checks import list_prebuilt
-from pjrtwheel.release.known import choose_release, list_releases, load_release
+from pjrtwheel.release.known import choose_release, is_version, list_releases, load_release
 from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.release.wheels import LOCK_FILENAME, SCHEMA, ReleaseLock
 from pjrtwheel.sets import BINDINGS
@@ -327,7 +327,7 @@ def find_set_of(
     lock = read_lock(plugin, backend.package)
     version = release or lock.version
     oldest = lock.version if lock.lock_id else lock.release
-    if not Version(oldest) <= Version(version) <= Version(lock.version):
+    if not (is_version(version.partition("+")[0]) and Version(oldest) <= Version(version) <= Version(lock.version)):
         raise UsageError(f"{plugin.name} is not for {version}", cause=f"it requires {lock.requirement}")
     offer = _list_own(plugin.parent, where or version)
     if lock.lock_id and not (offer.wheels or where):

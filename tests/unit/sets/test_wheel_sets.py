@@ -136,9 +136,10 @@ def test_a_wheel_says_itself_what_it_is_proven_with(bench: Bench, monkeypatch: p
     [
         (lock_of("1.3+acme.9"), None, "next to"),
         (lock_of("1.3+acme.9"), "1.2", "not for 1.2"),
+        (lock_of("1.3+acme.9"), "newest", "not for newest"),
         (ReleaseLock("1.2", "1.3", 0, "file", ""), "1.1", "not for 1.1"),
     ],
-    ids=["no jaxlib", "another release than its set's", "outside of the range"],
+    ids=["no jaxlib", "another release than its set's", "no version", "outside of the range"],
 )
 def test_a_wheel_is_proven_only_with_what_it_locks(
     bench: Bench, lock: ReleaseLock, release: str | None, named: str

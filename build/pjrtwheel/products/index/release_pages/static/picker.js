@@ -156,7 +156,7 @@ const startPicker = (root) => {
     show();
     remember();
   });
-  more.addEventListener("click", () => more.setAttribute("aria-expanded", String(more.ariaExpanded === "false")));
+  more.addEventListener("click", () => more.setAttribute("aria-expanded", "true"));
   form.addEventListener("submit", (event) => event.preventDefault());
   show();
   const wanted = new URLSearchParams(location.search);
