@@ -19,7 +19,7 @@ ROUNDS = 10  # of one measurement; the fastest counts
 
 def measure(client: str) -> dict[str, float]:
     """Measure the client of this process: its start, microseconds for each program, and megabytes at the end."""
-    used = "jaxlib-cpu" if jax.devices("cpu")[0].client.is_c_api else "built-in"
+    used = "jaxlib-cpu" if getattr(jax.devices("cpu")[0].client, "pjrt_c_api_minor_version", 0) else "built-in"
     if used != client:
         raise SystemExit(f"error: the {client} client was to be measured, JAX uses the {used} one")
     add = jax.jit(lambda left, right: left + right)

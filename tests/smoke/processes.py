@@ -25,7 +25,7 @@ answer = {
     "processes": jax.process_count(),
     "global": jax.device_count(),
     "local": jax.local_device_count(),
-    "version": getattr(client, "pjrt_c_api_minor_version", 0) if getattr(client, "is_c_api", True) else 0,
+    "version": getattr(client, "pjrt_c_api_minor_version", 0),
     "squares": np.asarray(jax.jit(jnp.square)(jnp.arange(4.0) + index)).tolist(),
 }
 if spread:

@@ -27,7 +27,11 @@ from pjrtwheel.platforms import host_platform
 from pjrtwheel.release.model import Release
 
 CLIENTS = ("built-in", "plugin")
-_WHICH_CLIENT = "import jax; print(['built-in', 'plugin'][getattr(jax.devices()[0].client, 'is_c_api', False)])"
+# Clients of jaxlib 0.11.0 have no `is_c_api`.
+_WHICH_CLIENT = """
+import jax
+print("plugin" if getattr(jax.devices()[0].client, "pjrt_c_api_minor_version", 0) else "built-in")
+"""
 _START_SECONDS = 180.0
 CASE_SECONDS, FILE_SECONDS = 300.0, 3600.0
 _DETAIL = 400

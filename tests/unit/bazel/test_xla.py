@@ -80,6 +80,18 @@ def test_backends_build_what_jax_ships() -> None:
     assert built == exports
 
 
+def test_what_no_header_exports_is_compiled_to_be_visible() -> None:
+    """Hidden, it is not in the library, whatever the version script says: a real build for the CPU had no entry point."""
+    (unmarked,) = (facts["unmarked"] for facts in FACTS.values() if "unmarked" in facts)
+    shown = {}
+    for name, entry in BACKENDS.items():
+        text = (ROOT / "plugins" / name / "xla.bazelrc").read_text("utf-8") if entry.source else ""
+        files = re.findall(r"--per_file_copt=(\S+)@-fvisibility=default$", text, re.MULTILINE)
+        if entry.source and entry.source.label in unmarked:
+            shown[entry.source.label] = [bool(re.fullmatch(file, unmarked[entry.source.label])) for file in files]
+    assert shown == dict.fromkeys(unmarked, [True])
+
+
 def test_bindings_and_kernels_are_built_from_what_is_there() -> None:
     """JAX's target for jaxlib, all modules of kernels, and the lock files of the packages that the tools need."""
     used = [label for entry in BACKENDS.values() if entry.kernels for label in entry.kernels.source]
