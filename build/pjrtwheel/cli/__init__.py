@@ -2,20 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command line: picks a subcommand and runs it.
 
-A subcommand is two functions of a module of this package: `configure_parser(parser: ArgumentParser) -> None` and
-`execute(args: Namespace) -> int`. Only the module that was asked for is imported (`commands.py`).
+A subcommand is two functions of a module of this package: `configure_parser(parser: ArgumentParser) -> None`, unless
+it has shared options alone, and `execute(args: Namespace) -> int`. Only the module that was asked for is imported
+(`commands.py`).
 """
 
 import argparse
 import importlib
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from pjrtwheel.backend import IS_INSTALLED, OWN_ROOT
-from pjrtwheel.cli.commands import COMMANDS, SHARED, STANDALONE
+from pjrtwheel.cli.commands import COMMANDS, OPTIONS, SHARED, STANDALONE
 from pjrtwheel.errors import UsageError
 from pjrtwheel.program import CommandParser, program, require_text
 
@@ -55,16 +56,17 @@ def main(argv: Sequence[str] | None = None) -> int:
 def make_parser(command: str) -> CommandParser:
     """Return the parser of one subcommand's arguments."""
     parser = CommandParser(prog=f"{PROGRAM} {command}", description=COMMANDS[command])
-    find_function("configure_parser", command)(parser)
+    _add_shared_options(parser, command)
+    if configure := find_function("configure_parser", command):
+        configure(parser)
     return parser
 
 
-def find_function(name: str, command: str) -> Callable[[Any], Any]:
-    """Import the module of a subcommand, and return its `configure_parser` or `execute`."""
+def find_function(name: str, command: str) -> Any:
+    """Import the module of a subcommand, and return its `configure_parser` or `execute`; None if it has none."""
     shared = next((module for module, commands in SHARED.items() if command in commands), "")
     module = importlib.import_module(f"pjrtwheel.cli.{shared or command}")
-    function: Callable[[Any], Any] = getattr(module, f"{name}_{command}" if shared else name)
-    return function
+    return getattr(module, f"{name}_{command}" if shared else name, None)
 
 
 def _require_repository(text: str) -> Path:
@@ -93,8 +95,8 @@ def find_links(published: str | None) -> list[str]:
     return ["--find-links", published] if published and Path(published).exists() else []
 
 
-def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
-    """Declare options that several subcommands have, by name; without a release `load_release` takes the newest."""
+def _add_shared_options(parser: argparse.ArgumentParser, command: str) -> None:
+    """Declare what a subcommand has in common with others; without a release `load_release` takes the newest."""
     options: dict[str, dict[str, Any]] = {
         "--root": {
             "type": _require_repository,
@@ -113,5 +115,6 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
             "help": "the set that the plugin was built for (default: that of the newest release in the wheels' folder)",
         },
     }
-    for name in names:
-        parser.add_argument(name, **options[name])
+    for name, settings in options.items():
+        if command in OPTIONS[name]:
+            parser.add_argument(name, **settings)

@@ -15,7 +15,6 @@ from pjrtwheel.attest.release_list import Listing, check_list
 from pjrtwheel.attest.reproduce import reproduce
 from pjrtwheel.attest.signature import load_public_key, load_signer
 from pjrtwheel.attest.verify import Verification, verify_release
-from pjrtwheel.cli import add_options
 from pjrtwheel.console import print_text
 from pjrtwheel.errors import AttestError, ReproduceError, UnsignedError, UsageError, count, fit
 from pjrtwheel.fetch.cache import cache_root
@@ -27,7 +26,6 @@ from pjrtwheel.tables import write_json
 def configure_parser_attest(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("--tag", type=require_text, required=True, help="such as v0.11.2+split.1 or select-v0.1.0")
-    add_options(parser, "--root", "--dist")
     parser.add_argument("--output", type=Path, metavar="DIR", help="the folder to write (default: TAG in --dist)")
     key = "sign statement and checksums with this ed25519 key (PEM)"
     parser.add_argument("--key", type=Path, metavar="FILE", help=key)
@@ -130,7 +128,6 @@ def configure_parser_reproduce(parser: argparse.ArgumentParser) -> None:
     only = "only files of this name, such as 'jaxlib_cpu-*'"
     parser.add_argument("--wheel", type=require_text, action="append", metavar="PATTERN", help=only)
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the built wheels in this new folder")
-    add_options(parser, "--root")
 
 
 def execute_reproduce(args: argparse.Namespace) -> int:

@@ -6,7 +6,6 @@ import argparse
 import sys
 
 from pjrtwheel.bazel.workspace import ask_servers_to_end, find_workspaces, prepare_workspace, remove_workspace
-from pjrtwheel.cli import add_options
 from pjrtwheel.environment.venv import scratch_place
 from pjrtwheel.errors import count
 from pjrtwheel.fetch.cache import cache_root
@@ -15,7 +14,6 @@ from pjrtwheel.files import remove_stale_folders
 
 def configure_parser_clean(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_options(parser, "--root")
     parser.add_argument("--all", action="store_true", help="also remove the cache of this checkout")
 
 
@@ -30,11 +28,6 @@ def execute_clean(args: argparse.Namespace) -> int:
     print(f"removed the Bazel outputs of {count(len(freed), 'checkout')}, {sum(freed) / 1e9:.1f} GB")
     remove_stale_folders(scratch_place(cache))
     return 0
-
-
-def configure_parser_shutdown(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_options(parser, "--root")
 
 
 def execute_shutdown(args: argparse.Namespace) -> int:

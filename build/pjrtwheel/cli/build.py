@@ -14,7 +14,7 @@ from pjrtwheel.backend import load_backends, pick_backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.bazel.source import SourceOptions, check_source
 from pjrtwheel.build import build, parse_provider, promised_wheels
-from pjrtwheel.cli import add_options, find_links
+from pjrtwheel.cli import find_links
 from pjrtwheel.dist_folder.printing import print_wheels
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import UsageError, fit
@@ -40,7 +40,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="build every backend for which the release has a library")
     parser.add_argument("--bindings-only", action="store_true", help="build only the jaxlib wheels")
     parser.add_argument("--platform", help=f"{', '.join(PLATFORMS)} (default: that of this machine)")
-    add_options(parser, "--root", "--release", "--dist")
     parser.add_argument(
         "--xla", default="prebuilt", metavar="prebuilt|source|PATH", help="the source of the plugin library"
     )

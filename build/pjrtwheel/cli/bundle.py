@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 from pjrtwheel.bundle.fill import choose_builds, fill_bundle
-from pjrtwheel.cli import add_options
 from pjrtwheel.environment.interpreters import find_interpreters, probe
 from pjrtwheel.errors import UsageError
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
@@ -24,7 +23,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
         ("--python", "VERSION", "for tools this one, for proofs all that are here; of the other machine, such as 3.12"),
     ):
         parser.add_argument(name, action="append", default=[], metavar=metavar, help=f"default: {default}")
-    add_options(parser, "--root")
 
 
 def execute(args: argparse.Namespace) -> int:

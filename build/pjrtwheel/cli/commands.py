@@ -38,6 +38,15 @@ COMMANDS = {
 # Those that an installed `pjrtwheel` has: they need no clone of the repository.
 STANDALONE = ("inspect", "probe", "repair", "smoke", "verify", "wrap")
 
+# Option → the commands that have it, before those of their own.
+OPTIONS = {
+    "--root": COMMANDS.keys() - {"assemble", "index", "inspect", "merge", "repair", "verify_release"},
+    "--release": {"auto", "build", "conformance", "facts", "smoke", "verify_installs", "wrap"},
+    "--dist": {"attest", "auto", "build", "bump", "conformance", "facts", "index", "release", "release_check", "select"}
+    | {"tooling"},
+    "--set": {"conformance", "smoke"},
+}
+
 # Module → its commands, where several are about one thing: its functions end in the name of the command.
 SHARED = {
     "attest": ("attest", "reproduce", "verify_release"),

@@ -8,7 +8,6 @@ import json
 import sys
 
 from pjrtwheel.bump import NextRelease, bump, find_next
-from pjrtwheel.cli import add_options
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.pin import pin_release
 from pjrtwheel.release.checks import describe_doubts
@@ -18,7 +17,6 @@ def configure_parser_pin(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
     parser.add_argument("version", help="JAX release, such as 0.11.2")
     parser.add_argument("--build", type=int, metavar="N", help="number of our set (default: the same as before, or 1)")
-    add_options(parser, "--root")
 
 
 def execute_pin(args: argparse.Namespace) -> int:
@@ -41,7 +39,6 @@ def configure_parser_bump(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="print the plan, and do nothing")
     parser.add_argument("--json", action="store_true", help="print the plan as JSON, and do nothing")
     parser.add_argument("--no-build", action="store_true", help="only pin and compare")
-    add_options(parser, "--root", "--dist")
 
 
 def execute_bump(args: argparse.Namespace) -> int:

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 from pjrtwheel.backend import KERNELS_SUFFIX, load_backends
-from pjrtwheel.cli import add_options
 from pjrtwheel.console import print_text
 from pjrtwheel.errors import count
 from pjrtwheel.fetch.cache import cache_root
@@ -26,11 +25,6 @@ from pjrtwheel.release.known import load_release
 from pjrtwheel.sets import BINDINGS, PURE_PYTHON
 
 
-def configure_parser_facts(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_options(parser, "--root", "--release", "--dist")
-
-
 def execute_facts(args: argparse.Namespace) -> int:
     """Write the file; a library that was not built here is read from the wheel that is pinned."""
     if args.dist:
@@ -38,11 +32,6 @@ def execute_facts(args: argparse.Namespace) -> int:
     release, entries = load_release(args.root, args.release), read_entries(args.dist or args.root / "dist")
     print(write_facts(args.root, cache_root(), release, load_backends(args.root), entries.values()))
     return 0
-
-
-def configure_parser_auto(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_options(parser, "--root", "--release", "--dist")
 
 
 def execute_auto(args: argparse.Namespace) -> int:
@@ -57,11 +46,6 @@ def execute_auto(args: argparse.Namespace) -> int:
     return 0
 
 
-def configure_parser_select(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments."""
-    add_options(parser, "--root", "--dist")
-
-
 def execute_select(args: argparse.Namespace) -> int:
     """Build the wheel and say where it is."""
     _print_path(build_project(args.root / "selector", args.root, args.dist or args.root / "dist").path.absolute())
@@ -74,7 +58,6 @@ def _print_path(path: Path) -> None:
 
 def configure_parser_tooling(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_options(parser, "--root", "--dist")
     parser.add_argument("--plugins", type=Path, metavar="DIR", help="folder of plugin wheels (default: that of --dist)")
 
 
@@ -90,7 +73,6 @@ def configure_parser_index(parser: argparse.ArgumentParser) -> None:
     parser.epilog = "An index of several releases is what `publish folder` writes."
     # Not the shared option: an index is made of any folder of wheels, with or without the repository.
     parser.add_argument("--root", type=Path, default=Path.cwd(), help="root of the repository (default: here)")
-    add_options(parser, "--dist")
     parser.add_argument("--output", type=Path, metavar="DIR", help="root of the index (default: simple in --dist)")
     parser.add_argument("--copy", action="store_true", help="copy what the wheels need, for use without a network")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from pjrtwheel import tables
 from pjrtwheel.backend import IS_INSTALLED, Backend, find_backend, load_backends
-from pjrtwheel.cli import add_options, check_files
+from pjrtwheel.cli import check_files
 from pjrtwheel.conformance.comparison import (
     HOW_TO_GET,
     find_python,
@@ -43,7 +43,6 @@ from pjrtwheel.sets.wheel_sets import FinishedSet, find_set, find_set_of
 def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = "The code of the wheels runs: name only those that you trust."
-    add_options(parser, "--root", "--release", "--set")
     plugin = parser.add_mutually_exclusive_group()
     plugin.add_argument("wheel", nargs="?", type=Path, metavar="WHEEL", help="a plugin's wheel of this tooling")
     plugin.add_argument("--dist", type=Path, metavar="DIR", help="or the folder that has it (default: dist)")
@@ -158,7 +157,6 @@ def configure_parser_probe(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = "The library's code runs, in a process of its own: name only files that you trust."
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="plugin libraries, or wheels with one")
-    add_options(parser, "--root")
     parser.add_argument("--device", action="store_true", help="fail if the device is absent")
     parser.add_argument("--json", action="store_true", help="print every check, as JSON")
 
@@ -188,7 +186,6 @@ def configure_parser_conformance(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("tests", type=Path, metavar="PATH_TO_JAX_TESTS", help="JAX's folder tests/")
     parser.add_argument("files", nargs="*", metavar="FILE", help="test files in it, such as lax_test (default: all)")
     parser.add_argument("--backend", required=True, help="the plugin to compare")
-    add_options(parser, "--root", "--release", "--dist", "--set")
     parser.add_argument("--environment", type=Path, metavar="PYTHON", help="use this environment, not a fresh one")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="files at a time (default: 1)")
 

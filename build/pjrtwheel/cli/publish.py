@@ -12,7 +12,6 @@ from pjrtwheel.attest.release_folder import as_damaged_release, read_release_fol
 from pjrtwheel.attest.release_list import LIST_FOLDER, sign_list
 from pjrtwheel.attest.signature import load_signer
 from pjrtwheel.attest.verify import verify_release
-from pjrtwheel.cli import add_options
 from pjrtwheel.errors import UsageError, count, fit
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import staging_folder
@@ -46,7 +45,6 @@ def configure_parser_publish(parser: argparse.ArgumentParser) -> None:
         help="print the plan, and send nothing",
     )
     parser.add_argument("--from", dest="stage", metavar="STAGE", help="send the bytes that this stage serves")
-    add_options(parser, "--root")
     add_place_options(parser)
 
 
@@ -85,7 +83,6 @@ def configure_parser_pages(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--valid-days", type=int, default=90, metavar="DAYS", help=days)
     lost = "sign it although the last list has releases or withdrawals that are gone"
     parser.add_argument("--forget", action="store_true", help=lost)
-    add_options(parser, "--root")
     add_place_options(parser, OF_STATIC)
 
 
@@ -121,7 +118,6 @@ def configure_parser_release_check(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tag", type=require_text, required=True, help="such as v0.12.0.1+split.1, or select-v0.1.0")
     place = "also check it against the limits of this destination"
     parser.add_argument("--to", type=require_text, metavar="DESTINATION", help=place)
-    add_options(parser, "--root", "--dist")
 
 
 def execute_release_check(args: argparse.Namespace) -> int:

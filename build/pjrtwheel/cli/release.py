@@ -12,7 +12,7 @@ from pathlib import Path
 
 from pjrtwheel.backend import check_files, load_backends
 from pjrtwheel.build import check_writable
-from pjrtwheel.cli import add_options, find_function, make_parser
+from pjrtwheel.cli import find_function, make_parser
 from pjrtwheel.console import print_text
 from pjrtwheel.errors import PjrtWheelError
 from pjrtwheel.fetch.cache import cache_root
@@ -28,7 +28,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.epilog = "After a failure, run it again: it continues with what is in the cache."
     parser.add_argument("version", type=require_text, metavar="VERSION", help="JAX release, such as 0.11.2")
-    add_options(parser, "--root", "--dist")
     parser.add_argument("--no-smoke", action="store_true", help="do not prove the wheels in clean environments")
     parser.add_argument("--dry-run", action="store_true", help="print the plan, and build nothing")
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from pjrtwheel.backend import find_backend, load_backends
-from pjrtwheel.cli import add_options
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import ProofError
 from pjrtwheel.fetch.cache import cache_root
@@ -35,7 +34,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     stage = "the stage: a simple index, or a folder with wheels or with what `publish folder` wrote"
     parser.add_argument("--index", type=require_text, required=True, metavar="URL|FOLDER", help=stage)
-    add_options(parser, "--root", "--release")
     several: dict[str, Any] = {"action": "append", "default": [], "type": require_text}
     parser.add_argument("--backend", **several, metavar="NAME", help="backend to install; default: all at the stage")
     parser.add_argument("--python", **several, metavar="VERSION", help="Python to use, such as 3.13; default: all")

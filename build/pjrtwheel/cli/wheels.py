@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pjrtwheel import tables
 from pjrtwheel.backend import OWN_ROOT, load_backends
-from pjrtwheel.cli import add_options, check_files
+from pjrtwheel.cli import check_files
 from pjrtwheel.console import open_console
 from pjrtwheel.dist_folder.printing import describe_proofs
 from pjrtwheel.errors import PjrtWheelError, WheelError
@@ -73,7 +73,6 @@ def execute_inspect(args: argparse.Namespace) -> int:
 def configure_parser_verify(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels of one set")
-    add_options(parser, "--root")
 
 
 def execute_verify(args: argparse.Namespace) -> int:

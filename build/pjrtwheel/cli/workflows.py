@@ -8,7 +8,6 @@ import json
 from collections.abc import Collection
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.cli import add_options
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.program import require_text
@@ -19,7 +18,6 @@ from pjrtwheel.workflows import BINDINGS_ALONE, list_jobs, read_machines
 
 def configure_parser_matrix(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    add_options(parser, "--root")
     only = parser.add_mutually_exclusive_group()
     only.add_argument("--release", metavar="VERSION", help="only this JAX release (default: all in releases/)")
     only.add_argument(
@@ -64,7 +62,6 @@ def _names(option: str, text: str, known: Collection[str]) -> frozenset[str]:
 def configure_parser_tag(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("tag", type=require_text, help="such as v0.12.0.1+split.1, v0.11.2 or select-v0.1.0")
-    add_options(parser, "--root")
 
 
 def execute_tag(args: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from pjrtwheel.cli import add_options, check_files, find_links
+from pjrtwheel.cli import check_files, find_links
 from pjrtwheel.errors import UsageError, describe_size
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.fetch.listing import list_wheels, read_settings
@@ -40,7 +40,6 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     )
     ours = "the jaxlib of one of our published sets"
     jaxlib.add_argument("--set", type=require_text, metavar="FOLDER|URL|VERSION", help=ours)
-    add_options(parser, "--root", "--release")
     parser.add_argument(
         "--dist", type=Path, default=Path("dist"), metavar="DIR", help="folder of the wheel (default: dist)"
     )
