@@ -10,6 +10,7 @@ import io
 import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -22,7 +23,8 @@ from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
 from pjrtwheel.files import write_atomically
 from pjrtwheel.pin.choose import offered_versions
-from pjrtwheel.platforms import REFERENCE
+from pjrtwheel.platforms import REFERENCE, this_platform
+from pjrtwheel.probe.plugin import ProbeResult, probe_file
 from pjrtwheel.release.model import Pin
 from pjrtwheel.verify.inspection import Inspection, inspect_wheel, make_finder
 from pjrtwheel.verify.printer import describe_gpu_code
@@ -48,9 +50,9 @@ def write_tables(root: Path, names: Sequence[str], today: date | None = None) ->
     with tempfile.TemporaryDirectory(prefix="tools-") as scratch:
         for name in names or read_names(root):
             wheels = _list_newest(canonicalize_name(name), settings)
-            found = _inspect(wheels, root, Path(scratch))
+            found, run = _inspect(wheels, root, Path(scratch))
             platforms = {one.platform.name if one.platform else one.tag.rpartition("-")[2] for one in wheels}
-            for table, row in describe_plugin(found, platforms, today or datetime.now(UTC).date()).items():
+            for table, row in describe_plugin(found, run, platforms, today or datetime.now(UTC).date()).items():
                 tables.setdefault(table, []).append(row)
     for table, rows in tables.items():
         text = io.StringIO()
@@ -76,17 +78,21 @@ def _list_newest(name: str, settings: IndexSettings) -> dict[WheelName, IndexFil
     return {wheel: file for wheel, file in named.items() if wheel.version == versions[-1]}
 
 
-def _inspect(wheels: Mapping[WheelName, IndexFile], root: Path, scratch: Path) -> Inspection:
-    """Inspect the wheel for the reference platform, or that for another one of ours."""
+def _inspect(wheels: Mapping[WheelName, IndexFile], root: Path, scratch: Path) -> tuple[Inspection, ProbeResult | None]:
+    """Inspect the wheel for the reference platform, or that for another one of ours; run it if this is its platform."""
     wheel = max(wheels, key=lambda one: (one.platform == REFERENCE, bool(one.platform), one.fits(_PYTHON)))
     file = wheels[wheel]
     pin = Pin("plugin", wheel.distribution, wheel.version, file.filename, file.sha256, file.size)
     path = WheelCache(cache_root(os.environ), download_wheel).fetch(pin)
-    exports = {backend.library: backend.exports for backend in load_backends(root).values()}
-    return inspect_wheel(path, find_tool=make_finder(root, scratch), exports=exports)
+    backends = tuple(load_backends(root).values())
+    exports = {backend.library: backend.exports for backend in backends}
+    found = inspect_wheel(path, find_tool=make_finder(root, scratch), exports=exports)
+    return found, probe_file(path, backends, device=False) if wheel.platform == this_platform() else None
 
 
-def describe_plugin(found: Inspection, platforms: Iterable[str], today: date) -> dict[str, Row]:
+def describe_plugin(
+    found: Inspection, run: ProbeResult | None, platforms: Iterable[str], today: date
+) -> dict[str, Row]:
     """Return the row of a plugin in each table."""
     name = canonicalize_name(found.name)
     codes = list(dict.fromkeys(finding.code for finding in found.findings))
@@ -113,6 +119,11 @@ def describe_plugin(found: Inspection, platforms: Iterable[str], today: date) ->
             "version": found.version,
             "PJRT API": ", ".join(one.pjrt_api or "not read" for one in found.libraries if one.is_plugin),
             "JAX finds": ", ".join(sorted(filter(None, modules))) or "nothing",
+        },
+        "run": {
+            "plugin": name,
+            "checks": replace(run, reason="").summary() if run else "another system",  # the reason names this machine
+            "extensions": (run and ", ".join(run.extensions)) or "not read",
         },
         "findings": {
             "plugin": name,

@@ -56,8 +56,8 @@ def test_the_newest_wheels_of_an_index_are_inspected(tmp_path: Path, monkeypatch
     write_tables(tmp_path, ["Abacus_PJRT", "bead"], date(2026, 1, 2))
 
     folder = tmp_path / FOLDER
-    tables = ("contents", "machine", "jax", "findings")
-    contents, machine, jax, findings = (read_table(folder / f"{name}.csv") for name in tables)
+    tables = ("contents", "machine", "jax", "findings", "run")
+    contents, machine, jax, findings, run = (read_table(folder / f"{name}.csv") for name in tables)
     assert (contents["abacus-pjrt"]["wheels for"], jax["abacus-pjrt"]["version"]) == (
         "linux_aarch64, linux_x86_64",
         "1.1",
@@ -70,6 +70,8 @@ def test_the_newest_wheels_of_an_index_are_inspected(tmp_path: Path, monkeypatch
     assert (machine["bead"]["GPU code"], jax["bead"]["PJRT API"], findings["bead"]["waste in MB"]) == ("not read",) * 3
     assert (contents["abacus-pjrt"]["JAX"], contents["bead"]["JAX"]) == ("jax>=1.0", "any")
     assert machine["bead"]["missing libraries"] == "none"
+    assert run["abacus-pjrt"] == {"plugin": "abacus-pjrt", "checks": "failed: 1 failed", "extensions": "not read"}
+    assert run["bead"] == {"plugin": "bead", "checks": "another system", "extensions": "not read"}
     tags = [findings[name]["platform tag"] for name in ("abacus-pjrt", "bead")]
     assert tags == ["holds", "wrong: needs macOS 14.0"]
     name = LINUX.format("x86_64")

@@ -65,6 +65,20 @@ def test_everything_that_our_wheels_need_is_offered(
     assert names_of(read_closure(projects)) == {**jax, "numpy": [older, newest], **einsum}
 
 
+def test_programs_find_what_they_need_on_an_older_python(projects: tuple[Project, ...], index: Path) -> None:
+    """`pjrtwheel` runs without JAX, also on a Python that no `jaxlib` is for; what only JAX needs is as before."""
+    name = "pjrtwheel-0.1.0-py3-none-any.whl"
+    zstd = [f"zstd-1-{python}-{python}-{TAG}.whl" for python in ("cp311", "cp312")]
+    for wheel in (*zstd, f"zstd-1-cp310-cp310-{TAG}.whl"):
+        put_wheel(index, wheel)
+    metadata = next(data for path, data in describe_wheel(name, ["zstd"]).items() if path.endswith("/METADATA"))
+    program = IndexedFile(name, "00", 1, metadata=metadata, entry=entry_of(name))
+    ours = [file for project in projects for file in project.files]
+    found = names_of(read_closure(list_projects([*ours, program], "the index")))
+    assert found["zstd"] == zstd
+    assert found["numpy"] == [f"numpy-{version}-cp312-cp312-{TAG}.whl" for version in ("1.9", "2.1")]
+
+
 def test_what_the_index_lacks_is_an_error(projects: tuple[Project, ...], index: Path) -> None:
     """With the name; where nothing is needed, nothing is asked."""
     (index / f"beads-2-py3-none-{TAG}.whl").unlink()

@@ -36,6 +36,7 @@ from pjrtwheel.wheel.unpack import read_metadata
 
 # The projects of an index → those that it needs besides.
 ReadClosure = Callable[[Sequence[Project]], tuple[Project, ...]]
+_OF_PROGRAMS = ("cp311", "cp312", "cp313", "cp314", "cp315")  # `jaxlib-select` and `pjrtwheel` need no `jaxlib`
 _AT_ONCE = 8  # pages of the package index
 _COMPILE = ("pip", "compile", "-", "--universal", "--no-python-downloads", "--only-binary=:all:", "--quiet")
 _PLAIN = ("--no-config", "--no-header", "--no-annotate", "--index-strategy=unsafe-best-match")  # pip's strategy
@@ -62,20 +63,28 @@ def read_closure(projects: Sequence[Project], *, copies: Path | None = None) -> 
     if not needed:
         return ()
     settings = read_settings()
-    resolved = {pin for requirements, pythons in needed for pin in _resolve(requirements, pythons, settings)}
+    resolved: dict[str, set[str]] = {}  # project → its versions
+    wanted: dict[str, set[str]] = {}  # project → the Pythons that it is needed on
+    for requirements, pythons in needed:
+        for project, version in _resolve(requirements, pythons, settings):
+            resolved.setdefault(project, set()).add(version)
+            wanted.setdefault(project, set()).update(pythons)
     names = [name for file in ours if (name := find_name(file.filename))]
-    pythons, platforms = _pythons(ours), {name.platform for name in names} - {None}
+    platforms = {name.platform for name in names} - {None}
 
     def is_offered(file: IndexFile) -> bool:
         name = find_name(file.filename)
-        if not name or file.yanked is not None or (copies and (name.distribution, name.version) not in resolved):
+        if not name or name.distribution not in resolved or file.yanked is not None:
+            return False
+        if copies and name.version not in resolved[name.distribution]:
             return False
         of_any = name.tag.endswith(("-any", "_universal2"))  # the latter of macOS, for all of its processors
         of_platform = not platforms or of_any or name.platform in platforms
+        pythons = wanted[name.distribution]
         return of_platform and (not pythons or name.tag.startswith("py") or any(map(name.fits, pythons)))
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        pages = pool.map(partial(list_wheels, settings=settings), sorted({name for name, _ in resolved}))
+        pages = pool.map(partial(list_wheels, settings=settings), sorted(resolved))
         files = [_to_indexed(file, copies) for page in pages for file in page if is_offered(file)]
     return list_projects(files, "the package index")
 
@@ -102,9 +111,11 @@ def _is_ours(project: str) -> bool:
 
 
 def _pythons(files: Iterable[IndexedFile]) -> set[str]:
-    """Return the ABI tags of the Pythons that there is a `jaxlib` for."""
-    names = (find_name(file.filename) for file in files if file.project == BINDINGS)
-    return {name.tag.split("-")[1] for name in names if name} - {"none"}
+    """Return the ABI tags of the Pythons that wheels of one version are for: those of `jaxlib`, or of our programs."""
+    listed = tuple(files)
+    names = (find_name(file.filename) for file in listed if file.project == BINDINGS)
+    tags = {name.tag.split("-")[1] for name in names if name} - {"none"}
+    return tags or {python for python in _OF_PROGRAMS for file in listed if file.project in PURE_PYTHON}
 
 
 def _resolve(requirements: Sequence[str], pythons: set[str], settings: IndexSettings) -> Iterator[tuple[str, str]]:
