@@ -87,6 +87,21 @@ def test_teardown(broken): pass
     assert run(tmp_path, text, names=again) == {"T::test_bad": "failed", "test_teardown": "failed"}
 
 
+BRACKETS = """
+import unittest
+class Tests(unittest.TestCase):
+    def test_plain(self): pass
+setattr(Tests, "test_f32[2,2]_axis=0", lambda self: self.skipTest("one device"))
+"""
+
+
+def test_a_case_with_brackets_in_its_name_is_run_again(tmp_path: Path) -> None:
+    """With others of its class, since pytest takes no such name: without it, every case of the file would differ."""
+    (name,) = (name for name in run(tmp_path, BRACKETS) if "axis=0" in name)
+    again = run(tmp_path, BRACKETS, names=[f"some_test.py::{name}", "some_test.py::Tests::test_plain"])
+    assert again == {name: "skipped", "Tests::test_plain": "passed"}
+
+
 CRASH = "import os\ndef test_a(): pass\ndef test_b(): os.abort()\ndef test_c(): pass\ndef test_d(): os._exit(3)\n"
 HANG = "import ctypes, time\ndef test_a(): {}\ndef test_b(): pass\n"
 SLOW = "import time\ndef test_a(): pass\ndef test_b(): time.sleep(60)\n"
