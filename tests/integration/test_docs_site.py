@@ -88,7 +88,7 @@ def test_the_front_page_begins_with_the_picker(site: Path, browser: Browser) -> 
     assert check.startswith("python -m jaxlib_")
     states = "return [...document.querySelectorAll('.answer > h2 .state')].map((part) => part.textContent)"
     assert browser.run(states) == ["If your index has this release"]
-    note = "return document.querySelector('.answer > .note')?.textContent ?? ''"
+    note = "return document.querySelector('.answer > .note:not(h2 ~ *)')?.textContent ?? ''"
     assert "https://a.example/simple" in browser.run(note), "a link may name anybody's index"
     type_in = "const field = document.querySelector('[name=index]'); field.value = arguments[0];"
     browser.run(

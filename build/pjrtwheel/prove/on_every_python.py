@@ -59,7 +59,7 @@ def prove(
     tags = release.pythons(platform)
     here = platform == host_platform().name
     if not here or not smoke_tests:
-        reason = "smoke tests switched off" if here else f"wheels are for {platform}"
+        reason = "smoke tests switched off" if here else f"built on {host_platform().name}, where they do not run"
         opened = _open_plugin(wheels, backend) if here else NOTHING_OPENED
         if opened.outcome not in {ProbeOutcome.PASSED, ProbeOutcome.NO_DEVICE} and opened.reason:
             progress.say(f"warning: the library does not run here: {opened.summary()}")

@@ -109,6 +109,10 @@ def test_every_link_leads_somewhere(projects: tuple[Project, ...], pages: dict[s
     assert check_links(pages, files) > 300
     assert len(pages) == 1 + 3 * len(known_releases()) + sum(len(project.files) for project in projects)
     assert {path for path, text in pages.items() if len(text.encode()) > 300_000} == set()  # a phone has to load it
+    for project in projects:
+        text = (index / project.name / "index.html").read_text("utf-8")
+        ((page, place),) = re.findall(r'action="\.\./(.+?)#(.+?)"', text)
+        assert place in read_page(pages[page]).names
 
 
 def test_every_link_of_an_index_without_wheels_leads_somewhere() -> None:
@@ -210,11 +214,12 @@ def test_a_release_that_the_selector_does_not_know_is_installed_by_name() -> Non
 def test_releases_are_in_order_of_their_versions(projects: tuple[Project, ...]) -> None:
     """The newest has the plain names; wheels without a lock go with all."""
     tool = f"{SELECTOR.replace('-', '_')}-9.9-py3-none-any.whl"
-    loose = Project(SELECTOR, (file_of(entry_of(tool)),))
+    loose = Project(SELECTOR, (file_of(entry_of(tool), requires_python=">=3.11"),))
     releases = list_releases([*projects, loose])
     assert [release.jax for release in releases] == list(reversed(known_releases()))
     assert [release.suffix for release in releases] == ["", *(f"-{release.version}" for release in releases[1:])]
     assert all(release.wheels[-1].entry.filename == tool for release in releases)
+    assert releases[0].wheels[-1].pythons(releases[0]) == ">=3.11"  # not any, though its tag is py3
     assert releases[0].wheels[0].project == "jaxlib"
     assert releases[0].pythons == ("cp312", "cp313")
     assert render_pages(projects) == render_pages(tuple(reversed(projects)))
@@ -430,7 +435,7 @@ def test_what_the_machine_lacks_comes_before_what_a_release_lacks() -> None:
 
 def test_wsl_has_what_the_selector_finds_there(root: Path) -> None:
     """Which is NVIDIA's GPUs alone."""
-    offered = {entry.name: entry for entry in load_accelerators(root) if not entry.is_cpu}
+    offered = {entry.name: entry for entry in load_accelerators(root) if entry.machine}
     rows = table_of("all")[1]
     served = {key[1] for key, row in rows.items() if key[0] == "wsl" and (row["ours"] or row["upstream"])}
     served &= offered.keys()
@@ -492,6 +497,17 @@ def test_jaxlib_alone_serves_the_cpu_where_its_extras_have_no_wheel() -> None:
     table = picker.make_table(picker.read_offer(), [stock])
     for system in table["systems"]:
         assert table["outcomes"][table["answers"][f"{system}|cpu||{NEWEST}"]]["ours"]["backend"] == "cpu"
+    assert table_of("all")[1]["linux", "cpu", "", NEWEST]["ours"]["notes"]  # that it would do there, too
+
+
+def test_machines_with_one_answer_are_together() -> None:
+    """Each is there once, with its driver; so is what is refused."""
+    table = table_of("all")[0]
+    groups = picker.group_machines(table, "linux", NEWEST)
+    machines = sorted(machine for _, group in groups for machine in group)
+    assert machines == sorted({*machines})
+    commands = [row["ours"]["requirements"] for row, _ in groups if row["ours"]]
+    assert len(commands) == len({*commands})
 
 
 def test_an_answer_says_what_was_proven() -> None:
@@ -526,7 +542,6 @@ def test_each_backend_says_itself_what_the_picker_offers(root: Path, tmp_path: P
     """A new one is a new directory; a shared directory counts once, and a small order comes first."""
     shutil.copytree(root / "plugins", tmp_path / "plugins")
     before = load_accelerators(tmp_path)
-    assert len({entry.label for entry in before}) == len(before)
     ranges = {choice.label for entry in before for choice in entry.choices}
     said = {*re.findall(r"\d+ to \d+", (root / "README.md").read_text("utf-8"))}
     assert said & ranges == {"525 to 579", "570 to 579"}

@@ -24,7 +24,8 @@ from pjrtwheel.errors import UsageError
 from pjrtwheel.files import link_or_copy
 from pjrtwheel.products.index.closure import ReadClosure
 from pjrtwheel.products.index.projects import IndexedFile, Project, list_projects, read_release
-from pjrtwheel.products.index.release_pages import MAIN_PAGE, open_templates, render_pages
+from pjrtwheel.products.index.release_pages import FOLDER, MAIN_PAGE, open_templates, render_pages
+from pjrtwheel.products.index.release_pages.releases import list_releases
 from pjrtwheel.record.entries import require_record
 from pjrtwheel.wheel.names import METADATA_SUFFIX, PROVENANCE_SUFFIX
 
@@ -74,9 +75,8 @@ def write_pages(projects: tuple[Project, ...], others: tuple[Project, ...], outp
         _write(projects, others, index)
     page = output.with_name(HTML_PAGE)
     if not page.exists() or _is_ours(output.parent):
-        template, front = open_templates().get_template("simple.html"), f"{output.name}/{MAIN_PAGE}"
-        text = template.render(title="Index", links=[], api=_API, generator=_GENERATOR, front=front)
-        files.write_atomically(page, text)
+        template, about = open_templates().get_template("simple.html"), f"{output.name}/{MAIN_PAGE}"
+        files.write_atomically(page, template.render(project="", links=[], api=_API, generator=_GENERATOR, about=about))
 
 
 @contextmanager
@@ -114,27 +114,28 @@ def _link_files(listed: Iterable[Project], index: Path) -> None:
 
 def installer_pages(projects: tuple[Project, ...]) -> dict[str, bytes]:
     """Return path → bytes of everything in an index that installers read, but for the wheels."""
-    names = [{"name": project.name} for project in projects]
     links = [{"filename": project.name, "url": f"{project.name}/"} for project in projects]
-    written = _make_pages("", "Simple index", links, {"projects": names})
+    written = _make_pages("", MAIN_PAGE, links, {"projects": [{"name": project.name} for project in projects]})
+    releases = reversed(list_releases(projects))
+    pages = {wheel.project: f"{FOLDER}/wheels{release.suffix}.html" for release in releases for wheel in release.wheels}
     for project in projects:
         files = [_describe(file) for file in project.files]
         document = {"name": project.name, "versions": list(project.versions), "files": files}
-        written |= _make_pages(f"{project.name}/", f"Links for {project.name}", files, document)
+        about = f"{pages[project.name]}#project-{project.name}" if project.name in pages else MAIN_PAGE
+        written |= _make_pages(f"{project.name}/", about, files, document)
         for file in project.files:
             if file.metadata and not file.url:
                 written[f"{project.name}/{file.filename}{METADATA_SUFFIX}"] = file.metadata
     return written
 
 
-def _make_pages(folder: str, title: str, links: list[dict[str, Any]], document: dict[str, Any]) -> dict[str, bytes]:
+def _make_pages(folder: str, about: str, links: list[dict[str, Any]], document: dict[str, Any]) -> dict[str, bytes]:
     """Return a page in both forms; the HTML one has the links, each with what JSON says of its file.
 
-    The root sends people on to their own page.
+    People find more on the page `about`, which the root sends them on to.
     """
     template = open_templates().get_template("simple.html")
-    front = "" if folder else MAIN_PAGE
-    page = template.render(title=title, links=links, api=_API, generator=_GENERATOR, front=front)
+    page = template.render(project=folder.rstrip("/"), links=links, api=_API, generator=_GENERATOR, about=about)
     text = json.dumps({"meta": {"api-version": _API}, **document}, indent=1, sort_keys=True)
     return {f"{folder}{HTML_PAGE}": page.encode(), f"{folder}{JSON_PAGE}": f"{text}\n".encode()}
 

@@ -80,11 +80,6 @@ class Accelerator:
     words: tuple[str, ...] = ()
     wsl: bool = False
 
-    @property
-    def is_cpu(self) -> bool:
-        """Whether it is none, so that JAX runs on the CPU."""
-        return not self.machine.keys() - {"notes"}
-
 
 @dataclass(frozen=True, slots=True)
 class Accelerators:
@@ -164,9 +159,7 @@ def load_accelerators(root: Path) -> tuple[Accelerator, ...]:
     Raises:
         UsageError: A file is not TOML, or of another form, or a machine in it is none.
     """
-    backends = load_backends(root).values()
-    paths = {root / "plugins" / name / _FILENAME for entry in backends for name in (entry.name, *entry.shared)}
-    found = sorted((_read(path) for path in sorted(paths) if path.is_file()), key=lambda entry: entry.order)
+    found = sorted(map(_read, sorted(root.glob(f"plugins/*/{_FILENAME}"))), key=lambda listed: listed.order)
     return tuple(accelerator for listed in found for accelerator in listed.accelerators)
 
 
@@ -266,7 +259,7 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
                 "question": entry.question,
                 "choices": [choice.label for choice in entry.choices],
                 "words": entry.words,
-                "cpu": entry.is_cpu,
+                "cpu": not entry.machine,
             }
             for entry in offer.accelerators
         },
@@ -276,6 +269,19 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
         "answers": {"|".join(key): numbers[str(row)] for key, row in answers.items()},
         "first": next((key for key in by_release if answers[key]["ours"]), by_release[0]),
     }
+
+
+def group_machines(table: Row, system: str, jax: str) -> list[tuple[Row, list[tuple[str, str]]]]:
+    """Return the answers of a table for a system and a release, each with the accelerators and drivers it is for."""
+    groups: dict[str, tuple[Row, list[tuple[str, str]]]] = {}
+    for name, gpu in table["gpus"].items():
+        for choice in gpu["choices"]:
+            row = table["outcomes"][table["answers"][f"{system}|{name}|{choice}|{jax}"]]
+            found = row["ours"] or row["upstream"] or row
+            same = str((found.get("requirements"), row["problems"], row["advice"]))
+            machine = (gpu["label"], f"{gpu['question']} {choice}".strip())
+            groups.setdefault(same, (row, []))[1].append(machine)
+    return list(groups.values())
 
 
 def _find_changes(offer: Offer, key: Key, answers: Mapping[Key, Row]) -> list[dict[str, str]]:
@@ -291,7 +297,7 @@ def _find_changes(offer: Offer, key: Key, answers: Mapping[Key, Row]) -> list[di
         *({"release": release} for release in dict.fromkeys(release for *_, release in answers)),
         *({"driver": choice.label} for choice in choices),
         *([{"system": system}] if system else []),
-        *({"gpu": entry.name, "driver": ""} for entry in offer.accelerators if stuck and entry.is_cpu),
+        *({"gpu": entry.name, "driver": ""} for entry in offer.accelerators if stuck and not entry.machine),
     ]
     found: dict[str, dict[str, str]] = {}
     for change in changes:
@@ -310,7 +316,7 @@ def _answer_all(offer: Offer, stocks: Sequence[Stock]) -> Iterator[tuple[Key, Ro
                 parts = () if hidden else (accelerator.machine, choice.machine)
                 machine = from_json(join_machines(system.machine, *parts))
                 for stock in stocks:
-                    row = _answer(machine, system, stock, wanted=not accelerator.is_cpu)
+                    row = _answer(machine, system, stock, wanted=bool(accelerator.machine))
                     yield (system.name, accelerator.name, choice.label, stock.jax), row
 
 
@@ -327,9 +333,7 @@ def _answer(machine: MachineFile, system: System, stock: Stock, *, wanted: bool)
     row["upstream"] = _find_upstream(machine, system, stock, wanted=wanted)
     if ours is None:
         candidates = [entry for entry in decisions[0].candidates if not (entry.absent or entry.chosen)]
-        lacking = (
-            [(served[0].backend, f"{served[0].requirements[-1]} is not here for {system.label}")] if served else []
-        )
+        lacking = [(best.backend, f"{best.requirements[-1]} is not here for {system.label}") for best in served[:1]]
         advice = (judge(machine, backend).advice for backend in load_facts(stock.jax).backends)
         reasons = [(entry.backend, _ADVICE.sub("", entry.reason)) for entry in candidates]
         row["problems"] = lacking or reasons or [("system", f"it cannot be used on {system.label}")]
@@ -370,19 +374,21 @@ def _describe(decision: Decision, stock: Stock, pythons: Sequence[str]) -> Row:
     - `notes`: what the user should know, one sentence each without its period.
     """
     (chosen,) = (candidate for candidate in decision.candidates if candidate.chosen)
-    others = [candidate for candidate in decision.candidates if not (candidate.chosen or candidate.absent)]
     packages = {entry.distribution: entry.package for entry in load_facts(stock.jax).backends}
-    package = packages.get(decision.package, "")
-    settings = (f"set {name}={value}" for name, value in decision.environment.items())
+    plugin = packages.get(decision.package, "") if len(decision.requirements) > 1 else ""
+    notes = [_ADVICE.sub("", warning) for warning in decision.warnings]
+    notes += [f"set {name}={value}" for name, value in decision.environment.items()]
+    if plugin and chosen.backend == CPU:
+        notes.append(f"{decision.requirements[0]} alone also runs on the CPU, and downloads less")
     return {
         "title": decision.requirements[-1],
         "requirements": " ".join(map(quote, (*decision.requirements, *decision.constraints))),
-        "check": f"-m {package}" if package and len(decision.requirements) > 1 else _DEVICES,
+        "check": f"-m {plugin}" if plugin else _DEVICES,
         "pythons": [*map(name_python, pythons)],
         "backend": chosen.backend,
         "reason": chosen.reason.removeprefix("no accelerator was found; "),
-        "notes": [*(_ADVICE.sub("", warning) for warning in decision.warnings), *settings],
-        "others": [(candidate.backend, candidate.reason) for candidate in others],
+        "notes": notes,
+        "others": [(each.backend, each.reason) for each in decision.candidates if not (each.chosen or each.absent)],
     }
 
 

@@ -101,11 +101,9 @@ class Wheel:
         return not self.python and self.project not in PURE_PYTHON
 
     def pythons(self, release: ListedRelease) -> str:
-        """Return which Pythons of a release it is for, or that it is for any."""
-        if self.name.tag.startswith("py3-"):
-            return "any"
+        """Return which Pythons of a release it is for, or what it says itself."""
         tags = [python for python in release.pythons if fits(self.name.tag, python)]
-        return ", ".join(map(name_python, tags)) or self.name.tag.split("-")[0]
+        return ", ".join(map(name_python, tags)) or self.file.requires_python or self.name.tag.split("-")[0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,8 +182,7 @@ def compare_sizes(root: Path, release: ListedRelease) -> Iterator[tuple[Wheel, d
         yield wheel, ours, theirs if all(made_of) else {}
 
 
-FAILED_AS_EXPECTED = "expected"  # the level of a cell that shows that a chip cannot be served
-NOTHING = "none"
+NOT_SERVED = "expected"  # the level of a cell that shows that a chip cannot be served
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,14 +190,14 @@ class Cell:
     """What is known about one chip and one wheel.
 
     Attributes:
-        level: A level of proof, `expected`, or `none` where a wheel has nothing to do with a chip.
+        level: A level of proof, or `expected`.
         text: What ran, in a few words.
         page: The page of the wheel, where that says all there is to say.
         proof: The proof that says more otherwise.
         target: What was compiled for the chip, in full.
     """
 
-    level: str = NOTHING
+    level: str
     text: str = ""
     page: str = ""
     proof: Proof | None = None
@@ -242,9 +239,9 @@ def _map_of(project: str, wheels: tuple[Wheel, ...]) -> Map:
     devices = dict.fromkeys(named for found in cells for named in found if named not in chips.values())
     rows = []
     for named in [*chips.values(), *devices] or [("any device", "")]:
-        both = [(wheel, found.get(named, Cell())) for wheel, found in zip(wheels, cells, strict=True)]
-        refused = {wheel.entry.gpu_code: wheel.system for wheel, cell in both if cell.level == FAILED_AS_EXPECTED}
-        row = (_plain_cell(wheel, refused) if cell.level == NOTHING else cell for wheel, cell in both)
+        both = [(wheel, found.get(named)) for wheel, found in zip(wheels, cells, strict=True)]
+        refused = {wheel.entry.gpu_code: wheel.system for wheel, cell in both if cell and cell.level == NOT_SERVED}
+        row = (cell or _plain_cell(wheel, refused) for wheel, cell in both)
         rows.append(Row(*named, tuple(row)))
     return Map(project, wheels, tuple(rows))
 
@@ -252,11 +249,8 @@ def _map_of(project: str, wheels: tuple[Wheel, ...]) -> Map:
 def _name_chips(wheels: Iterable[Wheel]) -> dict[str, tuple[str, str]]:
     """Return what to call each chip that programs were compiled for, by generation; those without code are oldest."""
     targets = [target for wheel in wheels for _, target in _targets_of(wheel)]
-    chips = {}
-    for name in sorted({target.name for target in targets}):
-        own = [target for target in targets if target.name == name]
-        codes = dict.fromkeys(code for target in own for code in target.code)
-        chips[name] = (own[-1].summary or name, ", ".join(codes))
+    targets.sort(key=lambda target: (bool(target.code), target.name))
+    chips = {target.name: (target.summary or target.name, ", ".join(target.code)) for target in targets}
     return dict(sorted(chips.items(), key=lambda chip: [int(number) for number in re.findall(r"\d+", chip[1][1])]))
 
 
@@ -274,7 +268,7 @@ def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tu
 def _target_cell(proof: Proof, target: TargetProof) -> Cell:
     passed, all_of = len(target.programs(Outcome.PASSED)), len({entry.program for entry in target.compilations})
     if not passed:
-        return Cell(FAILED_AS_EXPECTED, "as expected", proof=proof, target=target)
+        return Cell(NOT_SERVED, "as expected", proof=proof, target=target)
     level = proof.level if proof.level is Level.DEVICE else Level.AOT
     emulated = ", emulated" if proof.emulated else ""
     return Cell(level.value, f"{passed} of {all_of} programs{emulated}", proof=proof, target=target)
@@ -283,5 +277,5 @@ def _target_cell(proof: Proof, target: TargetProof) -> Cell:
 def _plain_cell(wheel: Wheel, refused: Mapping[tuple[str, ...], str]) -> Cell:
     """Return what holds for a wheel whatever the chip, unless that was refused by the same code elsewhere."""
     if wheel.entry.gpu_code in refused:
-        return Cell(FAILED_AS_EXPECTED, f"as on {refused[wheel.entry.gpu_code]}", page=wheel.page)
+        return Cell(NOT_SERVED, f"as on {refused[wheel.entry.gpu_code]}", page=wheel.page)
     return Cell(min(wheel.entry.proof.level, Level.LOAD, key=ORDER.index).value, page=wheel.page)

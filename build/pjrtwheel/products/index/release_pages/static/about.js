@@ -9,8 +9,7 @@ const startTheme = (button) => {
   const recall = () => { try { return localStorage.getItem("theme"); } catch { return null; } };
   const isDark = () => (root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
   const name = () => { button.textContent = isDark() ? "Light" : "Dark"; button.setAttribute("aria-label", `${button.textContent} theme`); };
-  const before = recall();
-  if (before) root.dataset.theme = before;
+  root.dataset.theme = recall() ?? "";
   button.hidden = false;
   button.addEventListener("click", () => { root.dataset.theme = isDark() ? "light" : "dark"; remember(root.dataset.theme); name(); });
   dark.addEventListener("change", name);
@@ -42,7 +41,7 @@ const startMaps = (links) => {
 
 // A command that is copied has the address of this index.
 for (const part of document.querySelectorAll("[data-index] code")) {
-  part.textContent = part.textContent.replace("INDEX", new URL(part.closest("[data-index]").dataset.index, location.href).href);
+  part.replaceChildren(...words(part.textContent.replace("INDEX", new URL(part.closest("[data-index]").dataset.index, location.href).href)));
 }
 startTheme(document.querySelector("[data-theme-switch]"));
 document.querySelectorAll("[data-copy]").forEach(copyButton);

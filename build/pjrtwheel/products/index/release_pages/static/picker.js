@@ -31,8 +31,10 @@ const copyButton = (button) => {
   });
   return button;
 };
+// A word breaks only where it is longer than its line.
+const words = (line) => line.split(" ").flatMap((word, i) => [i ? " " : "", element("span", { textContent: word })]);
 const commandBlock = (line) => element("div", { className: "command" },
-  element("pre", { tabIndex: 0 }, element("code", { textContent: line })),
+  element("pre", { tabIndex: 0 }, element("code", {}, ...words(line))),
   copyButton(element("button", { type: "button", className: "copy", textContent: "Copy" })));
 
 // Offer labels, and keep what was chosen where it is still there.
@@ -50,7 +52,7 @@ const startPicker = (root) => {
   const more = root.querySelector("[data-more]"); // of a small screen, where fields that seldom change are folded
   const { elements } = form;
   let linked = false; // whether the index is that of a link, which anybody may have made
-  const replaced = new Map(); // field → its value in the address, where that is not on offer
+  const replaced = new Map(); // field → why it has another value than was asked for
   const readIndex = () => (elements.index ? elements.index.value.trim() : new URL(root.dataset.address, location.href).href);
   const remember = () => {
     const chosen = new URLSearchParams(new FormData(form));
@@ -58,16 +60,20 @@ const startPicker = (root) => {
     history.replaceState(null, "", `?${chosen}`);
   };
 
+  const named = (index) => quoted(escaped(index.replace(/\/*$/, "/")));
+  const showDetect = (index) => [element("p", { className: "why" }, index ? "This command" : element("a", { href: "reference/jaxlib-select.html", textContent: "jaxlib-select detect" }),
+    " says which accelerators a machine has. If one is listed above, choose it; what follows installs JAX for the CPU."),
+  ...(index ? [commandBlock(data.detect[elements.installer.value].replace("{index}", named(index)))] : [])];
   // Three lines, each with its own button; without an index the option that names it goes, too.
   const showSteps = (found, index) => {
     const { shell, note } = data.systems[elements.system.value];
-    const address = index && quoted(escaped(index.replace(/\/*$/, "/")));
-    const words = { python: elements.python.value, index: address, requirements: found.requirements, check: found.check };
-    const lines = data.shells[shell][elements.installer.value].map((line) => (address ? line : line.replace(/ \S+ \{index\}/, ""))
-      .replace(/\{(\w+)\}/g, (_, word) => words[word]));
+    const values = { python: elements.python.value, index: named(index), requirements: found.requirements, check: found.check };
+    const lines = data.shells[shell][elements.installer.value].map((line) => (index ? line : line.replace(/ \S+ \{index\}/, ""))
+      .replace(/\{(\w+)\}/g, (_, word) => values[word]));
     const names = ["Make an environment", "Install", "Check"];
     return [
       element("ol", { className: "steps" }, ...lines.map((line, i) => element("li", {}, element("p", { textContent: names[i] }), commandBlock(line)))),
+      element("p", { className: "why", textContent: `These wheels need Python ${found.pythons[0]} or newer.` }),
       ...[...found.notes, note].filter(Boolean).map((text) => element("p", { className: "note", textContent: sentence(text) })),
     ];
   };
@@ -77,13 +83,14 @@ const startPicker = (root) => {
   const fold = (summary, ...parts) => element("details", {}, element("summary", { textContent: summary }), ...parts);
 
   const showProof = (level) => element("p", { className: level === "device" ? "why" : "note" }, `${data.proofs[level]} `,
-    element("a", { href: data.pages[elements.release.value], textContent: "What was proven" }));
+    ...(level ? [element("a", { href: data.pages[elements.release.value], textContent: "What was proven" })] : []));
 
   const nameRelease = (release) => (release && release !== elements.release.value ? `JAX ${release}, not ${elements.release.value}: ` : "");
   const showFound = (state, found, index) => [
     element("h2", {}, element("span", { className: "state", textContent: state }), nameRelease(found.release), found.title),
     element("p", { className: "why" }, element("strong", { textContent: `${found.backend}: ` }), `${found.reason}.`),
-    ...(found.proof ? [showProof(found.proof)] : []),
+    ...("proof" in found ? [showProof(found.proof)] : []),
+    ...(elements.gpu.value === "other" ? showDetect(index) : []),
     ...showSteps(found, index),
     ...(found.others.length ? [fold("Why not the others?", showReasons(found.others))] : []),
   ];
@@ -98,14 +105,13 @@ const startPicker = (root) => {
       system: (value) => data.systems[value].label,
     };
     const upstream = row.upstream ? showFound("JAX's own wheels", row.upstream, "") : [];
-    const other = row.instead.some((change) => change.release);
     const buttons = row.instead.map((change) => {
       const name = Object.keys(names).find((key) => key in change);
       const textContent = `Use ${names[name](change[name])}`;
       const onclick = () => { replaced.clear(); choose(name, change[name]); remember(); elements[name].focus(); };
       return element("button", { type: "button", className: "instead", textContent, onclick });
     });
-    const state = other ? "Use another release" : row.upstream ? "Not in this index" : "Not possible";
+    const state = row.instead.some((change) => change.release) ? "Use another release" : row.upstream ? "Not in this index" : "Not possible";
     return [
       element("h2", { className: "missing" }, element("span", { className: "state", textContent: state }),
         `JAX ${elements.release.value} ${cpu ? "on the CPU," : `for ${label} on`} ${data.systems[elements.system.value].label}`),
@@ -116,23 +122,23 @@ const startPicker = (root) => {
     ];
   };
 
+  const findRow = () => data.outcomes[data.answers[["system", "gpu", "driver", "release"].map((name) => elements[name].value).join("|")]];
   const shownValue = (name) => elements[name].selectedOptions?.[0]?.textContent ?? elements[name].value;
   const show = () => {
     const gpu = data.gpus[elements.gpu.value];
     question.hidden = !gpu.question;
     question.querySelector("span").textContent = gpu.question;
     offer(elements.driver, gpu.choices);
-    const key = ["system", "gpu", "driver", "release"].map((name) => elements[name].value).join("|");
-    const row = data.outcomes[data.answers[key]];
+    const row = findRow();
     const index = readIndex();
     const found = (index && row.ours) || row.upstream;
     offer(elements.python, found ? found.pythons : []);
     elements.python.parentElement.hidden = !found;
-    more.textContent = [data.systems[elements.system.value].label, found && `Python ${elements.python.value}`, `JAX ${elements.release.value}`]
-      .filter(Boolean).join(" · ");
+    more.textContent = [data.systems[elements.system.value].label, found && `Python ${elements.python.value}`, `JAX ${elements.release.value}`,
+      elements.index && (index ? "your index" : "no index")].filter(Boolean).join(" · ");
     const state = !index ? "JAX's own wheels" : elements.index ? "If your index has this release" : "Available";
     const notes = [
-      ...[...replaced].map(([name, value]) => `the address asks for ${name}=${value}, which is not on offer here: "${shownValue(name)}" is chosen`),
+      ...[...replaced].map(([name, why]) => `${why}: "${shownValue(name)}" is chosen`),
       linked && index && `the link that you followed names this index, ${index}: install from it only if you trust it`,
     ].filter(Boolean).map((text) => element("p", { className: "note", textContent: sentence(text) }));
     const shown = found && (row.ours || !index) ? showFound(state, found, index) : showMissing(row);
@@ -154,6 +160,11 @@ const startPicker = (root) => {
     replaced.clear();
     if (event.target === elements.index) linked = false;
     show();
+    const { instead } = findRow(); // another release or driver would come first
+    if (event.target === elements.system && (instead[0]?.system || instead[0]?.gpu)) {
+      replaced.set("gpu", `no wheel for ${shownValue("gpu")} on ${shownValue("system")}`);
+      choose("gpu", instead.at(-1).gpu);
+    }
     remember();
   });
   more.addEventListener("click", () => more.setAttribute("aria-expanded", "true"));
@@ -161,12 +172,12 @@ const startPicker = (root) => {
   show();
   const wanted = new URLSearchParams(location.search);
   linked = wanted.has("index");
-  const called = wanted.get("gpu") ?? "";
-  if (wanted.has("gpu")) wanted.set("gpu", findGpu(called.toLowerCase()) || "other");
-  const named = ["system", "release", "gpu", "driver", "index", "python", "installer"].filter((name) => wanted.has(name) && elements[name]);
-  for (const name of named) choose(name, wanted.get(name));
-  for (const name of named) if (shownValue(name) && elements[name].value !== wanted.get(name)) replaced.set(name, wanted.get(name));
-  if (called && !findGpu(called.toLowerCase())) replaced.set("gpu", called);
+  const called = (wanted.get("gpu") ?? "").toLowerCase();
+  if (wanted.has("gpu")) wanted.set("gpu", findGpu(called) || "other");
+  const fields = ["system", "release", "gpu", "driver", "index", "python", "installer"].filter((name) => wanted.has(name) && elements[name]);
+  for (const name of fields) choose(name, wanted.get(name));
+  const isOther = (name) => (name === "gpu" && called && !findGpu(called)) || (shownValue(name) && elements[name].value !== wanted.get(name));
+  for (const name of fields.filter(isOther)) replaced.set(name, `the address asks for ${name}=${new URLSearchParams(location.search).get(name)}, which is not on offer here`);
   show();
 };
 
