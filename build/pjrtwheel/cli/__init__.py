@@ -56,9 +56,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 def make_parser(command: str) -> CommandParser:
     """Return the parser of one subcommand's arguments."""
     parser = CommandParser(prog=f"{PROGRAM} {command}", description=COMMANDS[command])
-    _add_shared_options(parser, command)
     if configure := find_function("configure_parser", command):
         configure(parser)
+    _add_shared_options(parser, command)
     return parser
 
 

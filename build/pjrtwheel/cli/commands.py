@@ -38,7 +38,7 @@ COMMANDS = {
 # Those that an installed `pjrtwheel` has: they need no clone of the repository.
 STANDALONE = ("inspect", "probe", "repair", "smoke", "verify", "wrap")
 
-# Option → the commands that have it, before those of their own.
+# Option → the commands that have it, after those of their own.
 OPTIONS = {
     "--root": COMMANDS.keys() - {"assemble", "index", "inspect", "merge", "repair", "verify_release"},
     "--release": {"auto", "build", "conformance", "facts", "smoke", "verify_installs", "wrap"},
