@@ -38,9 +38,9 @@ def execute(args: argparse.Namespace) -> int:
         return 0
     terminal = describe_terminal(sys.stdout, os.environ)
     answers = [dress(_format_decision(decision), terminal, well=not decision.warnings) for decision in decisions]
-    print("\n\n".join(map("\n".join, answers)))
+    print("\n\n".join(map("\n".join, answers)), flush=True)
     if not args.machine:
-        print(f"next        {_next_command(args, decisions)}")
+        print(f"next        {_next_command(args, decisions)}", flush=True)
     for warning in dict.fromkeys(warning for decision in decisions for warning in decision.warnings):
         say(f"warning: {warning}")
     if arguments.options_from(args):
