@@ -101,23 +101,23 @@ def driver_of(fake_libcuda: Path, *gpus: str) -> dict[str, str]:
     return {"LD_LIBRARY_PATH": str(fake_libcuda), "FAKE_CUDA_VERSION": "13000", "FAKE_CUDA_GPUS": "|".join(gpus)}
 
 
-def with_selector(folder: Path, driver: Mapping[str, str]) -> Mapping[str, str]:
+def with_selector(folder: Path, python: Path, driver: Mapping[str, str]) -> Mapping[str, str]:
     """Put `jaxlib-select` into a folder, and return the environment of a machine with a driver."""
-    command = f'exec {shlex.quote(sys.executable)} -m jaxlib_select "$@"'
+    command = f'exec {shlex.quote(str(python))} -m jaxlib_select "$@"'
     program = write_program(folder / "bin/jaxlib-select", command)
     return environment(program.parent, PYTHONPATH=str(ROOT / "selector"), **driver)
 
 
 @pytest.fixture
-def h100(fake_libcuda: Path) -> Setup:
+def h100(fake_libcuda: Path, interpreter: Interpreter) -> Setup:
     """Return what gives a machine an H100."""
-    return partial(with_selector, driver=driver_of(fake_libcuda, H100))
+    return partial(with_selector, python=interpreter.path, driver=driver_of(fake_libcuda, H100))
 
 
 @pytest.fixture
-def two_gpus(fake_libcuda: Path) -> Setup:
+def two_gpus(fake_libcuda: Path, interpreter: Interpreter) -> Setup:
     """Return what gives a machine GPUs of two generations."""
-    return partial(with_selector, driver=driver_of(fake_libcuda, H100, "6.1:GTX 1080 Ti"))
+    return partial(with_selector, python=interpreter.path, driver=driver_of(fake_libcuda, H100, "6.1:GTX 1080 Ti"))
 
 
 @pytest.fixture

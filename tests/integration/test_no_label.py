@@ -84,7 +84,7 @@ def test_the_selector_asks_for_the_plain_version(python: Path, owners: Release, 
     path.write_text(format_facts(facts), "utf-8")
     said = {}
     for command in ("resolve", "doctor"):
-        arguments = ["jax", "--release", owners.version, "--backend", "cpu"] if command == "resolve" else []
+        arguments = [f"jax=={owners.version}", "--backend=cpu", "--provider=ours"] if command == "resolve" else []
         words = [python, "-m", "jaxlib_select", command, *arguments, "--json"]
         environ = clean_environ(PYTHONPATH=str(tmp_path / "selector"))
         said[command] = json.loads(subprocess.check_output(words, cwd=tmp_path, env=environ))

@@ -131,12 +131,12 @@ def replace_in(block: Block, old: str, new: str) -> Block:
 
 
 def matches(shown: str, printed: str) -> bool:
-    """Return whether a program printed what is shown, where `...` stands for anything.
+    r"""Return whether a program printed what is shown, where `...` stands for anything, and indented lines may go on.
 
-    >>> matches("a ... d", "a b c d"), matches("a", "a b")
-    (True, False)
+    >>> matches("a ... d", "a b c d"), matches("a", "a b"), matches("a\n  b", "a b")
+    (True, False, True)
     """
-    pattern = "(?s:.*)".join(map(re.escape, shown.split("...")))
+    pattern = "(?s:.*)".join(map(re.escape, shown.split("..."))).replace("\\\n\\ \\ ", r"\s+")
     return re.fullmatch(pattern, printed) is not None
 
 

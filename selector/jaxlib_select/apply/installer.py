@@ -15,7 +15,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,6 +47,7 @@ class Installer:
         program: How it is started, up to and with its subcommand group.
         sources: Options of every installation, such as `--find-links DIR`.
         project: The folder of the uv project to which the environment belongs; None if it is not to be changed.
+        note: What has to be done before it can be used; usually nothing.
     """
 
     kind: str
@@ -54,6 +55,7 @@ class Installer:
     python: Path
     sources: tuple[str, ...] = ()
     project: Path | None = None
+    note: str = ""
 
     def only_from(self, index_url: str | None) -> Installer:
         """Return it with one index instead of the one that its sources name."""
@@ -106,23 +108,21 @@ def find_installer(
     environ: Mapping[str, str],
     *,
     kind: str | None = None,
-    which: Callable[..., str | None] = shutil.which,
 ) -> Installer:
     """Return what to change an environment with: uv if it is on PATH, else the environment's own pip.
 
     Raises:
         InstallError: There is none.
     """
-    if kind != "pip" and which("uv", path=environ.get("PATH")) is not None:
+    if kind != "pip" and shutil.which("uv", path=environ.get("PATH")) is not None:
         return uv_installer(environment.python)
     if kind != "uv" and "pip" in environment.distributions:
         return pip_installer(environment.python)
-    absent = {"uv": "uv is not on PATH", "pip": f"pip is not in {environment.prefix}"}
-    wanted = [kind] if kind is not None else list(KINDS)
-    what = f"no {' nor '.join(wanted)} to install with: {', and '.join(absent[name] for name in wanted)}"
     if kind == "uv":
-        raise InstallError(what, remedy="leave out --installer uv, or put uv on PATH")
+        raise InstallError("uv is not on PATH", remedy="leave out --installer uv, or put uv on PATH")
     command = show([str(environment.python), "-m", "ensurepip"])
+    absent = f"pip is not in {environment.prefix}"
+    what = absent if kind == "pip" else f"uv is not on PATH, and {absent}"
     raise InstallError(what, remedy=f"install pip into the environment: {command}")
 
 

@@ -114,7 +114,8 @@ def read_lock(path: Path) -> LockFile:
     except tomllib.TOMLDecodeError as error:
         raise LockError(f"not a TOML file: {path}", cause=str(error)) from error
     except tables.TableError as error:
-        raise _foreign(path, str(error)) from error
+        remedy = "write one: jaxlib-select lock jax -o pylock.toml"
+        raise LockError(f"not a lock of jaxlib-select: {path}", cause=str(error), remedy=remedy) from error
     except (OSError, UnicodeError) as error:
         cause = (error.strerror if isinstance(error, OSError) else None) or str(error)
         raise LockError(f"cannot read {path}", cause=cause, remedy="write one: jaxlib-select lock jax") from error
@@ -164,11 +165,6 @@ def _read_pylock(path: Path, document: dict[str, Any]) -> LockFile:
         asked = evidence.groups[name]
         groups[name] = Group(name, asked.backend, asked.requirements, tuple(packages_of(document, name)))
     return LockFile(path, evidence, head.default[0], groups, evidence.digest != digest(document), document)
-
-
-def _foreign(path: Path, cause: str) -> LockError:
-    remedy = "write one: jaxlib-select lock jax -o pylock.toml"
-    return LockError(f"not a lock of jaxlib-select: {path}", cause=cause, remedy=remedy)
 
 
 def _checked(path: Path, evidence: Evidence) -> Evidence:

@@ -143,8 +143,6 @@ def _fail(message: str, status: int, *, debug: bool) -> int:
 
 def _fold(line: str) -> list[str]:
     """Return a line in pieces of at most 80 columns if it lists names; commands stay whole, to be pasted."""
-    if not line.startswith("known"):
-        return [line]
-    import textwrap  # seldom needed
+    from jaxlib_select.cli.terminal import wrap  # seldom needed
 
-    return textwrap.wrap(line, 73, break_long_words=False, break_on_hyphens=False)
+    return wrap(line, 73) if line.startswith("known") else [line]

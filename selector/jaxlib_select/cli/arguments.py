@@ -16,16 +16,20 @@ from jaxlib_select import variables
 from jaxlib_select.apply.installer import KINDS, SOURCE_OPTIONS, Installer, find_installer, release_of, show
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Policy, read_index, read_policy
+from jaxlib_select.cli.terminal import say
 from jaxlib_select.errors import MachineError, UsageError
 from jaxlib_select.facts import OURS, PROVIDERS, UPSTREAM, Facts, load_facts
-from jaxlib_select.installed.environment import PLACES, Environment, other_environment, this_environment
+from jaxlib_select.installed.environment import (
+    PLACES,
+    Environment,
+    judge_python,
+    other_environment,
+    this_environment,
+)
 from jaxlib_select.machine.detect import detect
 from jaxlib_select.machine.file import parse_machine
 from jaxlib_select.machine.model import Machine
-from jaxlib_select.names import normalize
-from jaxlib_select.versions import in_range
 
-_JAX = {"jax", "jaxlib"}
 _TOOLS = re.compile(r"[/\\](uv|pipx)[/\\]")  # in the environments that uvx and pipx make for a program
 # Variables of uv and pip that add to the sources which are given; uv asks the default one's index instead.
 _ADDING = re.compile(r"UV_(INDEX|EXTRA_INDEX_URL|FIND_LINKS|DEFAULT_INDEX)|PIP_(EXTRA_INDEX_URL|FIND_LINKS)")
@@ -52,26 +56,6 @@ def add_backend(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_release(parser: argparse.ArgumentParser) -> None:
-    """Declare `--release`."""
-    parser.add_argument("--release", default="", metavar="VERSION", help="release of JAX (default: the newest known)")
-
-
-def packages_from(args: argparse.Namespace) -> list[str]:
-    """Return the requested packages; `jax --release VERSION` is `jax==VERSION`.
-
-    Raises:
-        UsageError: There is a release, and no package of JAX without a version of its own.
-    """
-    if not args.release:
-        return list(args.packages)
-    packages = [f"{name}=={args.release}" if normalize(name) in _JAX else name for name in args.packages]
-    if packages == args.packages:
-        what = f"--release {args.release} is for jax without a version, not for {' '.join(packages) or 'nothing'}"
-        raise UsageError(what, remedy="expected: jax --release VERSION")
-    return packages
-
-
 def machine_from(args: argparse.Namespace) -> Machine:
     """Return the machine of `--machine`, else this one; a `MachineError` if the file cannot be read."""
     if not args.machine:
@@ -79,13 +63,11 @@ def machine_from(args: argparse.Namespace) -> Machine:
     name: str = args.machine
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-        return parse_machine(data.decode("utf-8"))
+        return parse_machine(data)
     except MachineError as error:
         raise MachineError(f"{name}: {error.what}", cause=error.cause, remedy=error.remedy) from error
     except OSError as error:
         raise MachineError(f"cannot read {name}", cause=error.strerror or str(error)) from error
-    except UnicodeDecodeError as error:
-        raise MachineError(f"not a machine description: {name}", cause=str(error)) from error
 
 
 def policy_from(args: argparse.Namespace) -> Policy:
@@ -150,12 +132,13 @@ def environment_from(args: argparse.Namespace) -> Environment:
         UsageError: There is none.
     """
     python = args.python or active_python(os.environ, Path(sys.prefix))
-    if python is None and _TOOLS.search(sys.prefix):
+    if python is None and (tool := _TOOLS.search(sys.prefix)):
         here = _folder() or Path()
         places = (folder / ".venv" / place for folder in (here, *here.parents) for place in PLACES)
         if (python := next((place for place in places if place.exists()), None)) is None:
-            remedy = "make one with 'uv venv' or 'python3 -m venv .venv', or name one: --python PYTHON"
-            raise UsageError("no Python environment is active, and there is no folder .venv", remedy=remedy)
+            what = "no Python environment is active, and there is no folder .venv"
+            remedy = "uv venv" if tool[1] == "uv" else "python3 -m venv .venv"
+            raise UsageError(what, note="make one, or name one: --python PYTHON", remedy=remedy)
     return other_environment(python.absolute()) if python else this_environment()
 
 
@@ -192,7 +175,7 @@ def installer_from(args: argparse.Namespace, environment: Environment) -> Instal
     installer = replace(find_installer(environment, os.environ, kind=args.installer), sources=sources)
     for name, value in os.environ.items() if sources else ():
         if value and _ADDING.fullmatch(name) and name.startswith(installer.kind.upper()):
-            print(f"warning: {name} adds a package index", file=sys.stderr)
+            say(f"warning: {name} adds a package index")
     return installer
 
 
@@ -208,11 +191,7 @@ def facts_of(decisions: Sequence[Decision]) -> Iterator[Facts]:
 
 
 def check_python(decisions: Sequence[Decision], environment: Environment) -> None:
-    """Raise a `UsageError` if the release does not run on an environment's Python: installers say that unclearly."""
+    """Raise a `UsageError` if a release does not run on an environment's Python: installers say that unclearly."""
     for facts in facts_of(decisions):
-        if facts.requires_python and not in_range(environment.version, facts.requires_python):
-            version = ".".join(map(str, environment.version))
-            raise UsageError(
-                f"JAX {facts.release} needs Python {facts.requires_python}, {environment.python} is Python {version}",
-                remedy="name the interpreter of another environment: --python PYTHON",
-            )
+        if (error := judge_python(environment, facts)) is not None:
+            raise error

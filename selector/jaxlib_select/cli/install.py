@@ -24,6 +24,7 @@ from jaxlib_select.apply.resolution import find_wheels, only_wheels, show_wheels
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.cli import arguments
+from jaxlib_select.cli.terminal import say
 from jaxlib_select.doctor.examine import examine_here, facts_for, find_project
 from jaxlib_select.doctor.report import NOTE
 from jaxlib_select.installed.environment import Environment, other_environment
@@ -34,7 +35,6 @@ from jaxlib_select.machine.model import Machine
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("packages", nargs="+", metavar="PACKAGE", help="such as jax, torch, jax==0.11.2 or 'jax<0.12'")
-    arguments.add_release(parser)
     arguments.add_backend(parser)
     arguments.add_machine(parser)
     arguments.add_python(parser)
@@ -46,13 +46,12 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
 def execute(args: argparse.Namespace) -> int:
     """Decide, install, remove other backends, and examine the result."""
     machine, policy = arguments.machine_from(args), arguments.policy_from(args)
-    packages = arguments.packages_from(args)
-    decisions = [resolve(package, machine, policy) for package in packages]
+    decisions = [resolve(package, machine, policy) for package in args.packages]
     environment = arguments.environment_from(args)
-    installer = arguments.installer_from(args, environment)
     arguments.check_python(decisions, environment)
+    installer = arguments.installer_from(args, environment)
     if args.machine:
-        command = show(["jaxlib-select", "resolve", packages[0], "--machine", args.machine])
+        command = show(["jaxlib-select", "resolve", args.packages[0], "--machine", args.machine])
         check_machine(lock_environment_of(environment), machine, f"install there; what: {command}")
     if not args.dry_run:
         sys.stderr.writelines(f"{line}\n" for line in show_wheels(find_wheels(decisions, installer)))
@@ -82,7 +81,7 @@ def check_result(
         return 0
     for finding in report.findings:
         if finding.level != NOTE:
-            print(finding.to_text(), file=sys.stderr)
+            say(finding.to_text())
     print(f"JAX {report.versions['jax']}: {report.headline}", file=sys.stderr)
     if report.exit_code == 0:
         print(f"next: {arguments.check_command(environment)}", file=sys.stderr)
@@ -94,7 +93,7 @@ def _warn_of_project(environment: Environment, decisions: Sequence[Decision], in
     if (project := find_project(environment)) is not None:
         wanted = [text for decision in decisions for text in (*decision.requirements, *decision.constraints)]
         command = replace(uv_installer(environment.python), sources=installer.sources, project=project).install(wanted)
-        print(f"warning: the next 'uv run' undoes this; to keep it in the project:\n  {show(command)}", file=sys.stderr)
+        say(f"warning: the next 'uv run' undoes this; to keep it in the project:\n  {show(command)}")
 
 
 def _print(args: argparse.Namespace, decisions: Sequence[Decision], steps: Sequence[Sequence[str]]) -> None:
@@ -108,4 +107,4 @@ def _print(args: argparse.Namespace, decisions: Sequence[Decision], steps: Seque
         lines += [f"set {name}={value}" for name, value in variables.items()]
         print("\n".join(lines), flush=True)
     for warning in [warning for decision in decisions for warning in decision.warnings]:
-        print(f"warning: {warning}", file=sys.stderr)
+        say(f"warning: {warning}")

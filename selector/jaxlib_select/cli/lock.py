@@ -34,6 +34,7 @@ from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import Policy, from_arguments
 from jaxlib_select.choose.resolve import resolve
 from jaxlib_select.cli import arguments
+from jaxlib_select.cli.terminal import say
 from jaxlib_select.errors import InstallError, LockError, UsageError
 
 _APPLY = ("jaxlib-select", "apply")
@@ -42,7 +43,6 @@ _APPLY = ("jaxlib-select", "apply")
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="such as jax, jax==0.11.2 or 'jax<0.12'; one")
-    arguments.add_release(parser)
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="default: pylock.toml, requirements.txt, or stdout for uv"
     )
@@ -74,10 +74,10 @@ def execute(args: argparse.Namespace) -> int:
         raise LockError(f"cannot write {args.output}", cause=f"there is no folder {args.output.absolute().parent}")
     wanted = args.groups.split(",") if args.groups is not None else None
     choices = make_choices(
-        _the_package(arguments.packages_from(args)), arguments.machine_from(args), arguments.policy_from(args), wanted
+        _the_package(args.packages), arguments.machine_from(args), arguments.policy_from(args), wanted
     )
     for warning in choices.decision.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        say(f"warning: {warning}")
     text, path, command = _write(args, form, choices)
     if path is None:
         print(text, end="")
@@ -93,8 +93,7 @@ def execute(args: argparse.Namespace) -> int:
 def _the_package(packages: Sequence[str]) -> str:
     """Return what the lock is about: its groups are the backends of one package."""
     if len(packages) != 1:
-        said = f"not {len(packages)}: {' '.join(packages)}" if packages else "and none is named"
-        raise UsageError(f"a lock is about one package, {said}", remedy="as in: jaxlib-select lock jax")
+        raise UsageError(f"a lock is about one package, not {len(packages)}", remedy="as in: jaxlib-select lock jax")
     return packages[0]
 
 
@@ -140,7 +139,7 @@ def _resolve(choices: Choices, installer: Installer, *, strict: bool) -> list[Gr
             absent[other.group] = error
     if absent:
         causes = "; ".join(dict.fromkeys(error.what for error in absent.values()))
-        print(f"warning: no groups {', '.join(absent)}: {causes}", file=sys.stderr)
+        say(f"warning: no groups {', '.join(absent)}: {causes}")
     return groups
 
 
@@ -159,7 +158,7 @@ def _relative(groups: Sequence[Group], folder: Path) -> list[Group]:
         found.append(replace(group, packages=tuple(packages)))
     if elsewhere:
         what = f"{elsewhere} files of the lock are in folders of this machine"
-        print(f"warning: {what}; to take it elsewhere, put them below {folder} first", file=sys.stderr)
+        say(f"warning: {what}; to take it elsewhere, put them below {folder} first")
     return found
 
 

@@ -8,8 +8,10 @@ installed without this package, follow it in `pjrt.terminal`, and one test asks 
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TextIO
@@ -66,18 +68,23 @@ def _has_signs(encoding: str | None) -> bool:
     return True
 
 
-def dress(lines: Sequence[str], terminal: Terminal, *, well: bool) -> list[str]:
-    """Return the lines of an answer for a terminal; the first line is the verdict."""
+def dress(lines: Sequence[str], terminal: Terminal, *, well: bool | None = None) -> list[str]:
+    """Return lines for a terminal; of an answer, which is well or is not, the first line is the verdict."""
     dressed = []
     for number, line in enumerate(lines):
-        marked = number == 0 and terminal.marks
-        colour = (_GREEN if well else _RED) if number == 0 else _COLOURS.get(line.partition(" ")[0], "")
-        text = _mark(line, "✓" if well else "✗") if marked else line
+        verdict = number == 0 and well is not None
+        colour = (_GREEN if well else _RED) if verdict else _COLOURS.get(line.partition(" ")[0], "")
+        text = _mark(line, "✓" if well else "✗") if verdict and terminal.marks else line
         shown = wrap(text, terminal.width) if terminal.width else [text]
         if terminal.colour and colour:
             shown = [f"\x1b[{colour}m{part}\x1b[0m" for part in shown]
         dressed += shown
     return dressed
+
+
+def say(text: str) -> None:
+    """Print warnings or notes to standard error."""
+    print("\n".join(dress(text.splitlines(), describe_terminal(sys.stderr, os.environ))), file=sys.stderr)
 
 
 def _mark(line: str, mark: str) -> str:
@@ -97,13 +104,11 @@ def wrap(line: str, width: int) -> list[str]:
 
     labels = "" if line.startswith(_LABELS) else _LABELLED.match(line)
     indent = " " * len(labels[0]) if labels and 3 * len(labels[0]) <= 2 * width else "  "
-    pieces = textwrap.wrap(
+    return textwrap.wrap(
         line,
         width,
         subsequent_indent=indent,
-        drop_whitespace=True,
         break_long_words=False,
         break_on_hyphens=False,
         replace_whitespace=False,
     )
-    return pieces or [line]

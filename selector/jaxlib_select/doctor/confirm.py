@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from jaxlib_select.doctor.predict import FAILS, SERVES, Prediction
+from jaxlib_select.doctor.predict import Prediction
 from jaxlib_select.doctor.report import ERROR, NO_REMEDY, NOTE, WARNING, Finding, Remedy
 from jaxlib_select.installed.plugins import flatten
 from jaxlib_select.sentences import shorten
@@ -41,7 +41,6 @@ def place(error):
 logging.getLogger("jax._src.xla_bridge").addHandler(Complaints())
 try:
     from jax._src import xla_bridge
-    out["platforms"] = sorted(xla_bridge.backends())
     out["default"] = next(name for name, client in xla_bridge.backends().items() if client is xla_bridge.get_backend())
     out["devices"] = [str(device) for device in xla_bridge.devices()]
 except BaseException as error:
@@ -52,10 +51,9 @@ print("\\n" + json.dumps(out), flush=True)
 
 @dataclass(frozen=True)
 class JaxAnswer:
-    """JAX's answer: its platforms and devices, or its error, and the plugins that it ignores, as it logs them."""
+    """JAX's answer: its default platform and devices, or its error, and the plugins that it ignores, as it logs it."""
 
     default: str = ""
-    platforms: tuple[str, ...] = ()
     devices: tuple[str, ...] = ()
     error: str = ""
     complaints: tuple[str, ...] = ()
@@ -113,8 +111,6 @@ def compare(
     if not explained:
         for complaint in jax.complaints:
             yield Finding(WARNING, "plugin-fails", _short(complaint), *renewal)
-    served = {entry.platform for entry in prediction.platforms if entry.outcome == SERVES}
-    refused = {entry.platform for entry in prediction.platforms if entry.outcome == FAILS}
     if jax.error:
         known = prediction.default is None
         remedy = NO_REMEDY if known or explained else renewal
@@ -125,9 +121,6 @@ def compare(
         what = f"JAX's default platform is {jax.default}, not {prediction.default} as predicted from its files"
         remedy = NO_REMEDY if explained or jax.complaints else renewal
         yield Finding(ERROR if jax.default == "cpu" else WARNING, "prediction", what, *remedy)
-    elif not set(jax.platforms) <= served or set(jax.platforms) & refused:
-        what = f"JAX has {', '.join(jax.platforms)}, predicted {', '.join(sorted(served))}"
-        yield Finding(WARNING, "prediction", what)
     else:
         yield Finding(NOTE, "confirmed", f"JAX itself agrees: {jax.default}, {len(jax.devices)} device(s)")
 

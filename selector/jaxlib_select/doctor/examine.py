@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from jaxlib_select.apply.installer import Installer, find_installer, uv_installer
+from jaxlib_select.apply.installer import Installer, find_installer, pip_installer, uv_installer
 from jaxlib_select.doctor.ask import ask_plugins
 from jaxlib_select.doctor.choice import (
     Surroundings,
@@ -126,14 +126,15 @@ def _versions(environment: Environment, plugins: Sequence[Plugin]) -> dict[str, 
 
 
 def installer_of(environment: Environment, *, options: Sequence[str] = (), kind: str | None = None) -> Installer:
-    """Return the installer for messages: there is always one to show.
+    """Return the installer for messages: there is always one to show, with a note if it has to be installed first.
 
     Wheels are where the options say, else where those that are installed came from.
     """
     try:
         installer = find_installer(environment, os.environ, kind=kind)
-    except InstallError:
-        installer = uv_installer(environment.python)
+    except InstallError as error:
+        make = uv_installer if kind == "uv" else pip_installer
+        installer = replace(make(environment.python), note=error.remedy)
     if installer.kind == "uv":
         installer = replace(installer, project=find_project(environment))
     return replace(installer, sources=tuple(options) or find_sources(environment))

@@ -14,8 +14,8 @@ from jaxlib_select.apply.installer import Installer, accelerator_families, make_
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.doctor.predict import Conditions, Prediction, is_candidate
 from jaxlib_select.doctor.report import ERROR, NO_REMEDY, WARNING, Remedy
-from jaxlib_select.facts import OURS, Facts
-from jaxlib_select.installed.environment import Environment
+from jaxlib_select.facts import OURS, Facts, load_facts
+from jaxlib_select.installed.environment import Environment, judge_python
 from jaxlib_select.installed.plugins import Lock, Plugin
 from jaxlib_select.names import belongings
 from jaxlib_select.versions import read_version
@@ -95,17 +95,17 @@ class Examination:
         """
         if self.decision is None:
             return NO_REMEDY
+        if (old := judge_python(self.environment, load_facts(release_of(self.decision)))) is not None:
+            return Remedy(old.remedy, f"{old.what}; {old.note}")
         families = accelerator_families(self.facts)
         steps = make_plan([self.decision], self.environment, self.plugins, self.installer, families=families)
-        note = _source_note(self.installer) if self.provider == OURS else ""
-        return Remedy(" && ".join(map(show, steps)), note)
+        return Remedy(" && ".join(map(show, steps)), _note_on(self.installer, self.provider))
 
     def install(self, requirements: Sequence[str], *, again: Sequence[str] = ()) -> Remedy:
         """Return what installs requirements, before that those that only seem to be there."""
         first = [self.installer.reinstall(again)] if again else []
         then = [self.installer.install(requirements)] if requirements else []
-        note = _source_note(self.installer) if self.provider == OURS else ""
-        return Remedy(" && ".join(map(show, [*first, *then])), note)
+        return Remedy(" && ".join(map(show, [*first, *then])), _note_on(self.installer, self.provider))
 
     def reinstall(self, name: str, version: str | None) -> Remedy:
         """Return what installs a distribution again, and nothing else."""
@@ -219,12 +219,13 @@ def show_decision(installer: Installer, decision: Decision) -> Remedy:
     """Return the command that carries out a decision; constraints are requirements of what comes along anyway."""
     requirements = (*decision.requirements, *decision.constraints)
     command = show(installer.only_from(decision.index_url).install(requirements))
-    return Remedy(command, _source_note(installer) if decision.provider == OURS else "")
+    return Remedy(command, _note_on(installer, decision.provider))
 
 
-def _source_note(installer: Installer) -> str:
-    """Return what to add to a command about our wheels, if nothing says where they are; empty otherwise."""
-    return "" if installer.sources else _SOURCE_NOTE
+def _note_on(installer: Installer, provider: str) -> str:
+    """Return what to do before a command, and what to add to one about our wheels if nothing says where they are."""
+    add = _SOURCE_NOTE if provider == OURS and not installer.sources else ""
+    return "; ".join(filter(None, (installer.note, add)))
 
 
 def unset(variable: str) -> str:

@@ -225,7 +225,4 @@ def _damaged(path: Path, cause: str) -> FactsError:
 def _unknown(bounds: str, known: Sequence[str], folder: Path | None) -> FactsError:
     if not known:
         return FactsError(f"no facts about any release in {folder or FOLDER}", remedy="install jaxlib-select again")
-    name = bounds.removeprefix("==").strip()
-    exact = bounds.startswith("==") and is_final(name)
-    what = f"nothing is known about JAX release {name!r}" if exact else f"no known release of JAX is {bounds}"
-    return FactsError(what, remedy=f"known releases: {', '.join(known)}")
+    return FactsError(f"nothing is known about jax{bounds}", remedy=f"known releases: {', '.join(known)}")

@@ -9,6 +9,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,7 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jaxlib_select.errors import UsageError
+from jaxlib_select.facts import Facts
 from jaxlib_select.names import normalize
+from jaxlib_select.versions import in_range
 
 GROUP = "jax_plugins"
 PLACES = ("bin/python", "Scripts/python.exe")  # of the interpreter in a virtual environment
@@ -146,6 +149,22 @@ def other_environment(python: Path) -> Environment:
     except OSError as error:
         raise UsageError(f"not a Python interpreter: {python} ({error.strerror or error})") from error
     return _read_answer(python, result)
+
+
+def judge_python(environment: Environment, facts: Facts) -> UsageError | None:
+    """Return the error that a release does not run on an environment's Python; None if it does.
+
+    Its remedy is the command that makes another environment.
+    """
+    if not facts.requires_python or in_range(environment.version, facts.requires_python):
+        return None
+    oldest, version = facts.requires_python.removeprefix(">="), ".".join(map(str, environment.version))
+    make = f"uv venv --python {oldest}" if shutil.which("uv") else f"python{oldest} -m venv"
+    return UsageError(
+        f"JAX {facts.release} needs Python {facts.requires_python}, {environment.python} is Python {version}",
+        note=f"make another environment, and name it: --python .venv-{oldest}",
+        remedy=f"{make} .venv-{oldest}",
+    )
 
 
 def find_interpreter(path: Path) -> Path:

@@ -20,7 +20,7 @@ def to_json(machine: Machine) -> dict[str, object]:
     return found
 
 
-def parse_machine(text: str) -> Machine:
+def parse_machine(text: str | bytes) -> Machine:
     """Read a machine description; a `MachineError` if it is no JSON, or not of the documented form."""
     try:
         document = json.loads(text)

@@ -304,7 +304,7 @@ def read_machines(root: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
 def on_page(text: str) -> str:
     """Return what the selector says without its advice for a command line."""
     text = text.removeprefix("no accelerator was found; ")
-    return re.sub(r"; (in WSL2 there is one|ask for \S+ to insist on the newest)", "", text)
+    return re.sub(r"; (in WSL2 there is one|\S+ would run on the CPU)", "", text)
 
 
 def list_reasons(machine: Path, capsys: pytest.CaptureFixture[str]) -> set[tuple[str, str]]:

@@ -36,7 +36,8 @@ WHOLE = next(
 def write_facts(folder: Path, release: str, version: str, backends: Iterable[Backend] = WHOLE.backends) -> None:
     """Write facts about an invented release, of which each backend has one version."""
     renamed = tuple(replace(backend, version=version) for backend in backends)
-    document: dict[str, Any] = tables.write(replace(WHOLE, release=release, backends=renamed))
+    facts = replace(WHOLE, release=release, backends=renamed, requires_python=">=3.11")  # as this program itself
+    document: dict[str, Any] = tables.write(facts)
     (folder / f"{release}.json").write_text(json.dumps(document), "utf-8")
 
 

@@ -9,6 +9,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,6 +47,21 @@ def test_decisions_are_printed_for_people(pascal: str, select: Select) -> None:
     ]
     assert lacking(jax[-1], "tpu", "rocm7", "oneapi") == []
     assert (said.status, torch[1].split()[1], said.err) == (0, "torch==2.14.*", "warning: odd\n")
+
+
+@pytest.mark.parametrize(("version", "following"), [((3, 12, 1), "jaxlib-select install jax"), ((3, 10, 7), "venv")])
+def test_the_next_step_can_be_taken(
+    version: tuple[int, ...], following: str, select: Select, make_python: Callable[..., Path]
+) -> None:
+    """In the active environment, whose Python may be too old; that no index was read is said."""
+    python = make_python(version)
+    Path("venv/bin").mkdir(parents=True)
+    python.rename("venv/bin/python")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VIRTUAL_ENV", str(Path("venv").absolute()))
+        said = select("resolve", "jax", "--find-links", "dist")
+    (step,) = (line for line in said.out.splitlines() if line.startswith("next "))
+    assert (following in step, "3.10.7" in said.err, "note: " in said.err) == (True, version < (3, 11), True)
 
 
 def test_decisions_are_printed_for_programs(pascal: str, select: Select) -> None:

@@ -30,6 +30,11 @@ def test_a_note_is_wrapped_and_its_command_is_not() -> None:
     assert dress(["error: it fails", note, command], Terminal(24), well=False) == wrapped
 
 
+def test_warnings_without_a_verdict_are_wrapped_as_well() -> None:
+    """As commands print them next to their answer."""
+    assert dress(LINES[2:], Terminal(40, marks=True)) == ["warning: the driver is older than the", "  newest one"]
+
+
 def test_the_fix_of_the_worst_comes_last_and_once() -> None:
     """Those of other findings are below each, where they differ."""
     findings = (

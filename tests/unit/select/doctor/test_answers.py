@@ -82,13 +82,13 @@ def test_a_driver_that_hangs_is_not_asked_again(site: Site) -> None:
     assert (codes(report), report.prediction.error) == (["unfit-backend"], "cuda: libcuda did not answer in time")
 
 
-CRASH, CPU = JaxAnswer(error="boom"), JaxAnswer("cpu", ("cpu",), ("cpu:0",))
+CRASH, CPU = JaxAnswer(error="boom"), JaxAnswer("cpu", ("cpu:0",))
 
 
 @pytest.mark.parametrize(
     ("default", "answer", "expected"),
     [
-        ("cpu", CPU, ("warning", "prediction")),
+        ("cpu", CPU, ("note", "confirmed")),
         ("cuda", CPU, ("error", "prediction")),
         ("cpu", CRASH, ("error", "jax-fails")),
         (None, CRASH, ("note", "jax-fails")),
@@ -104,7 +104,7 @@ def test_the_real_jax_has_the_last_word(default: str | None, answer: JaxAnswer, 
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (JaxAnswer("cpu", ("cpu",), complaints=("ImportError: boom",)), ["plugin-fails", "prediction"]),
+        (JaxAnswer("cpu", complaints=("ImportError: boom",)), ["plugin-fails", "prediction"]),
         (CPU, ["prediction"]),
         (CRASH, ["jax-fails"]),
     ],

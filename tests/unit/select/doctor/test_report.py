@@ -71,6 +71,16 @@ def test_an_accelerator_that_the_installed_release_lacks_is_reported(
     assert codes(report) == ["silent-cpu"]  # that release has it: it is missing here
 
 
+def test_an_environment_whose_python_is_too_old_is_not_installed_into(site: Site) -> None:
+    """The fix makes another one, and a note says why, whether JAX is there or not."""
+    for code in ("jax-missing", "silent-cpu"):
+        old = replace(site.environment(), version=(3, 10, 7))
+        finding = examine_here(old, H100, described=True).findings[0]
+        assert (finding.code, finding.remedy.endswith(" .venv-3.11")) == (code, True)
+        assert lacking(finding.note, ">=3.11", "3.10.7", "--python .venv-3.11") == []
+        site.jax()
+
+
 THIS = f"{sys.version_info.major}{sys.version_info.minor}"  # as in the names of extension modules
 
 

@@ -42,7 +42,7 @@ _FILENAME = "picker.toml"  # here, and in the directory of a backend
 _FIELDS = ("system", "gpu", "driver", "release")  # of the form, in the order of a key
 _DEVICES = '-c "import jax; print(jax.devices())"'
 # What the selector advises on a command line; here a button does it, where that helps.
-_ADVICE = re.compile(r"; (in WSL2 there is one|ask for \S+ to insist on the newest)")
+_ADVICE = re.compile(r"; (in WSL2 there is one|\S+ would run on the CPU)")
 
 
 @dataclass(frozen=True, slots=True)
