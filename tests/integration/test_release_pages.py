@@ -160,15 +160,7 @@ def test_the_cpu_is_a_click_away(browser: Browser, pages: dict[str, Path]) -> No
     assert python.is_displayed()
     assert browser.driver.find_element("name", "gpu").get_attribute("value") == "cpu"
     assert browser.driver.find_element("css selector", ".answer .state").text in {"Available", "Not in this index"}
-
-
-def test_a_system_without_the_accelerator_gets_the_cpu(browser: Browser, pages: dict[str, Path]) -> None:
-    """With a note; the accelerator stays where it is served."""
-    browser.open(pages["install"], suffix="?gpu=h100")
-    for system, gpu, notes in (("wsl", "h100", 0), ("macos", "cpu", 1)):
-        Select(browser.driver.find_element("name", "system")).select_by_value(system)
-        assert browser.driver.find_element("name", "gpu").get_attribute("value") == gpu
-        assert len(browser.driver.find_elements("css selector", NOTES)) == notes
+    assert len(browser.driver.find_elements("css selector", ".steps code")) == 3
 
 
 def test_another_release_is_a_click_away(browser: Browser, pages: dict[str, Path], table: dict[str, Any]) -> None:
@@ -241,6 +233,7 @@ def test_a_cell_of_the_map_shows_what_ran(browser: Browser, plain_browser: Brows
     )
     assert browser.run(visible) == 0
     cells = browser.run("return [...document.querySelectorAll('[data-proof]')].map((cell) => cell.hash)")
+    assert len(cells) >= 5
     for keys in (False, True):
         link = browser.driver.find_elements("css selector", "[data-proof]")[1 + keys]
         link.send_keys(Keys.ENTER) if keys else link.click()

@@ -265,6 +265,8 @@ def read_report(report: Path, file: str) -> dict[str, Case]:
     for found in ET.parse(report).iter("testcase"):  # noqa: S314 - of the tests that have just run
         group = found.get("classname", "")
         name = "::".join([file, *group.split(".")[1:], found.get("name", "")]) if group else f"{file}{IMPORT}"
+        if name.count("]") > name.count("["):
+            name = name.removesuffix("]")  # which pytest adds to a name with other text behind its bracket
         elements = {element.tag: element for element in found}
         kind = next((tag for tag in _OUTCOMES if tag in elements), "")
         if kind:
@@ -287,12 +289,9 @@ def run_file(
 
     After a crash the cases behind it run in another process. The environment says which client they use.
     """
-    # pytest finds no case with a bracket in its name that is not of `parametrize`, as many of JAX's: its class is run.
-    asked = [name.partition("[")[0].rpartition("::")[0] if "[" in name else name for name in names]
     with tempfile.TemporaryDirectory(prefix="conformance-") as scratch:
         report, chosen = Path(scratch) / "report.xml", Path(scratch) / "cases"
-        wanted = dict.fromkeys(asked) or [test_file.name]
-        chosen.write_text("\n".join(str(test_file.parent / name) for name in wanted), "utf-8")
+        chosen.write_text("\n".join(str(test_file.parent / name) for name in names or [test_file.name]), "utf-8")
         command = [*_pytest(python, test_file.parent, case_seconds), f"--junit-xml={report}", f"@{chosen}"]
         end = run_process(command, file_seconds, environ=environ)
         cases = read_report(report, test_file.name) if report.is_file() else {}

@@ -16,7 +16,7 @@ _ACTIONS = {
     "build": "write the site into site/ of the repository",
     "linkcheck": "ask the addresses that pages link to",
     "update": "write what is generated in README.md and docs/",
-    "plugins": "inspect the newest wheel of each plugin, for docs/vendor/plugins/",
+    "plugins": "inspect the newest wheel of each plugin, and run its library, for docs/vendor/plugins/",
 }
 
 

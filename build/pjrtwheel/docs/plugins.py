@@ -123,7 +123,7 @@ def describe_plugin(
         "run": {
             "plugin": name,
             "checks": replace(run, reason="").summary() if run else "another system",  # the reason names this machine
-            "extensions": (run and ", ".join(run.extensions)) or "not read",
+            "extensions": ", ".join(run.extensions) or "none" if run and run.pjrt_api else "not read",
         },
         "findings": {
             "plugin": name,

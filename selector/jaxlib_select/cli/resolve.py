@@ -53,8 +53,8 @@ def _next_command(args: argparse.Namespace, decisions: Sequence[Decision]) -> st
     try:
         arguments.check_python(decisions, arguments.environment_from(args))
     except UsageError as error:
-        say(f"warning: {error.what}; {error.note}")
-        return error.remedy
+        say(f"warning: {'; '.join(filter(None, (error.what, error.note)))}")
+        return error.remedy or _install_command(args)
     return _install_command(args)
 
 

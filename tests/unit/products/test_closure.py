@@ -68,7 +68,7 @@ def test_everything_that_our_wheels_need_is_offered(
 def test_programs_find_what_they_need_on_an_older_python(projects: tuple[Project, ...], index: Path) -> None:
     """`pjrtwheel` runs without JAX, also on a Python that no `jaxlib` is for; what only JAX needs is as before."""
     name = "pjrtwheel-0.1.0-py3-none-any.whl"
-    zstd = [f"zstd-1-{python}-{python}-{TAG}.whl" for python in ("cp311", "cp312")]
+    zstd = [f"zstd-1-{python}-{TAG}.whl" for python in ("cp311-cp311", "cp312-cp312", "cp314-cp314t")]
     for wheel in (*zstd, f"zstd-1-cp310-cp310-{TAG}.whl"):
         put_wheel(index, wheel)
     metadata = next(data for path, data in describe_wheel(name, ["zstd"]).items() if path.endswith("/METADATA"))

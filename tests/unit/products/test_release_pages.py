@@ -360,10 +360,9 @@ PLATFORMS = ("linux_x86_64", "macos_arm64", "windows_x86_64")
 def make_stock(jax: str, *names: str) -> picker.Stock:
     """Return a stock of the bindings for every system, and of some backends."""
     backends = [backend for backend in load_facts(jax).backends if backend.name in names]
-    found = {("jaxlib", platform): PYTHONS for platform in PLATFORMS}
-    return picker.Stock(
-        jax, found | {(backend.distribution, platform): PYTHONS for backend in backends for platform in backend.tags}
-    )
+    found = [("jaxlib", platform) for platform in PLATFORMS]
+    found += [(backend.distribution, platform) for backend in backends for platform in backend.tags]
+    return picker.Stock(jax, dict.fromkeys(found, dict.fromkeys(PYTHONS, "")))
 
 
 def names_of(jax: str) -> set[str]:
@@ -477,13 +476,13 @@ def test_the_stock_is_what_can_be_installed() -> None:
     (release,) = list_releases(list_projects(files, "the index"))
     platform = "linux_x86_64"
     assert picker.stock_of(release).pythons == {
-        ("jaxlib", platform): PYTHONS,
-        ("jaxlib-abacus", platform): ("cp312",),
-        ("jaxlib-abacus-kernels", platform): ("cp312",),
+        ("jaxlib", platform): dict.fromkeys(PYTHONS, "static"),
+        ("jaxlib-abacus", platform): {"cp312": "static"},
+        ("jaxlib-abacus-kernels", platform): {"cp312": "static"},
     }
     gone = [replace(file, yanked="crashes") if file.filename == KERNELS else file for file in files]
     (release,) = list_releases(list_projects(gone, "the index"))
-    assert picker.stock_of(release).pythons["jaxlib-abacus", platform] == ()
+    assert picker.stock_of(release).pythons["jaxlib-abacus", platform] == {}
 
 
 def test_jaxlib_alone_serves_the_cpu_where_its_extras_have_no_wheel() -> None:
@@ -493,7 +492,7 @@ def test_jaxlib_alone_serves_the_cpu_where_its_extras_have_no_wheel() -> None:
     names = [f"jaxlib-{NEWEST}+own.1-cp312-cp312-{tag}.whl" for tag in tags]
     names += [f"jaxlib_cpu-{NEWEST}+own.1-cp312-abi3-{tags[0]}.whl"]
     stock = picker.stock_of(abacus_release(*(entry_of(name, lock_id="ff", requires=extras) for name in names)))
-    assert all(stock.pythons["jaxlib", system["platform"]] == ("cp312",) for system in read_systems(OWN_ROOT))
+    assert all([*stock.pythons["jaxlib", system["platform"]]] == ["cp312"] for system in read_systems(OWN_ROOT))
     table = picker.make_table(picker.read_offer(), [stock])
     for system in table["systems"]:
         assert table["outcomes"][table["answers"][f"{system}|cpu||{NEWEST}"]]["ours"]["backend"] == "cpu"
@@ -506,20 +505,21 @@ def test_machines_with_one_answer_are_together() -> None:
     groups = picker.group_machines(table, "linux", NEWEST)
     machines = sorted(machine for _, group in groups for machine in group)
     assert machines == sorted({*machines})
+    assert max(len(group) for _, group in groups) > 2
     commands = [row["ours"]["requirements"] for row, _ in groups if row["ours"]]
     assert len(commands) == len({*commands})
 
 
 def test_an_answer_says_what_was_proven() -> None:
-    """By the weakest proof of the package's wheels for the system."""
+    """By the weakest proof of the wheels that the package needs on that system and Python."""
     aot, device = (proof_of(level, None) for level in (Level.AOT, Level.DEVICE))
-    tags = {"manylinux_2_27_x86_64": device, "win_amd64": NO_PROOF}
-    names = {f"jaxlib-{NEWEST}+own.1-cp312-cp312-{tag}.whl": proof for tag, proof in tags.items()}
+    tags = {"cp312-manylinux_2_27_x86_64": device, "cp313-manylinux_2_27_x86_64": NO_PROOF, "cp312-win_amd64": NO_PROOF}
+    names = {f"jaxlib-{NEWEST}+own.1-{tag[:5]}-{tag}.whl": proof for tag, proof in tags.items()}
     names |= {f"jaxlib_cuda_13-{NEWEST}+own.1-cp312-abi3-manylinux_2_27_x86_64.whl": aot}
     stock = picker.stock_of(abacus_release(*(entry_of(name, lock_id="f", proof=names[name]) for name in names)))
     table = picker.make_table(picker.read_offer(), [stock])
-    for key, level in {"linux|h100|580 or newer": "aot", "windows|cpu|": "static"}.items():
-        assert table["outcomes"][table["answers"][f"{key}|{NEWEST}"]]["ours"]["proof"] == level
+    for key, levels in {"linux|h100|580 or newer": ["aot", "static"], "windows|cpu|": ["static"]}.items():
+        assert table["outcomes"][table["answers"][f"{key}|{NEWEST}"]]["ours"]["proofs"] == levels
 
 
 def test_an_answer_names_no_other_machine_than_was_chosen() -> None:

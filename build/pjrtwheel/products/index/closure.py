@@ -36,7 +36,7 @@ from pjrtwheel.wheel.unpack import read_metadata
 
 # The projects of an index → those that it needs besides.
 ReadClosure = Callable[[Sequence[Project]], tuple[Project, ...]]
-_OF_PROGRAMS = ("cp311", "cp312", "cp313", "cp314", "cp315")  # `jaxlib-select` and `pjrtwheel` need no `jaxlib`
+_OF_PROGRAMS = ("cp311", "cp312", "cp313", "cp314", "cp314t", "cp315", "cp315t")  # `pjrtwheel` needs no `jaxlib`
 _AT_ONCE = 8  # pages of the package index
 _COMPILE = ("pip", "compile", "-", "--universal", "--no-python-downloads", "--only-binary=:all:", "--quiet")
 _PLAIN = ("--no-config", "--no-header", "--no-annotate", "--index-strategy=unsafe-best-match")  # pip's strategy

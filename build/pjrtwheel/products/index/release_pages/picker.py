@@ -8,7 +8,7 @@ the pages are written. A page shows the table, and holds it as JSON for the scri
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -28,7 +28,7 @@ from pjrtwheel.backend import OWN_ROOT, load_backends
 from pjrtwheel.errors import UsageError
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.index.release_pages.releases import ListedRelease
-from pjrtwheel.record.proofs import ORDER, Level
+from pjrtwheel.record.proofs import ORDER
 from pjrtwheel.release.known import load_release
 from pjrtwheel.sets import BINDINGS
 from pjrtwheel.tables import TableError, read_toml
@@ -138,13 +138,12 @@ class Stock:
 
     Attributes:
         jax: Version of JAX.
-        pythons: Package and platform → the Pythons, by ABI tag, that have all that the package needs.
-        proofs: Package and platform → the level of the weakest proof of its wheels.
+        pythons: Package and platform → the Pythons, by ABI tag, that have all that the package needs → the level of the
+            weakest proof of these wheels, empty if it is not known.
     """
 
     jax: str
-    pythons: Mapping[tuple[str, str], tuple[str, ...]]
-    proofs: Mapping[tuple[str, str], Level] = field(default_factory=dict)
+    pythons: Mapping[tuple[str, str], Mapping[str, str]]
 
 
 def read_offer() -> Offer:
@@ -177,19 +176,19 @@ def _read(path: Path) -> Accelerators:
 def stock_of(release: ListedRelease) -> Stock:
     """Return what an index has of a release, without the wheels that were withdrawn."""
     wheels = [wheel for wheel in release.wheels if wheel.file.yanked is None]
-    found, proofs = {}, {}
+    found: dict[tuple[str, str], dict[str, str]] = {}
     for platform in {wheel.entry.platform for wheel in wheels}:
         here = [wheel for wheel in wheels if wheel.entry.platform in {platform, "any"}]
         for package in {wheel.project for wheel in here}:
             own = [wheel.entry for wheel in here if wheel.project == package]
-            proofs[package, platform] = min((entry.proof.level for entry in own), key=ORDER.index)
             needs = {BINDINGS, package, *_find_kernels(package, (text for entry in own for text in entry.requires))}
-            found[package, platform] = tuple(
-                python
-                for python in release.pythons
-                if needs <= {wheel.project for wheel in here if wheel.name.tag[:3] == "py3" or wheel.name.fits(python)}
-            )
-    return Stock(release.jax, found, proofs)
+            levels = found.setdefault((package, platform), {})
+            for python in release.pythons:
+                fitting = [wheel for wheel in here if wheel.name.tag[:3] == "py3" or wheel.name.fits(python)]
+                needed = {wheel.project: wheel.entry.proof.level for wheel in fitting if wheel.project in needs}
+                if needed.keys() == needs:
+                    levels[python] = min(needed.values(), key=ORDER.index).value
+    return Stock(release.jax, found)
 
 
 def _find_kernels(package: str, requires: Iterable[str]) -> Iterator[str]:
@@ -203,12 +202,12 @@ def _find_kernels(package: str, requires: Iterable[str]) -> Iterator[str]:
 def stock_pinned(root: Path, jax: str) -> Stock:
     """Return what upstream has of a release, as it is pinned below `root`: Pythons by the name of our package."""
     release = load_release(root, jax)
-    pythons = {(BINDINGS, platform): release.pythons(platform) for platform in PLATFORMS}
+    pythons = {(BINDINGS, platform): dict.fromkeys(release.pythons(platform), "") for platform in PLATFORMS}
     for backend in load_backends(root).values():
         for platform in release.platforms(backend.name):
             kernels = release.kernels(backend.name, platform) if backend.kernels else release.pythons(platform)
-            both = tuple(python for python in release.pythons(platform) if python in kernels)
-            pythons[backend.distribution, platform] = both
+            both = (python for python in release.pythons(platform) if python in kernels)
+            pythons[backend.distribution, platform] = dict.fromkeys(both, "")
     return Stock(release.version, pythons)
 
 
@@ -224,8 +223,8 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
 
     `answers` has a key (the fields of the form, joined by `|`) → a number in `outcomes`. Each of these has
 
-    - `ours`: what to install of ours, as `_describe` says it, and the level of its `proof`; nothing where this release
-      has none for the machine;
+    - `ours`: what to install of ours, as `_describe` says it, and the level of its `proofs` for each of the `pythons`;
+      nothing where this release has none for the machine;
     - `problems` and `advice`: why it has none, backend by backend, and what would help;
     - `instead`: the changes in the form, field → value, with which there is one;
     - `upstream`: what to install of JAX's own wheels, or nothing where there is none for the machine, or no need.
@@ -328,7 +327,7 @@ def _answer(machine: MachineFile, system: System, stock: Stock, *, wanted: bool)
     for decision in served:
         package = decision.package if len(decision.requirements) > 1 else BINDINGS
         if ours is None and (pythons := stock.pythons.get((package, system.platform))):
-            ours = _describe(decision, stock, pythons) | {"proof": stock.proofs.get((package, system.platform), "")}
+            ours = _describe(decision, stock, pythons) | {"proofs": [*pythons.values()]}
     row: Row = {"ours": ours, "problems": [], "advice": "", "instead": []}
     row["upstream"] = _find_upstream(machine, system, stock, wanted=wanted)
     if ours is None:
@@ -364,10 +363,11 @@ def _find_upstream(machine: MachineFile, system: System, stock: Stock, *, wanted
     return None
 
 
-def _describe(decision: Decision, stock: Stock, pythons: Sequence[str]) -> Row:
+def _describe(decision: Decision, stock: Stock, pythons: Iterable[str]) -> Row:
     """Return a decision as the page shows it.
 
-    - `title`: the requirement that brings the accelerator, and `requirements`: all of them, for a shell;
+    - `title`: the requirement that brings the accelerator, `requirements`: all of them, for a shell, and `more`: those
+      that are only for this machine;
     - `check`: what Python runs to say whether it works;
     - `pythons`: those that it is for;
     - `backend` and `reason`: which one is chosen, and why; `others`: those that are not, and why;
@@ -383,6 +383,7 @@ def _describe(decision: Decision, stock: Stock, pythons: Sequence[str]) -> Row:
     return {
         "title": decision.requirements[-1],
         "requirements": " ".join(map(quote, (*decision.requirements, *decision.constraints))),
+        "more": ", ".join(decision.constraints),
         "check": f"-m {plugin}" if plugin else _DEVICES,
         "pythons": [*map(name_python, pythons)],
         "backend": chosen.backend,

@@ -61,9 +61,13 @@ const startPicker = (root) => {
   };
 
   const named = (index) => quoted(escaped(index.replace(/\/*$/, "/")));
-  const showDetect = (index) => [element("p", { className: "why" }, index ? "This command" : element("a", { href: "reference/jaxlib-select.html", textContent: "jaxlib-select detect" }),
-    " says which accelerators a machine has. If one is listed above, choose it; what follows installs JAX for the CPU."),
-  ...(index ? [commandBlock(data.detect[elements.installer.value].replace("{index}", named(index)))] : [])];
+  const showDetect = (index) => {
+    const command = index && data.detect[elements.installer.value];
+    const link = element("a", { href: "reference/jaxlib-select.html", textContent: "jaxlib-select detect" });
+    const what = element("p", { className: "why" }, command ? "This command" : index ? "The program jaxlib-select" : link,
+      " says which accelerators a machine has. If one is listed above, choose it; what follows installs JAX for the CPU.");
+    return [what, ...(command ? [commandBlock(command.replace("{index}", named(index)))] : [])];
+  };
   // Three lines, each with its own button; without an index the option that names it goes, too.
   const showSteps = (found, index) => {
     const { shell, note } = data.systems[elements.system.value];
@@ -89,7 +93,7 @@ const startPicker = (root) => {
   const showFound = (state, found, index) => [
     element("h2", {}, element("span", { className: "state", textContent: state }), nameRelease(found.release), found.title),
     element("p", { className: "why" }, element("strong", { textContent: `${found.backend}: ` }), `${found.reason}.`),
-    ...("proof" in found ? [showProof(found.proof)] : []),
+    ...(found.proofs ? [showProof(found.proofs[found.pythons.indexOf(elements.python.value)])] : []),
     ...(elements.gpu.value === "other" ? showDetect(index) : []),
     ...showSteps(found, index),
     ...(found.others.length ? [fold("Why not the others?", showReasons(found.others))] : []),
@@ -160,11 +164,6 @@ const startPicker = (root) => {
     replaced.clear();
     if (event.target === elements.index) linked = false;
     show();
-    const { instead } = findRow(); // another release or driver would come first
-    if (event.target === elements.system && (instead[0]?.system || instead[0]?.gpu)) {
-      replaced.set("gpu", `no wheel for ${shownValue("gpu")} on ${shownValue("system")}`);
-      choose("gpu", instead.at(-1).gpu);
-    }
     remember();
   });
   more.addEventListener("click", () => more.setAttribute("aria-expanded", "true"));
