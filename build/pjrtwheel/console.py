@@ -8,6 +8,7 @@ A console of Rich's for that; and text that is folded on a terminal, so that wor
 from __future__ import annotations
 
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Mapping
@@ -41,6 +42,9 @@ def fold_text(text: str, width: int) -> str:
     >>> print(fold_text("cuda13: aot, not device: no NVIDIA GPU found", 30))
     cuda13: aot, not device: no
         NVIDIA GPU found
+    >>> print(fold_text("  Python  3.12: 15 programs passed", 24))
+      Python  3.12: 15
+              programs passed
     """
     return "\n".join(_fold_line(line, width) for line in text.split("\n"))
 
@@ -48,7 +52,8 @@ def fold_text(text: str, width: int) -> str:
 def _fold_line(line: str, width: int) -> str:
     if len(line) <= width or any(command in line for command in _COMMANDS):
         return line
-    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    label = re.match(r" *\S+(?: \S+)* {2,}", line)  # what stands in a column of its own goes on in that column
+    indent = " " * (label.end() if label else len(line) - len(line.lstrip()) + 4)
     return textwrap.fill(
         line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False, replace_whitespace=False
     )

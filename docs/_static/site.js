@@ -11,6 +11,6 @@ if (current) {
 }
 
 for (const cell of document.querySelectorAll("td")) {
-  cell.dataset.label = cell.closest("table").tHead?.rows[0].cells[cell.cellIndex]?.textContent ?? "";
+  for (const part of [cell, ...cell.children]) part.dataset.label = cell.closest("table").tHead?.rows[0].cells[cell.cellIndex]?.textContent ?? "";
 }
 for (const word of document.querySelectorAll("code .pre")) word.classList.toggle("short", word.textContent.length < 28);
