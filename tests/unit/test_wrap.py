@@ -54,10 +54,10 @@ def read() -> tuple[dict[str, bytes], dict[str, list[str]]]:
 
 @pytest.mark.parametrize(
     ("target", "oldest", "requires"),
-    [("1.2.3", "1.2.3", "jaxlib==1.2.3"), ("1.2..1.2.3", "1.2", "jaxlib>=1.2,<=1.2.3")],
+    [("1.2.3.0", "1.2.3", "jaxlib==1.2.3"), ("1.2.0..1.2.3", "1.2", "jaxlib>=1.2,<=1.2.3")],
 )
 def test_a_wheel_for_upstreams_jaxlib(wrap: Wrap, root: Path, target: str, oldest: str, requires: str) -> None:
-    """It is of no set, has all that a plugin needs inside JAX, and says that its library came as a file."""
+    """It has the version as jaxlib spells it, all that a plugin needs inside JAX, and a library that came as a file."""
     assert wrap("--for", target) == 0
     members, metadata = read()
     assert (metadata["Version"], metadata["Requires-Dist"]) == (["1.2.3"], [requires])

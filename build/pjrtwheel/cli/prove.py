@@ -71,8 +71,8 @@ def execute_smoke(args: argparse.Namespace) -> int:
         shown.append(proof)
     if not any(proof.results for proof in shown):
         raise ProofError("nothing was proven: no program ran", remedy="name the jaxlib wheel of the set as well")
-    raise_failures(shown, cache_root() / "proofs/smoke.failed.txt", finished.backend, {})
-    print(f"passed: no program failed with {finished.plugin.name}")
+    raise_failures(shown, cache_root() / f"proofs/{finished.plugin.stem}.failed.txt", finished.backend, {})
+    print(f"passed: no program failed with {finished.plugin.name} and jaxlib {finished.bindings.name.version}")
     return 0
 
 

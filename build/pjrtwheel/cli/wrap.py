@@ -75,10 +75,10 @@ def execute(args: argparse.Namespace) -> int:
         _say("licence", "not stated: --license says that of the library, --license-file has its text")
     if not args.device:
         _say("device", "not asked for: without its device JAX would not start; --device says which files it has")
-    words = ["pip", "install", *find_links(args.set), f"jax=={lock.version.partition('+')[0]}"]
-    print("next (with uv: uv pip): " + shlex.join([*words, display_path(path.absolute())]))
     if platform == this_platform().name and (reason := open_library(args.library)):
         _say("warning", f"it does not open here: {reason}")
+    words = ["pip", "install", *find_links(args.set), f"jax=={lock.version.partition('+')[0]}"]
+    print("next (with uv: uv pip): " + shlex.join([*words, display_path(path.absolute())]))
     return 0
 
 
@@ -100,9 +100,11 @@ def _choose_lock(args: argparse.Namespace, platform: Platform) -> ReleaseLock:
     newest = newest or oldest
     if not is_version(oldest) or not is_version(newest) or version_order(oldest) > version_order(newest):
         raise UsageError(f"no release of jaxlib: {args.target!r}", remedy=f"--for takes {_FOR}, as 0.11.2..0.12.0.1")
-    for version in {oldest, newest}.difference(list_releases(args.root)):
-        find_named(version, offered_versions(list_wheels(BINDINGS, read_settings())))
-    return ReleaseLock(oldest, newest, 0, "file", "")
+    # As jaxlib spells its version, which the plugin compares with it.
+    named = {version: version for version in list_releases(args.root)}
+    for version in {oldest, newest}.difference(named):
+        named[version] = find_named(version, offered_versions(list_wheels(BINDINGS, read_settings())))
+    return ReleaseLock(named[oldest], named[newest], 0, "file", "")
 
 
 def _say(what: str, text: str) -> None:

@@ -7,7 +7,6 @@ on a static index, or on the package index that pip is configured for. A folder 
 wheels of several releases, and of several sets of one release; they are never mixed.
 """
 
-import contextlib
 import functools
 import sys
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -370,10 +369,7 @@ def read_backend(root: Path, plugin: Path) -> Backend:
 def _list_own(dist: Path, where: str | None = None) -> Offer:
     """Return the `jaxlib` wheels in the plugin's own folder; those of a version alone if that is named."""
     listed = list_folder(dist) if dist.is_dir() else ()
-    with contextlib.suppress(InvalidVersion):
-        version = str(Version(where)) if where else None
-        return Offer(str(dist), tuple(wheel for wheel in listed if version in {None, wheel[0].version}))
-    return Offer(str(dist), ())
+    return Offer(str(dist), tuple(wheel for wheel in listed if where in {None, wheel[0].version}))
 
 
 def promised_bindings(release: Release, platform: str) -> tuple[WheelName, ...]:
