@@ -44,7 +44,7 @@ def execute(args: argparse.Namespace) -> int:
     for warning in dict.fromkeys(warning for decision in decisions for warning in decision.warnings):
         say(f"warning: {warning}")
     if arguments.options_from(args):
-        say("note: no index or folder was read; install reports what is missing there")
+        say("note: resolve does not read the index or folder; install does, and names what is missing")
     return 0
 
 

@@ -110,12 +110,11 @@ def _is_ours(project: str) -> bool:
     return f"{name}-".startswith(f"{BINDINGS}-") or name in PURE_PYTHON
 
 
-def _pythons(files: Iterable[IndexedFile]) -> set[str]:
+def _pythons(files: Sequence[IndexedFile]) -> set[str]:
     """Return the ABI tags of the Pythons that wheels of one version are for: those of `jaxlib`, or of our programs."""
-    listed = tuple(files)
-    names = (find_name(file.filename) for file in listed if file.project == BINDINGS)
+    names = (find_name(file.filename) for file in files if file.project == BINDINGS)
     tags = {name.tag.split("-")[1] for name in names if name} - {"none"}
-    return tags or {python for python in _OF_PROGRAMS for file in listed if file.project in PURE_PYTHON}
+    return tags or {python for python in _OF_PROGRAMS for file in files if file.project in PURE_PYTHON}
 
 
 def _resolve(requirements: Sequence[str], pythons: set[str], settings: IndexSettings) -> Iterator[tuple[str, str]]:

@@ -223,7 +223,7 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
 
     `answers` has a key (the fields of the form, joined by `|`) → a number in `outcomes`. Each of these has
 
-    - `ours`: what to install of ours, as `_describe` says it, and the level of its `proofs` for each of the `pythons`;
+    - `ours`: what to install of ours, as `_describe` says it, and the level of its `proofs`, by Python;
       nothing where this release has none for the machine;
     - `problems` and `advice`: why it has none, backend by backend, and what would help;
     - `instead`: the changes in the form, field → value, with which there is one;
@@ -238,10 +238,6 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
     for key, row in answers.items():
         if row["ours"] is None:
             row["instead"] = _find_changes(offer, key, answers)
-            if not (row["upstream"] or row["advice"]):  # a release that has the wheel knows what the machine lacks
-                others = (answers[*key[:3], stock.jax] for stock in stocks)
-                advised = next((other for other in others if other["advice"]), row)
-                row |= {"problems": advised["problems"], "advice": advised["advice"]}
         elif closed:
             row["upstream"] = None
     outcomes = list({str(row): row for row in answers.values()}.values())
@@ -265,6 +261,9 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
         "releases": releases,
         "shells": offer.shells,
         "outcomes": outcomes,
+        "levels": [
+            *dict.fromkeys(level for row in outcomes if row["ours"] for level in row["ours"]["proofs"].values())
+        ],
         "answers": {"|".join(key): numbers[str(row)] for key, row in answers.items()},
         "first": next((key for key in by_release if answers[key]["ours"]), by_release[0]),
     }
@@ -327,17 +326,26 @@ def _answer(machine: MachineFile, system: System, stock: Stock, *, wanted: bool)
     for decision in served:
         package = decision.package if len(decision.requirements) > 1 else BINDINGS
         if ours is None and (pythons := stock.pythons.get((package, system.platform))):
-            ours = _describe(decision, stock, pythons) | {"proofs": [*pythons.values()]}
+            ours = _describe(decision, stock, pythons)
+            ours["proofs"] = {name_python(python): level for python, level in pythons.items()}
     row: Row = {"ours": ours, "problems": [], "advice": "", "instead": []}
     row["upstream"] = _find_upstream(machine, system, stock, wanted=wanted)
     if ours is None:
-        candidates = [entry for entry in decisions[0].candidates if not (entry.absent or entry.chosen)]
+        # Where nothing can be installed, a release that has the wheel knows what the machine lacks.
+        others = () if served or row["upstream"] else reversed(known_releases())
+        told = next((jax for jax in (stock.jax, *others) if _find_advice(machine, jax)), stock.jax)
+        (decision, *_) = _decide(machine, told, wanted=wanted)
+        candidates = [entry for entry in decision.candidates if not (entry.absent or entry.chosen)]
         lacking = [(best.backend, f"{best.requirements[-1]} is not here for {system.label}") for best in served[:1]]
-        advice = (judge(machine, backend).advice for backend in load_facts(stock.jax).backends)
         reasons = [(entry.backend, _ADVICE.sub("", entry.reason)) for entry in candidates]
         row["problems"] = lacking or reasons or [("system", f"it cannot be used on {system.label}")]
-        row["advice"] = "" if served else next(filter(None, advice), "")
+        row["advice"] = "" if served else _find_advice(machine, told)
     return row
+
+
+def _find_advice(machine: MachineFile, jax: str) -> str:
+    """Return what would make a release serve a machine; empty if nothing would."""
+    return next(filter(None, (judge(machine, backend).advice for backend in load_facts(jax).backends)), "")
 
 
 def _decide(machine: MachineFile, jax: str, *, wanted: bool) -> Iterator[Decision]:

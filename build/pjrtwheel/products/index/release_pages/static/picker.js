@@ -93,7 +93,7 @@ const startPicker = (root) => {
   const showFound = (state, found, index) => [
     element("h2", {}, element("span", { className: "state", textContent: state }), nameRelease(found.release), found.title),
     element("p", { className: "why" }, element("strong", { textContent: `${found.backend}: ` }), `${found.reason}.`),
-    ...(found.proofs ? [showProof(found.proofs[found.pythons.indexOf(elements.python.value)])] : []),
+    ...(found.proofs ? [showProof(found.proofs[elements.python.value])] : []),
     ...(elements.gpu.value === "other" ? showDetect(index) : []),
     ...showSteps(found, index),
     ...(found.others.length ? [fold("Why not the others?", showReasons(found.others))] : []),
