@@ -333,13 +333,13 @@ def _answer(machine: MachineFile, system: System, stock: Stock, *, wanted: bool)
     if ours is None:
         # Where nothing can be installed, a release that has the wheel knows what the machine lacks.
         others = () if served or row["upstream"] else reversed(known_releases())
-        told = next((jax for jax in (stock.jax, *others) if _find_advice(machine, jax)), stock.jax)
-        (decision, *_) = _decide(machine, told, wanted=wanted)
+        advised = next((jax for jax in (stock.jax, *others) if _find_advice(machine, jax)), stock.jax)
+        (decision, *_) = _decide(machine, advised, wanted=wanted)
         candidates = [entry for entry in decision.candidates if not (entry.absent or entry.chosen)]
         lacking = [(best.backend, f"{best.requirements[-1]} is not here for {system.label}") for best in served[:1]]
         reasons = [(entry.backend, _ADVICE.sub("", entry.reason)) for entry in candidates]
         row["problems"] = lacking or reasons or [("system", f"it cannot be used on {system.label}")]
-        row["advice"] = "" if served else _find_advice(machine, told)
+        row["advice"] = "" if served else _find_advice(machine, advised)
     return row
 
 
