@@ -63,10 +63,10 @@ const startPicker = (root) => {
   const named = (index) => quoted(escaped(index.replace(/\/*$/, "/")));
   const showDetect = (index) => {
     const command = index && data.detect[elements.installer.value];
-    const link = element("a", { href: "reference/jaxlib-select.html", textContent: "jaxlib-select detect" });
+    const link = element("a", { href: "reference/jaxlib-select.html", textContent: "jaxlib-select resolve jax" });
     const what = element("p", { className: "why" }, command ? "This command" : index ? "The program jaxlib-select" : link,
-      " says which accelerators a machine has. If one is listed above, choose it; what follows installs JAX for the CPU.");
-    return [what, ...(command ? [commandBlock(command.replace("{index}", named(index)))] : [])];
+      " names the package for a machine, also for devices that are not listed; what follows installs JAX for the CPU.");
+    return [what, ...(command ? [commandBlock(command.replaceAll("{index}", named(index)))] : [])];
   };
   // Three lines, each with its own button; without an index the option that names it goes, too.
   const showSteps = (found, index) => {
