@@ -42,7 +42,7 @@ def fold_text(text: str, width: int) -> str:
     >>> print(fold_text("cuda13: aot, not device: no NVIDIA GPU found", 30))
     cuda13: aot, not device: no
         NVIDIA GPU found
-    >>> print(fold_text("  Python  3.12: 15 programs passed", 24))
+    >>> print(fold_text("  Python  3.12: 15 programs passed", 26))
       Python  3.12: 15
               programs passed
     """
