@@ -276,7 +276,7 @@ def group_machines(table: Row, system: str, jax: str) -> list[tuple[Row, list[tu
         for choice in gpu["choices"]:
             row = table["outcomes"][table["answers"][f"{system}|{name}|{choice}|{jax}"]]
             found = row["ours"] or row["upstream"] or row
-            same = str((found.get("requirements"), row["problems"], row["advice"]))
+            same = str((found.get("requirements"), found.get("notes"), row["problems"], row["advice"]))
             machine = (gpu["label"], f"{gpu['question']} {choice}".strip())
             groups.setdefault(same, (row, []))[1].append(machine)
     return list(groups.values())
