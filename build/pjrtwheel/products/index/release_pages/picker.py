@@ -334,7 +334,7 @@ def _answer(machine: MachineFile, system: System, stock: Stock, *, wanted: bool)
         # Where nothing can be installed, a release that has the wheel knows what the machine lacks.
         others = () if served or row["upstream"] else reversed(known_releases())
         advised = next((jax for jax in (stock.jax, *others) if _find_advice(machine, jax)), stock.jax)
-        (decision, *_) = _decide(machine, advised, wanted=wanted)
+        decision = next(_decide(machine, advised, wanted=wanted))
         candidates = [entry for entry in decision.candidates if not (entry.absent or entry.chosen)]
         lacking = [(best.backend, f"{best.requirements[-1]} is not here for {system.label}") for best in served[:1]]
         reasons = [(entry.backend, _ADVICE.sub("", entry.reason)) for entry in candidates]

@@ -126,14 +126,14 @@ const startPicker = (root) => {
     ];
   };
 
-  const findRow = () => data.outcomes[data.answers[["system", "gpu", "driver", "release"].map((name) => elements[name].value).join("|")]];
   const shownValue = (name) => elements[name].selectedOptions?.[0]?.textContent ?? elements[name].value;
   const show = () => {
     const gpu = data.gpus[elements.gpu.value];
     question.hidden = !gpu.question;
     question.querySelector("span").textContent = gpu.question;
     offer(elements.driver, gpu.choices);
-    const row = findRow();
+    const key = ["system", "gpu", "driver", "release"].map((name) => elements[name].value).join("|");
+    const row = data.outcomes[data.answers[key]];
     const index = readIndex();
     const found = (index && row.ours) || row.upstream;
     offer(elements.python, found ? found.pythons : []);
