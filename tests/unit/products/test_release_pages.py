@@ -502,12 +502,14 @@ def test_jaxlib_alone_serves_the_cpu_where_its_extras_have_no_wheel() -> None:
 def test_machines_with_one_answer_are_together() -> None:
     """Each is there once, with its driver; so is what is refused. A warning makes another answer."""
     table = table_of("all")[0]
-    groups = picker.group_machines(table, "linux", NEWEST)
+    groups = picker.group_machines(table, ["linux"], NEWEST)
     machines = sorted(machine for _, group in groups for machine in group)
     assert machines == sorted({*machines})
     assert max(len(group) for _, group in groups) > 2
-    commands = [(row["ours"]["requirements"], *row["ours"]["notes"]) for row, _ in groups if row["ours"]]
+    commands = [(row["ours"]["requirements"], *row["ours"]["notes"]) for (row,), _ in groups if row["ours"]]
     assert len(commands) == len({*commands})
+    ((ours, theirs),) = (rows for rows, _ in picker.group_machines(table, ["linux", "macos"], NEWEST)[:1])
+    assert (bool(ours["ours"]), theirs["ours"]) == (True, None)
 
 
 def test_an_answer_says_what_was_proven() -> None:

@@ -13,6 +13,7 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import CPU, Policy, read_policy
@@ -261,24 +262,24 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
         "releases": releases,
         "shells": offer.shells,
         "outcomes": outcomes,
-        "levels": [
-            *dict.fromkeys(level for row in outcomes if row["ours"] for level in row["ours"]["proofs"].values())
-        ],
         "answers": {"|".join(key): numbers[str(row)] for key, row in answers.items()},
         "first": next((key for key in by_release if answers[key]["ours"]), by_release[0]),
     }
 
 
-def group_machines(table: Row, system: str, jax: str) -> list[tuple[Row, list[tuple[str, str]]]]:
-    """Return the answers of a table for a system and a release, each with the accelerators and drivers it is for."""
-    groups: dict[str, tuple[Row, list[tuple[str, str]]]] = {}
+def group_machines(table: Row, systems: Sequence[str], jax: str) -> list[tuple[list[Row], list[tuple[str, str, str]]]]:
+    """Return the machines of a table that get the same of a release on some systems, with the answer on each of these.
+
+    A machine is the label of an accelerator, its driver, and the query that chooses them in the picker.
+    """
+    groups: dict[str, tuple[list[Row], list[tuple[str, str, str]]]] = {}
     for name, gpu in table["gpus"].items():
         for choice in gpu["choices"]:
-            row = table["outcomes"][table["answers"][f"{system}|{name}|{choice}|{jax}"]]
-            found = row["ours"] or row["upstream"] or row
-            same = str((found.get("requirements"), found.get("notes"), row["problems"], row["advice"]))
-            machine = (gpu["label"], f"{gpu['question']} {choice}".strip())
-            groups.setdefault(same, (row, []))[1].append(machine)
+            rows = [table["outcomes"][table["answers"][f"{system}|{name}|{choice}|{jax}"]] for system in systems]
+            found = [row["ours"] or row["upstream"] or row for row in rows]
+            same = str([(row.get("requirements"), row.get("notes"), row.get("advice")) for row in found])
+            query = urlencode({"gpu": name, "driver": choice, "release": jax})
+            groups.setdefault(same, (rows, []))[1].append((gpu["label"], f"{gpu['question']} {choice}".strip(), query))
     return list(groups.values())
 
 
@@ -408,6 +409,15 @@ def join_machines(*parts: Machine) -> dict[str, Any]:
         for key, value in part.items():
             joined[key] = join_machines(joined.get(key, {}), value) if isinstance(value, dict) else value
     return joined
+
+
+def sentence(text: str) -> str:
+    """Return a sentence of a text that has neither capital nor period; names such as cuBLAS or jax keep their letters.
+
+    >>> sentence("set TZ=UTC"), sentence("cuBLAS 12.8 is old"), sentence("jax==1.2 is enough")
+    ('Set TZ=UTC.', 'cuBLAS 12.8 is old.', 'jax==1.2 is enough.')
+    """
+    return re.sub(r"^(?!jax)[a-z](?=[a-z]*[ ,])", lambda first: first[0].upper(), text) + "."
 
 
 def quote(word: str) -> str:

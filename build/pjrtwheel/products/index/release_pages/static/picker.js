@@ -76,9 +76,8 @@ const startPicker = (root) => {
       .replace(/\{(\w+)\}/g, (_, word) => values[word]));
     const names = ["Make an environment", "Install", "Check"];
     return [
-      element("ol", { className: "steps" }, ...lines.map((line, i) => element("li", {}, element("p", { textContent: names[i] }), commandBlock(line)))),
-      element("p", { className: "why", textContent: `These wheels need Python ${found.pythons[0]} or newer.` }),
       ...[...found.notes, note].filter(Boolean).map((text) => element("p", { className: "note", textContent: sentence(text) })),
+      element("ol", { className: "steps" }, ...lines.map((line, i) => element("li", {}, element("p", { textContent: names[i] }), commandBlock(line)))),
     ];
   };
 
