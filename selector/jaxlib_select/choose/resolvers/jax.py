@@ -35,7 +35,7 @@ def decide(package: str, machine: Machine, backend: str, provider: str = OURS) -
     # The CPU is chosen even without a wheel; every other backend is rejected for that.
     problem = platform_problem(machine, chosen) if verdict.fit is Fit.FULL else None
     (plain_cpu,) = (entry for entry in load_facts(release).of(UPSTREAM).backends if entry.is_cpu)
-    alone = "does not support this system" if platform_problem(machine, plain_cpu) else "runs on the CPU here"
+    unsupported = problem if platform_problem(machine, plain_cpu) else None  # elsewhere JAX alone runs on the CPU
     return Decision(
         package=chosen.distribution if chosen.tags and not plain else name,
         backend=ranked.variant,
@@ -43,7 +43,7 @@ def decide(package: str, machine: Machine, backend: str, provider: str = OURS) -
         candidates=ranked.candidates,
         constraints=constraints,
         index_url=chosen.index_url,
-        warnings=tuple(_warnings(name, ranked, problem, alone, bound=bool(extras))),
+        warnings=tuple(_warnings(name, ranked, unsupported, bound=bool(extras))),
         environment=verdict.environment,
         hidden=verdict.hidden,
         bounds=_bounds(ranked.variant, table, constraints),
@@ -51,11 +51,11 @@ def decide(package: str, machine: Machine, backend: str, provider: str = OURS) -
     )
 
 
-def _warnings(name: str, ranked: Ranked, problem: str | None, alone: str, *, bound: bool) -> list[str]:
+def _warnings(name: str, ranked: Ranked, problem: str | None, *, bound: bool) -> list[str]:
     """Return what the user should know; `bound` says whether bounds are kept by what comes along."""
     found = list(ranked.warnings)
     if problem:
-        found.append(f"{name} {problem}: {name} alone {alone}")
+        found.append(f"{name} {problem}: {name} alone does not support this system")
     if ranked.verdict.constraints and not bound:
         found.append(f"the libraries of the system must keep these bounds: {', '.join(ranked.verdict.constraints)}")
     return found

@@ -13,7 +13,6 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
 
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import CPU, Policy, read_policy
@@ -267,19 +266,18 @@ def make_table(offer: Offer, stocks: Sequence[Stock], *, closed: bool = True) ->
     }
 
 
-def group_machines(table: Row, systems: Sequence[str], jax: str) -> list[tuple[list[Row], list[tuple[str, str, str]]]]:
+def group_machines(table: Row, systems: Sequence[str], jax: str) -> list[tuple[list[Row], list[tuple[str, str]]]]:
     """Return the machines of a table that get the same of a release on some systems, with the answer on each of these.
 
-    A machine is the label of an accelerator, its driver, and the query that chooses them in the picker.
+    A machine is the label of an accelerator, and its driver.
     """
-    groups: dict[str, tuple[list[Row], list[tuple[str, str, str]]]] = {}
+    groups: dict[str, tuple[list[Row], list[tuple[str, str]]]] = {}
     for name, gpu in table["gpus"].items():
         for choice in gpu["choices"]:
             rows = [table["outcomes"][table["answers"][f"{system}|{name}|{choice}|{jax}"]] for system in systems]
             found = [row["ours"] or row["upstream"] or row for row in rows]
             same = str([(row.get("requirements"), row.get("notes"), row.get("advice")) for row in found])
-            query = urlencode({"gpu": name, "driver": choice, "release": jax})
-            groups.setdefault(same, (rows, []))[1].append((gpu["label"], f"{gpu['question']} {choice}".strip(), query))
+            groups.setdefault(same, (rows, []))[1].append((gpu["label"], f"{gpu['question']} {choice}".strip()))
     return list(groups.values())
 
 

@@ -120,8 +120,8 @@ const startPicker = (root) => {
         `JAX ${elements.release.value} ${cpu ? "on the CPU," : `for ${label} on`} ${data.systems[elements.system.value].label}`),
       ...(row.advice ? [element("p", { className: "note", textContent: sentence(row.advice) })] : []),
       element("p", {}, ...buttons),
-      showReasons(row.problems.length ? row.problems : [["upstream", "JAX itself publishes no wheel for it: name an index with ours"]]),
       ...(upstream.length && buttons.length ? [fold("Or take JAX's own wheels", ...upstream)] : upstream),
+      showReasons(row.problems.length ? row.problems : [["upstream", "JAX itself publishes no wheel for it: name an index with ours"]]),
     ];
   };
 
