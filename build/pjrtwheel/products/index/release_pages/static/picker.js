@@ -76,7 +76,8 @@ const startPicker = (root) => {
       .replace(/\{(\w+)\}/g, (_, word) => values[word]));
     const names = ["Make an environment", "Install", "Check"];
     return [
-      ...[...found.notes, note].filter(Boolean).map((text) => element("p", { className: "note", textContent: sentence(text) })),
+      ...found.notes.map((text) => element("p", { className: "note", textContent: sentence(text) })),
+      ...(note ? [element("p", { className: "why", textContent: sentence(note) })] : []),
       element("ol", { className: "steps" }, ...lines.map((line, i) => element("li", {}, element("p", { textContent: names[i] }), commandBlock(line)))),
     ];
   };
@@ -114,14 +115,15 @@ const startPicker = (root) => {
       const onclick = () => { replaced.clear(); choose(name, change[name]); remember(); elements[name].focus(); };
       return element("button", { type: "button", className: "instead", textContent, onclick });
     });
+    const reasons = showReasons(row.problems.length ? row.problems : [["upstream", "JAX itself publishes no wheel for it: name an index with ours"]]);
     const state = row.instead.some((change) => change.release) ? "Use another release" : row.upstream ? "Not in this index" : "Not possible";
     return [
       element("h2", { className: "missing" }, element("span", { className: "state", textContent: state }),
         `JAX ${elements.release.value} ${cpu ? "on the CPU," : `for ${label} on`} ${data.systems[elements.system.value].label}`),
       ...(row.advice ? [element("p", { className: "note", textContent: sentence(row.advice) })] : []),
       element("p", {}, ...buttons),
+      upstream.length ? fold("Why none of ours?", reasons) : reasons,
       ...(upstream.length && buttons.length ? [fold("Or take JAX's own wheels", ...upstream)] : upstream),
-      showReasons(row.problems.length ? row.problems : [["upstream", "JAX itself publishes no wheel for it: name an index with ours"]]),
     ];
   };
 
