@@ -135,9 +135,7 @@ def test_the_state_of_the_picker_is_in_the_address(
     Select(browser.driver.find_element("name", "gpu")).select_by_value("b200")
     assert browser.driver.find_elements("css selector", NOTES) == []
     Select(browser.driver.find_element("name", "driver")).select_by_value("570 to 579")
-    assert browser.driver.find_element("css selector", ".note:has(+ .steps)").text.startswith(
-        "cuBLAS "
-    )  # as it is spelt
+    assert browser.driver.find_element("css selector", ".note:has(+ .steps)").text[:7] == "cuBLAS "  # as it is spelt
     browser.open(pages["install"], suffix="?gpu=t4&python=3.11&driver=1&system=beos")
     said = browser.run(f"return [...document.querySelectorAll('{NOTES}')].map((note) => note.textContent)")
     assert [re.findall(r"(\w+)=(\S+),", text) for text in said] == [

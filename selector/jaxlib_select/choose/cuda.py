@@ -23,8 +23,9 @@ TEGRA = frozenset({(5, 3), (6, 2), (7, 2), (8, 7), (10, 1), (11, 0)})
 
 _CODE = re.compile(r"(sm|compute)_(\d{1,2})(\d)([af]?)")
 
-# CUDA major version → first driver branch on Linux (CUDA release notes, table 3; JAX's installation guide).
-_BRANCHES = {12: "525", 13: "580"}
+# CUDA major version → driver branches on Linux (CUDA release notes, table 3; JAX's installation guide). No driver after
+# 580 serves the GPUs that CUDA 13 does not.
+_BRANCHES = {12: "525 to 580", 13: "580 or newer"}
 _CONTAINER = "start the container with its GPUs (docker run --gpus all, and NVIDIA_DRIVER_CAPABILITIES=compute,utility)"
 
 
@@ -129,7 +130,7 @@ def _read(name: str) -> dict[str, dict[str, str]]:
 def driver_advice(oldest: Version) -> str:
     """Return which driver to install for a version of CUDA."""
     branch = _BRANCHES.get(oldest[0])
-    return f"update the NVIDIA driver to {f'{branch} or newer' if branch else f'CUDA {format_version(oldest)}'}"
+    return f"update the NVIDIA driver to {branch or f'CUDA {format_version(oldest)}'}"
 
 
 def _no_library(machine: Machine) -> DriverProblem:

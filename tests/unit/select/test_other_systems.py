@@ -67,8 +67,8 @@ OTHERS = [Machine("darwin", "arm64"), Machine("windows", "x86_64"), Machine("lin
 def test_a_machine_without_our_accelerators_gets_jax_alone(machine: Machine, package: str) -> None:
     """It has an XLA for the CPU in `jaxlib` itself, so nothing is amiss."""
     decision = resolve(package, machine)
-    assert (decision.backend, decision.requirements, decision.constraints) == ("cpu", (f"{package}==1.2.3",), ())
-    assert decision.warnings == ()
+    assert (decision.package, decision.backend, decision.requirements) == (package, "cpu", (f"{package}==1.2.3",))
+    assert (decision.constraints, decision.warnings) == ((), ())
 
 
 @pytest.mark.parametrize(

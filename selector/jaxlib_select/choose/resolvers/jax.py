@@ -8,6 +8,7 @@ import functools
 from collections.abc import Mapping
 
 from jaxlib_select.choose.decision import Decision
+from jaxlib_select.choose.policy import CPU
 from jaxlib_select.choose.ranking import Ranked, known_names, rank
 from jaxlib_select.choose.resolve import Resolver
 from jaxlib_select.choose.rules import Fit, platform_problem
@@ -35,15 +36,17 @@ def decide(package: str, machine: Machine, backend: str, provider: str = OURS) -
     # The CPU is chosen even without a wheel; every other backend is rejected for that.
     problem = platform_problem(machine, chosen) if verdict.fit is Fit.FULL else None
     (plain_cpu,) = (entry for entry in load_facts(release).of(UPSTREAM).backends if entry.is_cpu)
-    unsupported = problem if platform_problem(machine, plain_cpu) else None  # elsewhere JAX alone runs on the CPU
+    unsupported = platform_problem(machine, plain_cpu) is not None
+    alone = "does not support this system" if unsupported else "runs on the CPU here"
+    told = problem if unsupported or backend == CPU else None  # plain JAX is what `auto` means there
     return Decision(
-        package=chosen.distribution if chosen.tags and not plain else name,
+        package=chosen.distribution if chosen.tags and not (plain or problem) else name,
         backend=ranked.variant,
         requirements=(bare,) if problem or plain else wanted,
         candidates=ranked.candidates,
         constraints=constraints,
         index_url=chosen.index_url,
-        warnings=tuple(_warnings(name, ranked, unsupported, bound=bool(extras))),
+        warnings=tuple(_warnings(name, ranked, told, alone, bound=bool(extras))),
         environment=verdict.environment,
         hidden=verdict.hidden,
         bounds=_bounds(ranked.variant, table, constraints),
@@ -51,11 +54,11 @@ def decide(package: str, machine: Machine, backend: str, provider: str = OURS) -
     )
 
 
-def _warnings(name: str, ranked: Ranked, problem: str | None, *, bound: bool) -> list[str]:
+def _warnings(name: str, ranked: Ranked, problem: str | None, alone: str, *, bound: bool) -> list[str]:
     """Return what the user should know; `bound` says whether bounds are kept by what comes along."""
     found = list(ranked.warnings)
     if problem:
-        found.append(f"{name} {problem}: {name} alone does not support this system")
+        found.append(f"{name} {problem}: {name} alone {alone}")
     if ranked.verdict.constraints and not bound:
         found.append(f"the libraries of the system must keep these bounds: {', '.join(ranked.verdict.constraints)}")
     return found

@@ -38,7 +38,7 @@ def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
     releases, offer, templates = list_releases(projects), picker.read_offer(), open_templates()
     known = [release for release in releases if picker.is_known(release)]
     table = picker.make_table(offer, [picker.stock_of(release) for release in known]) if known else {}
-    templates.filters |= {"quote": picker.quote, "machines_of": picker.group_machines, "sentence": picker.sentence}
+    templates.filters |= {"quote": picker.quote, "machines_of": picker.group_machines}
     templates.globals |= {"menu": _PAGES, "releases": releases, "base": "", "home": f"../{MAIN_PAGE}", **_read_static()}
     templates.globals |= {"table": table, "systems": offer.systems, "known": known}
     proofs = {release.jax: f"{FOLDER}/proofs{release.suffix}.html" for release in releases}

@@ -335,10 +335,10 @@ def _answer(machine: MachineFile, system: System, stock: Stock, *, wanted: bool)
         advised = next((jax for jax in (stock.jax, *others) if _find_advice(machine, jax)), stock.jax)
         decision = next(_decide(machine, advised, wanted=wanted))
         candidates = [entry for entry in decision.candidates if not (entry.absent or entry.chosen)]
-        lacking = [(best.backend, f"{best.requirements[-1]} is not here for {system.label}") for best in served[:1]]
-        reasons = [(entry.backend, _ADVICE.sub("", entry.reason)) for entry in candidates]
-        row["problems"] = lacking or reasons or [("system", f"it cannot be used on {system.label}")]
-        row["advice"] = "" if served else _find_advice(machine, advised)
+        absent = [(one.backend, f"{(BINDINGS, *one.requirements[1:])[-1]} is not in this index.") for one in served[:1]]
+        reasons = [(entry.backend, sentence(_ADVICE.sub("", entry.reason))) for entry in candidates]
+        row["problems"] = absent or reasons or [("system", f"It cannot be used on {system.label}.")]
+        row["advice"] = "" if served else sentence(_find_advice(machine, advised))
     return row
 
 
@@ -378,7 +378,7 @@ def _describe(decision: Decision, stock: Stock, pythons: Iterable[str]) -> Row:
     - `check`: what Python runs to say whether it works;
     - `pythons`: those that it is for;
     - `backend` and `reason`: which one is chosen, and why; `others`: those that are not, and why;
-    - `notes`: what the user should know, one sentence each without its period.
+    - `notes`: what the user should know, one sentence each.
     """
     (chosen,) = (candidate for candidate in decision.candidates if candidate.chosen)
     packages = {entry.distribution: entry.package for entry in load_facts(stock.jax).backends}
@@ -387,6 +387,7 @@ def _describe(decision: Decision, stock: Stock, pythons: Iterable[str]) -> Row:
     notes += [f"set {name}={value}" for name, value in decision.environment.items()]
     if plugin and chosen.backend == CPU:
         notes.append(f"{decision.requirements[0]} alone also runs on the CPU, and downloads less")
+    others = [one for one in decision.candidates if not (one.chosen or one.absent)]
     return {
         "title": decision.requirements[-1],
         "requirements": " ".join(map(quote, (*decision.requirements, *decision.constraints))),
@@ -395,8 +396,8 @@ def _describe(decision: Decision, stock: Stock, pythons: Iterable[str]) -> Row:
         "pythons": [*map(name_python, pythons)],
         "backend": chosen.backend,
         "reason": chosen.reason.removeprefix("no accelerator was found; "),
-        "notes": notes,
-        "others": [(each.backend, each.reason) for each in decision.candidates if not (each.chosen or each.absent)],
+        "notes": [*map(sentence, notes)],
+        "others": [(one.backend, sentence(one.reason)) for one in others],
     }
 
 
@@ -410,12 +411,12 @@ def join_machines(*parts: Machine) -> dict[str, Any]:
 
 
 def sentence(text: str) -> str:
-    """Return a sentence of a text that has neither capital nor period; names such as cuBLAS or jax keep their letters.
+    """Return a sentence of a text without capital and period; names such as cuBLAS or jax keep their letters.
 
-    >>> sentence("set TZ=UTC"), sentence("cuBLAS 12.8 is old"), sentence("jax==1.2 is enough")
-    ('Set TZ=UTC.', 'cuBLAS 12.8 is old.', 'jax==1.2 is enough.')
+    >>> sentence("set TZ=UTC"), sentence("cuBLAS 12.8 is old"), sentence("jax==1.2 is enough"), sentence("")
+    ('Set TZ=UTC.', 'cuBLAS 12.8 is old.', 'jax==1.2 is enough.', '')
     """
-    return re.sub(r"^(?!jax)[a-z](?=[a-z]*[ ,])", lambda first: first[0].upper(), text) + "."
+    return re.sub(r"^(?!jax)[a-z](?=[a-z]*[ ,])", lambda first: first[0].upper(), text) + "." if text else ""
 
 
 def quote(word: str) -> str:

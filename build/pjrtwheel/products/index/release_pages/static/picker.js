@@ -8,8 +8,6 @@ const element = (name, attributes = {}, ...children) => {
   made.append(...children);
   return made;
 };
-// A name such as cuBLAS or jax==1.2 keeps its first letter.
-const sentence = (text) => `${text.replace(/^(?!jax)[a-z](?=[a-z]*[ ,])/, (first) => first.toUpperCase())}.`;
 
 // Within quotes, too, a shell reads $ and ` and ! in an address; as %24, %60 and %21 they name the same.
 const escaped = (text) => encodeURI(text).replace(/%25/g, "%").replace(/[$`!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
@@ -60,12 +58,12 @@ const startPicker = (root) => {
     history.replaceState(null, "", `?${chosen}`);
   };
 
-  const named = (index) => quoted(escaped(index.replace(/\/*$/, "/")));
+  const named = (index) => quoted(escaped(index.replace(/\/*(about\.html)?\/*$/, "/")));
   const showDetect = (index) => {
     const command = index && data.detect[elements.installer.value];
     const link = element("a", { href: "reference/jaxlib-select.html", textContent: "jaxlib-select resolve jax" });
     const what = element("p", { className: "why" }, command ? "This command" : index ? "The program jaxlib-select" : link,
-      " names the package for a machine, also for devices that are not listed; what follows installs JAX for the CPU.");
+      " names the package for a machine, also for devices that are not listed, if the index has it; what follows installs JAX for the CPU.");
     return [what, ...(command ? [commandBlock(command.replaceAll("{index}", named(index)))] : [])];
   };
   // Three lines, each with its own button; without an index the option that names it goes, too.
@@ -76,14 +74,14 @@ const startPicker = (root) => {
       .replace(/\{(\w+)\}/g, (_, word) => values[word]));
     const names = ["Make an environment", "Install", "Check"];
     return [
-      ...found.notes.map((text) => element("p", { className: "note", textContent: sentence(text) })),
-      ...(note ? [element("p", { className: "why", textContent: sentence(note) })] : []),
+      ...found.notes.map((text) => element("p", { className: "note", textContent: text })),
+      ...(note ? [element("p", { className: "why", textContent: note })] : []),
       element("ol", { className: "steps" }, ...lines.map((line, i) => element("li", {}, element("p", { textContent: names[i] }), commandBlock(line)))),
     ];
   };
 
   const showReasons = (reasons) => element("dl", { className: "reasons" }, ...reasons.map(([backend, reason]) => element("div", {},
-    element("dt", { textContent: backend }), element("dd", { textContent: sentence(reason) }))));
+    element("dt", { textContent: backend }), element("dd", { textContent: reason }))));
   const fold = (summary, ...parts) => element("details", {}, element("summary", { textContent: summary }), ...parts);
 
   const showProof = (level) => element("p", { className: level === "device" ? "why" : "note" }, `${data.proofs[level]} `,
@@ -115,12 +113,12 @@ const startPicker = (root) => {
       const onclick = () => { replaced.clear(); choose(name, change[name]); remember(); elements[name].focus(); };
       return element("button", { type: "button", className: "instead", textContent, onclick });
     });
-    const reasons = showReasons(row.problems.length ? row.problems : [["upstream", "JAX itself publishes no wheel for it: name an index with ours"]]);
+    const reasons = showReasons(row.problems.length ? row.problems : [["upstream", "JAX itself publishes no wheel for it: name an index with ours."]]);
     const state = row.instead.some((change) => change.release) ? "Use another release" : row.upstream ? "Not in this index" : "Not possible";
     return [
       element("h2", { className: "missing" }, element("span", { className: "state", textContent: state }),
         `JAX ${elements.release.value} ${cpu ? "on the CPU," : `for ${label} on`} ${data.systems[elements.system.value].label}`),
-      ...(row.advice ? [element("p", { className: "note", textContent: sentence(row.advice) })] : []),
+      ...(row.advice ? [element("p", { className: "note", textContent: row.advice })] : []),
       element("p", {}, ...buttons),
       upstream.length ? fold("Why none of ours?", reasons) : reasons,
       ...(upstream.length && buttons.length ? [fold("Or take JAX's own wheels", ...upstream)] : upstream),
@@ -143,9 +141,9 @@ const startPicker = (root) => {
       elements.index && (index ? "your index" : "no index")].filter(Boolean).join(" · ");
     const state = !index ? "JAX's own wheels" : elements.index ? "If your index has this release" : "Available";
     const notes = [
-      ...[...replaced].map(([name, why]) => `${why}: "${shownValue(name)}" is chosen`),
-      linked && index && `the link that you followed names this index, ${index}: install from it only if you trust it`,
-    ].filter(Boolean).map((text) => element("p", { className: "note", textContent: sentence(text) }));
+      ...[...replaced].map(([name, why]) => `${why}: "${shownValue(name)}" is chosen.`),
+      linked && index && `The link that you followed names this index, ${index}: install from it only if you trust it.`,
+    ].filter(Boolean).map((text) => element("p", { className: "note", textContent: text }));
     const shown = found && (row.ours || !index) ? showFound(state, found, index) : showMissing(row);
     answer.replaceChildren(...notes, ...shown);
   };
@@ -177,7 +175,7 @@ const startPicker = (root) => {
   const fields = ["system", "release", "gpu", "driver", "index", "python", "installer"].filter((name) => wanted.has(name) && elements[name]);
   for (const name of fields) choose(name, wanted.get(name));
   const isOther = (name) => (name === "gpu" && called && !findGpu(called)) || (shownValue(name) && elements[name].value !== wanted.get(name));
-  for (const name of fields.filter(isOther)) replaced.set(name, `the address asks for ${name}=${new URLSearchParams(location.search).get(name)}, which is not on offer here`);
+  for (const name of fields.filter(isOther)) replaced.set(name, `The address asks for ${name}=${new URLSearchParams(location.search).get(name)}, which is not on offer here`);
   show();
 };
 
