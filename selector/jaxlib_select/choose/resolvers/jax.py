@@ -38,7 +38,7 @@ def decide(package: str, machine: Machine, backend: str, provider: str = OURS) -
     (plain_cpu,) = (entry for entry in load_facts(release).of(UPSTREAM).backends if entry.is_cpu)
     unsupported = platform_problem(machine, plain_cpu) is not None
     alone = "does not support this system" if unsupported else "runs on the CPU here"
-    told = problem if unsupported or backend == CPU else None  # plain JAX is what `auto` means there
+    news = problem if unsupported or backend == CPU else None  # else it is what was asked for
     return Decision(
         package=chosen.distribution if chosen.tags and not (plain or problem) else name,
         backend=ranked.variant,
@@ -46,7 +46,7 @@ def decide(package: str, machine: Machine, backend: str, provider: str = OURS) -
         candidates=ranked.candidates,
         constraints=constraints,
         index_url=chosen.index_url,
-        warnings=tuple(_warnings(name, ranked, told, alone, bound=bool(extras))),
+        warnings=tuple(_warnings(name, ranked, news, alone, bound=bool(extras))),
         environment=verdict.environment,
         hidden=verdict.hidden,
         bounds=_bounds(ranked.variant, table, constraints),

@@ -41,7 +41,7 @@ const startMaps = (links) => {
 
 // A command that is copied has the address of this index.
 for (const part of document.querySelectorAll("[data-index] code")) {
-  part.replaceChildren(...words(part.textContent.replace("INDEX", new URL(part.closest("[data-index]").dataset.index, location.href).href)));
+  part.replaceChildren(...words(part.textContent.replaceAll("INDEX", new URL(part.closest("[data-index]").dataset.index, location.href).href)));
 }
 document.querySelector(".all")?.removeAttribute("open");
 startTheme(document.querySelector("[data-theme-switch]"));
