@@ -43,7 +43,6 @@ const startMaps = (links) => {
 for (const part of document.querySelectorAll("[data-index] code")) {
   part.replaceChildren(...words(part.textContent.replaceAll("INDEX", new URL(part.closest("[data-index]").dataset.index, location.href).href)));
 }
-document.querySelector(".all")?.removeAttribute("open");
 startTheme(document.querySelector("[data-theme-switch]"));
 document.querySelectorAll("[data-copy]").forEach(copyButton);
 startMaps([...document.querySelectorAll("[data-proof]")]);
