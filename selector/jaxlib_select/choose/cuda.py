@@ -25,7 +25,7 @@ _CODE = re.compile(r"(sm|compute)_(\d{1,2})(\d)([af]?)")
 
 # CUDA major version → driver branches on Linux (CUDA release notes, table 3; JAX's installation guide). No driver after
 # 580 serves the GPUs that CUDA 13 does not.
-_BRANCHES = {12: "525 to 580", 13: "580 or newer"}
+_BRANCHES = {12: "a version from 525 to 580", 13: "580 or newer"}
 _CONTAINER = "start the container with its GPUs (docker run --gpus all, and NVIDIA_DRIVER_CAPABILITIES=compute,utility)"
 
 
