@@ -17,7 +17,8 @@ from select_commands import asked
 
 TABLE = Path(__file__).parents[2] / "data/machines/table.json"
 PUBLISHED = {  # by JAX itself
-    **dict.fromkeys(("jaxlib-cpu", "jax"), "jax"),
+    "jax": "jax",
+    "jaxlib-cpu": "jax",
     "jaxlib-cuda-12": "jax-cuda12-pjrt",
     "jaxlib-cuda-13": "jax-cuda13-pjrt",
     "jaxlib-oneapi": "jax-oneapi-pjrt",
