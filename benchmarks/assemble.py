@@ -3,7 +3,7 @@
 """Compare assembly and repair with the standard tools, and with the floor of the machine.
 
 All are given the same library on disk and run in turns, each in a process of its own. The floor reads the library,
-compresses it with libdeflate as we do on all cores, and writes the result: no zip file, no digests, no repair.
+compresses it with libdeflate as we do, and writes the result: no zip file, no digests, no repair.
 
     ./noxw bench assemble [--repeats N] [--platform NAME] [--backend NAME] [--level N]
 """
@@ -17,15 +17,13 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-import deflate
 from pinned import Inputs, compressed_size, installed_size, read_inputs, write_bindings_manifest, write_manifests
 
 from pjrtwheel.platforms import host_platform
-from pjrtwheel.wheel.compress import CHUNK_SIZE, DEFAULT_COMPRESSION, worker_count
+from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, compress
 
 GOAL_SPEED = 5.0
 GOAL_MEMORY = 1_000_000_000
@@ -114,10 +112,8 @@ def run_floor(library: Path, output: Path, setting: int) -> Run:
 
 
 def floor(library: Path, output: Path, setting: int) -> None:
-    """Compress a file with all cores, chunk by chunk."""
-    with library.open("rb") as source, output.open("wb") as target, ThreadPoolExecutor(worker_count()) as pool:
-        chunks = iter(lambda: source.read(CHUNK_SIZE), b"")
-        target.writelines(pool.map(lambda chunk: deflate.deflate_compress(chunk, setting), chunks))
+    """Compress a file."""
+    output.write_bytes(compress(library.read_bytes(), setting))
 
 
 def measure(inputs: Inputs, directory: Path, repeats: int, setting: int) -> dict[str, list[Run]]:
@@ -156,7 +152,7 @@ def print_times(runs: dict[str, list[Run]], setting: int) -> None:
     titles = {
         "ours": "pjrtwheel assemble (with repair)",
         "standard": "setuptools, then auditwheel repair",
-        "floor": f"floor: libdeflate {setting} on {worker_count()} cores",
+        "floor": f"floor: libdeflate {setting}",
     }
     for name, title in titles.items():
         seconds = [measured.seconds for measured in runs[name]]

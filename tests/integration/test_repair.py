@@ -17,7 +17,7 @@ import pytest
 
 from pjrtwheel.backend import find_backend
 from pjrtwheel.elf.image import ElfImage, read_image
-from pjrtwheel.elf.layout import read_chunks
+from pjrtwheel.elf.layout import read_pieces
 from pjrtwheel.elf.repair import plan_repair
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.release.model import Release
@@ -65,7 +65,7 @@ def repair(library: Path) -> tuple[Path, tuple[str, ...]]:
     copy = library.with_suffix(".repaired.so")
     with library.open("rb") as file, copy.open("wb") as target:
         plan = plan_repair(read_image(file, library.name))
-        target.writelines(read_chunks(file, plan.pieces, 1 << 20))
+        target.write(read_pieces(file, plan.pieces))
     return copy, plan.changes
 
 

@@ -25,7 +25,6 @@ from pathlib import Path
 from pjrtwheel.errors import WheelError, shorten
 from pjrtwheel.wheel.archive import begin_entry, end_of_directory, timestamp
 from pjrtwheel.wheel.assemble import list_members, plan_wheel, record_source, report_written
-from pjrtwheel.wheel.compress import CHUNK_SIZE, worker_count
 from pjrtwheel.wheel.members import Member, encode_digest, open_wheel
 from pjrtwheel.wheel.plan import MemberSource, parse_manifest
 from pjrtwheel.wheel.report import REPORT_FILENAME, BuiltWheel, read_built
@@ -53,7 +52,7 @@ def check_results(
     with (
         _inputs(workspace, output_base) as folder,
         contextlib.chdir(folder),
-        ThreadPoolExecutor(worker_count()) as pool,
+        ThreadPoolExecutor() as pool,
     ):
         return tuple(pool.map(lambda directory: _check(directory, is_shared=is_shared), directories))
 
@@ -108,7 +107,7 @@ def check_against_inputs(wheel: Path, manifest: Path) -> None:
         if wheel.name != plan.name.filename:
             raise WheelError(f"a build returned {wheel.name} in the place of {plan.name.filename}", remedy=_REMEDY)
         sources = list(list_members(plan))
-        members = {member.path: _hash(member) for member in sources}
+        members = {each.path: Member(each.size, hashlib.sha256(each.read()).hexdigest()) for each in sources}
         record = record_source(plan.name, members)
         _refuse(wheel.name, _differing(wheel, record.path, members))
         _refuse(wheel.name, _misplaced(wheel, [*sources, record]))
@@ -124,13 +123,6 @@ def _refuse(what: str, differing: Iterable[str]) -> None:
             cause="a cache of Bazel's returned another wheel: it is damaged, or somebody wrote into it",
             remedy=_REMEDY,
         )
-
-
-def _hash(source: MemberSource) -> Member:
-    digest = hashlib.sha256()
-    for chunk in source.chunks(CHUNK_SIZE):
-        digest.update(chunk)
-    return Member(source.size, digest.hexdigest())
 
 
 def _differing(wheel: Path, record: str, expected: dict[str, Member]) -> Iterator[str]:

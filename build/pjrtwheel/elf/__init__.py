@@ -3,5 +3,5 @@
 """Read shared libraries, and plan how to make them fit for a wheel.
 
 `read_image` turns a file into an `ElfImage`, `plan_repair` turns that into a list of byte ranges and edits, and
-`read_chunks` carries the plan out while the file streams by, so that no library is ever held in memory as a whole.
+`read_pieces` carries the plan out.
 """

@@ -6,7 +6,7 @@ A repaired file is a list of pieces: ranges copied from the input, and bytes tha
 """
 
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
 from typing import BinaryIO, ClassVar
 
@@ -155,27 +155,22 @@ def total_size(pieces: Iterable[Piece]) -> int:
     return sum(piece.stop - piece.start if isinstance(piece, Span) else len(piece) for piece in pieces)
 
 
-def read_chunks(file: BinaryIO, pieces: Iterable[Piece], size: int) -> Iterator[memoryview]:
-    """Stream the file that the pieces make, in chunks of `size`, the last one shorter; each is in memory of its own."""
-    pending = bytearray()
-    for data in _read_slices(file, pieces, size):
-        pending += data
-        while len(pending) >= size:
-            yield memoryview(pending[:size])
-            del pending[:size]
-    if pending:
-        yield memoryview(pending)
+def read_pieces(file: BinaryIO, pieces: Sequence[Piece]) -> bytearray:
+    """Return the file that the pieces make.
 
-
-def _read_slices(file: BinaryIO, pieces: Iterable[Piece], size: int) -> Iterator[bytes]:
+    Raises:
+        EOFError: The input ends within one of them.
+    """
+    made = bytearray(total_size(pieces))
+    rest = memoryview(made)
     for piece in pieces:
+        length = total_size([piece])
         if isinstance(piece, bytes):
-            yield piece
-            continue
-        for start in range(piece.start, piece.stop, size):
-            file.seek(start)
-            wanted = min(size, piece.stop - start)
-            data = file.read(wanted)
-            if len(data) != wanted:
-                raise EOFError(f"file ended at {start + len(data)}, expected {piece.stop}")
-            yield data
+            rest[:length] = piece
+        else:
+            file.seek(piece.start)
+            found = file.readinto(rest[:length])  # type: ignore[attr-defined]
+            if found != length:
+                raise EOFError(f"file ended at {piece.start + found}, expected {piece.stop}")
+        rest = rest[length:]
+    return made

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Write a zip file in one pass: hash, checksum and compress while the members stream by.
+"""Write a zip file: hash, checksum and compress its members, one after the other.
 
 Order is the caller's; times, permissions and compression are fixed, so equal members give equal bytes. The records are
 those of APPNOTE 4.3, without the 64-bit fields: no wheel has 4 GiB.
@@ -8,11 +8,9 @@ those of APPNOTE 4.3, without the 64-bit fields: no wheel has 4 GiB.
 
 import contextlib
 import hashlib
-import os
 import struct
 import time
 from collections.abc import Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import BinaryIO
@@ -21,7 +19,7 @@ import deflate
 
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import explain_full_disk, replacement
-from pjrtwheel.wheel.compress import CHUNK_SIZE, compress_chunks, worker_count
+from pjrtwheel.wheel.compress import compress
 from pjrtwheel.wheel.container import CENTRAL, END, LOCAL, UTF8
 from pjrtwheel.wheel.members import Member
 from pjrtwheel.wheel.plan import MemberSource
@@ -116,12 +114,8 @@ def open_archive(path: Path, *, stamp: tuple[int, int], setting: int | None = No
     Raises:
         WheelError: The disk is full.
     """
-    with (
-        explain_full_disk(path.parent),
-        replacement(path) as file,
-        ThreadPoolExecutor(worker_count()) as pool,
-    ):
-        writer = ArchiveWriter(file, stamp, setting, pool)
+    with explain_full_disk(path.parent), replacement(path) as file:
+        writer = ArchiveWriter(file, stamp, setting)
         yield writer
         writer.finish()
 
@@ -133,7 +127,6 @@ class ArchiveWriter:
     file: BinaryIO
     stamp: tuple[int, int]
     setting: int | None
-    pool: ThreadPoolExecutor
     entries: list[ZipEntry] = field(default_factory=list)
 
     def add(self, member: MemberSource) -> Member:
@@ -142,32 +135,20 @@ class ArchiveWriter:
         Raises:
             WheelError: The member's bytes are not as many as it stated, or the file would become too large.
         """
-        digest, crc, read, stored = hashlib.sha256(), 0, 0, 0
-
-        def chunks() -> Iterator[tuple[memoryview, bool]]:
-            nonlocal crc, read
-            for chunk in member.chunks(CHUNK_SIZE):
-                read += len(chunk)
-                yield chunk, read >= member.size
-                digest.update(chunk)
-                crc = deflate.crc32(chunk, crc)
-
-        start = self.file.tell()
-        if start + member.size > _LARGEST or len(self.entries) == _MOST:
+        offset = self.file.tell()
+        if offset + member.size > _LARGEST or len(self.entries) == _MOST:
             cause = "zip files of that size have 64-bit fields, which are not written here"
             raise WheelError(f"with {member.path} the wheel has more than 4 GiB, or {_MOST} members", cause=cause)
-        entry = begin_entry(member, self.stamp, start)
+        data = member.read()
+        if len(data) != member.size:
+            raise WheelError(f"{member.path} has {len(data)} bytes, expected {member.size}")
+        stored = compress(data, self.setting) if data else b""
+        entry = begin_entry(member, self.stamp, offset)
+        entry = replace(entry, crc=deflate.crc32(data), compressed=len(stored))
         self.file.write(entry.local_header())
-        for part in compress_chunks(chunks(), self.pool, self.setting):
-            stored += self.file.write(part)
-        if read != member.size:
-            raise WheelError(f"{member.path} has {read} bytes, expected {member.size}")
-        entry = replace(entry, crc=crc, compressed=stored)
-        self.file.seek(start)
-        self.file.write(entry.local_header())
-        self.file.seek(0, os.SEEK_END)
+        self.file.write(stored)
         self.entries.append(entry)
-        return Member(member.size, digest.hexdigest())
+        return Member(member.size, hashlib.sha256(data).hexdigest())
 
     def finish(self) -> None:
         """Write the directory."""

@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a wheel is made from, as a manifest says, and what it will be made of.
 
-Members are streamed, with a repair plan for each that is a library. The paths in a manifest are not opened here.
+Members are read when they are written, with a repair plan for each that is a library. The paths in a manifest are not
+opened here.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from pjrtwheel.elf.image import is_elf, read_image
-from pjrtwheel.elf.layout import Span, read_chunks
+from pjrtwheel.elf.layout import Span, read_pieces
 from pjrtwheel.elf.repair import ANYWHERE, LibraryPlace, check_exports, plan_repair
 from pjrtwheel.errors import ElfError, WheelError
 from pjrtwheel.gpucode import GpuCode
@@ -123,7 +124,7 @@ class MemberSource:
     """One file of a wheel that is still to be written.
 
     Attributes:
-        chunks: Streams its bytes in chunks of a given length; only the last may be shorter.
+        read: Returns its bytes.
         executable: Whether it gets the permission to execute, as shared libraries have.
         changes: What repair changes, in words.
         dropped_bytes: How much shorter repair makes it.
@@ -131,7 +132,7 @@ class MemberSource:
 
     path: str
     size: int
-    chunks: Callable[[int], Iterator[memoryview]]
+    read: Callable[[], bytes | bytearray]
     executable: bool = False
     changes: tuple[str, ...] = ()
     dropped_bytes: int = 0
@@ -170,14 +171,13 @@ def describe_origin(provider: str, filename: str, sha256: str, **known: str) -> 
 def text_source(path: str, content: str | bytes) -> MemberSource:
     """Return a member that is held in memory."""
     data = content.encode() if isinstance(content, str) else content
-    view = memoryview(data)
-    return MemberSource(path, len(data), lambda size: (view[at : at + size] for at in range(0, len(data), size)))
+    return MemberSource(path, len(data), lambda: data)
 
 
 def unchanged_source(path: str, file: BinaryIO, *, executable: bool = False) -> MemberSource:
     """Return a member that is read from a file, which must stay open until it is written, and written as it is."""
     size = file.seek(0, 2)
-    return MemberSource(path, size, lambda chunk: read_chunks(file, (Span(0, size),), chunk), executable)
+    return MemberSource(path, size, lambda: read_pieces(file, (Span(0, size),)), executable)
 
 
 def file_source(
@@ -218,7 +218,7 @@ def file_source(
     return MemberSource(
         path,
         plan.size,
-        lambda chunk: read_chunks(file, plan.pieces, chunk),
+        lambda: read_pieces(file, plan.pieces),
         executable=True,
         changes=plan.changes,
         dropped_bytes=plan.dropped_bytes,

@@ -26,7 +26,6 @@ from pjrtwheel.release.model import Override, Release, read_release
 from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.wheel import metadata
-from pjrtwheel.wheel.compress import worker_count
 from pjrtwheel.wheel.names import WheelName, make_name, parse_name
 from pjrtwheel.wheel.plan import (
     BackendSpec,
@@ -159,7 +158,7 @@ def _read_codes(
 ) -> Callable[[], dict[str, GpuCode]]:
     """Begin to read for which chips each library holds code; the result waits for it. See `WheelPlan.gpu_files`."""
     # Most of the time passes in the vendors' programs.
-    pool = files.enter_context(ThreadPoolExecutor(worker_count()))
+    pool = files.enter_context(ThreadPoolExecutor())
     codes = {member: pool.submit(read_gpu_code, path, tools) for member, path in libraries.items()}
     return lambda: {member: code.result() for member, code in codes.items() if code.result().names()}
 

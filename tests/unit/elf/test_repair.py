@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pjrtwheel.elf.image import ElfImage, read_image
-from pjrtwheel.elf.layout import Edit, Span, cut, read_chunks, total_size
+from pjrtwheel.elf.layout import Edit, Span, cut, read_pieces, total_size
 from pjrtwheel.elf.repair import LibraryPlace, clean_search_path, plan_repair
 from pjrtwheel.errors import ElfError
 from small_libraries import bare_elf, build_elf
@@ -19,7 +19,7 @@ def repair(data: bytes) -> tuple[bytes, tuple[str, ...]]:
     """Repair a library and return its bytes and what was changed."""
     file = io.BytesIO(data)
     plan = plan_repair(read_image(file, "lib.so"))
-    repaired = b"".join(read_chunks(file, plan.pieces, 100))
+    repaired = bytes(read_pieces(file, plan.pieces))
     assert len(repaired) == plan.size == len(data) - plan.dropped_bytes
     return repaired, plan.changes
 
@@ -52,7 +52,7 @@ def test_symbols_that_are_wanted_stay() -> None:
     """Those of a library that was built with them, byte by byte."""
     data = build_elf()
     plan = plan_repair(read(data), LibraryPlace(symbols=True))
-    assert b"".join(read_chunks(io.BytesIO(data), plan.pieces, 100)) == data
+    assert read_pieces(io.BytesIO(data), plan.pieces) == data
     assert (plan.dropped_bytes, plan.changes) == (0, ())
 
 
@@ -201,14 +201,11 @@ def test_stack_loses_its_executable_flag() -> None:
 
 
 @given(st.binary(max_size=300), st.data())
-def test_chunks_are_the_edited_file(data: bytes, draw: st.DataObject) -> None:
-    """Streaming a list of pieces gives what editing the file in memory gives, whatever the chunk size."""
+def test_pieces_are_the_edited_file(data: bytes, draw: st.DataObject) -> None:
+    """A list of pieces gives what editing the file in memory gives."""
     start = draw.draw(st.integers(0, len(data)))
     length = draw.draw(st.integers(0, len(data) - start))
-    size = draw.draw(st.integers(1, 64))
     edit = Edit(start, bytes(length))
     pieces = (*cut(Span(0, len(data)), [edit] if length else []), b"tail")
-    chunks = list(read_chunks(io.BytesIO(data), pieces, size))
-    assert b"".join(chunks) == data[:start] + bytes(length) + data[start + length :] + b"tail"
-    assert [len(chunk) for chunk in chunks[:-1]] == [size] * (len(chunks) - 1)
+    assert read_pieces(io.BytesIO(data), pieces) == data[:start] + bytes(length) + data[start + length :] + b"tail"
     assert total_size(pieces) == len(data) + 4
