@@ -29,7 +29,7 @@ from pjrtwheel.record.origin import find_origin
 from pjrtwheel.record.proofs import Proof, explain_level
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.sets import BINDINGS
-from pjrtwheel.sets.wheel_sets import promised_bindings, promised_plugin
+from pjrtwheel.sets.promised import promised_bindings, promised_plugin
 from pjrtwheel.sources import import_closure
 from pjrtwheel.verify import verify_wheels
 from pjrtwheel.wheel.report import BuiltWheel

@@ -13,7 +13,7 @@ from pjrtwheel.platforms import PLATFORMS, Platform
 from pjrtwheel.record.entries import read_entries
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets import BINDINGS
-from pjrtwheel.sets.wheel_sets import promised_set
+from pjrtwheel.sets.promised import promised_set
 
 # The steps after the builds.
 PRODUCTS = ("jaxlib-select", "pjrtwheel", "jaxlib-auto", "index")

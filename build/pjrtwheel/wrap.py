@@ -28,7 +28,7 @@ from pjrtwheel.record.entries import read_entries
 from pjrtwheel.release.model import SCHEMA
 from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.sets import our_names
-from pjrtwheel.sets.wheel_sets import read_lock
+from pjrtwheel.sets.published import read_lock
 from pjrtwheel.tables import write_json
 from pjrtwheel.wheel.assemble import assemble
 from pjrtwheel.wheel.names import make_name

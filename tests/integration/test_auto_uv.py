@@ -16,7 +16,8 @@ from package_index import run_installer, serve_folder
 from pjrtwheel.backend import load_backends
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_venv, find_uv
-from pjrtwheel.installs.tries import install_command, open_stage
+from pjrtwheel.installs.stage import open_stage
+from pjrtwheel.installs.tries import install_command
 from pjrtwheel.products.auto import build_auto
 from pjrtwheel.products.index import write_index
 from release_entries import write_small_wheel

@@ -14,7 +14,8 @@ from folders import installed_in, site_packages_of
 from package_index import NotingHandler, run_installer, serve_folder
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import create_venv
-from pjrtwheel.installs.tries import install_command, open_stage
+from pjrtwheel.installs.stage import open_stage
+from pjrtwheel.installs.tries import install_command
 from pjrtwheel.products.index import write_index, write_pages
 from pjrtwheel.products.index.projects import list_projects, read_release
 from release_entries import write_small_wheel

@@ -12,8 +12,8 @@ from pjrtwheel.platforms import REFERENCE
 from pjrtwheel.record.entries import RELEASE_FILENAME
 from pjrtwheel.release.model import Release
 from pjrtwheel.release_check.check import check_release
+from pjrtwheel.sets.promised import promised_set
 from pjrtwheel.sets.tags import tag_of
-from pjrtwheel.sets.wheel_sets import promised_set
 
 pytestmark = pytest.mark.integration
 

@@ -27,7 +27,7 @@ from pjrtwheel.prove.proof_file import read_proof_file
 from pjrtwheel.record.entries import RELEASE_FILENAME
 from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.model import Release
-from pjrtwheel.sets.wheel_sets import find_set
+from pjrtwheel.sets.finished import find_set
 from release_entries import NO_PROOF, link_wheels
 from release_under_test import release_under_test
 

@@ -5,8 +5,11 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from jaxlib_select.facts import Backend, known_releases, load_facts
+from pjrtwheel.products.index.projects import IndexedFile, list_projects
+from pjrtwheel.products.index.release_pages.releases import ListedRelease, list_releases
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import (
@@ -25,6 +28,8 @@ from small_wheels import build_wheel
 
 ORIGIN = Origin("0123456789abcdef" * 2 + "01234567", dirty=False, version="0.1.0", date="2026-11-21T09:40:00Z")
 MACHINE = ProofMachine("Linux-6.1-x86_64-with-glibc2.36", "A Processor")
+KERNELS = "jaxlib_abacus_kernels-1.2.3+own.1-cp312-cp312-manylinux_2_27_x86_64.whl"
+NAME = "jaxlib_abacus-1.2.3+own.1-cp312-abi3-manylinux_2_27_x86_64.whl"
 _RAN = PythonProof("cp312", "3.12.1", (ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, "10 dtypes"),))
 _COMPILED = ProgramResult("aot bead", Outcome.PASSED, Level.AOT, 1.0, "", ResultKind.TARGET)
 _MISSED = ("device: no such device",)
@@ -92,3 +97,13 @@ def _entry(folder: Path, name: str, proof: Proof, **more: object) -> Entry:
     }
     wheel = build_wheel(folder, members, name=name)
     return entry_at(wheel, proof=proof, lock_id="ff", built=ORIGIN, **more)
+
+
+def file_of(entry: Entry, **more: Any) -> IndexedFile:
+    """Return what an index says of a wheel."""
+    return IndexedFile(entry.filename, entry.sha256, entry.size, entry=entry, **more)
+
+
+def abacus_release(*entries: Entry) -> ListedRelease:
+    """Return a release of such wheels."""
+    return list_releases(list_projects(map(file_of, entries), "the index"))[0]

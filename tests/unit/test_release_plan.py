@@ -14,7 +14,7 @@ from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.model import Release
 from pjrtwheel.release_plan import PlannedBuild, list_absent, list_steps, plan_builds
-from pjrtwheel.sets.wheel_sets import promised_set
+from pjrtwheel.sets.promised import promised_set
 from release_entries import entry_of
 from release_under_test import BACKENDS
 

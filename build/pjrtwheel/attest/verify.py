@@ -20,8 +20,8 @@ from pjrtwheel.errors import AttestError, PjrtWheelError, fit
 from pjrtwheel.record.entries import Entry, check_sets
 from pjrtwheel.release.wheels import identify
 from pjrtwheel.sets import BINDINGS
+from pjrtwheel.sets.published import read_lock
 from pjrtwheel.sets.tags import tag_of_wheel
-from pjrtwheel.sets.wheel_sets import read_lock
 from pjrtwheel.verify import documents
 from pjrtwheel.verify.contents import read_contents
 from pjrtwheel.wheel.names import parse_name

@@ -27,7 +27,7 @@ from pjrtwheel.progress import format_time, open_progress
 from pjrtwheel.release.known import choose_release, give_label, load_release
 from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import make_lock
-from pjrtwheel.sets.wheel_sets import PublishedSet, choose_set, fetch_set, find_offer
+from pjrtwheel.sets.published import PublishedSet, choose_set, fetch_set, find_offer
 from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, HIGHEST_COMPRESSION
 
 

@@ -37,7 +37,7 @@ from pjrtwheel.prove.proof_file import write_proof_file
 from pjrtwheel.record.entries import RELEASE_FILENAME
 from pjrtwheel.record.origin import find_origin, find_signer
 from pjrtwheel.record.proofs import Outcome, Proof, PythonProof
-from pjrtwheel.sets.wheel_sets import FinishedSet, find_set, find_set_of
+from pjrtwheel.sets.finished import FinishedSet, find_set, find_set_of
 
 
 def configure_parser_smoke(parser: argparse.ArgumentParser) -> None:

@@ -11,22 +11,20 @@ from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import ProofError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import write_atomically
+from pjrtwheel.installs.stage import check_staged, open_stage, read_set
 from pjrtwheel.installs.tries import (
     INSTALLERS,
     InstallOutcome,
-    check_staged,
     choose_pythons,
     describe_skips,
     list_combinations,
-    open_stage,
-    read_set,
     sum_up,
     try_all,
 )
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import require_text
 from pjrtwheel.release_check.check import warn_of_names
-from pjrtwheel.sets.wheel_sets import list_promised
+from pjrtwheel.sets.promised import list_promised
 from pjrtwheel.tables import write_json
 
 

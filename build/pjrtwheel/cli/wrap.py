@@ -23,7 +23,7 @@ from pjrtwheel.program import require_text
 from pjrtwheel.release.known import is_version, list_releases, newest_release, version_order
 from pjrtwheel.release.wheels import ReleaseLock
 from pjrtwheel.sets import BINDINGS
-from pjrtwheel.sets.wheel_sets import choose_set, fetch_set, find_offer
+from pjrtwheel.sets.published import choose_set, fetch_set, find_offer
 from pjrtwheel.tables import TableError, read_json
 from pjrtwheel.wrap import Vendor, wrap, write_backend
 

@@ -25,7 +25,9 @@ from jaxlib_select.facts import known_releases
 from pjrtwheel.backend import OWN_ROOT
 from pjrtwheel.errors import UsageError, count
 from pjrtwheel.products.index.release_pages import open_templates
-from pjrtwheel.products.index.release_pages.picker import make_table, read_offer, stock_pinned
+from pjrtwheel.products.index.release_pages.form import read_form
+from pjrtwheel.products.index.release_pages.picker import make_table
+from pjrtwheel.products.index.release_pages.stock import stock_pinned
 
 _SOURCE = "docs"
 _EXAMPLE = "https://wheels.example.org/simple/"
@@ -123,7 +125,7 @@ def add_picker(app: Sphinx, page: str, _template: str, context: dict[str, Any], 
     """Put the install picker below the first paragraph of the first page, for an index that the reader names."""
     if page == app.config.root_doc:
         stocks = [stock_pinned(OWN_ROOT, version) for version in reversed(known_releases())]
-        table = make_table(read_offer(), stocks, closed=False)
+        table = make_table(read_form(), stocks, closed=False)
         module: Any = open_templates().get_template("picker.html").module
         context["body"] = context["body"].replace("</p>", f"</p>{module.picker(table, example=_EXAMPLE)}", 1)
 

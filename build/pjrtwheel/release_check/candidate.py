@@ -17,8 +17,9 @@ from pjrtwheel.record.origin import ask_git, is_in_history, list_changes
 from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import make_lock
 from pjrtwheel.sets import AUTO, BINDINGS, PURE_PYTHON, SELECTOR
+from pjrtwheel.sets.promised import promised_set
+from pjrtwheel.sets.published import read_lock
 from pjrtwheel.sets.tags import PROJECTS, find_project, project_version
-from pjrtwheel.sets.wheel_sets import promised_set, read_lock
 from pjrtwheel.wheel.metadata import find_other_name
 from pjrtwheel.wheel.names import find_name, make_name, parse_name
 from pjrtwheel.wheel.unpack import read_metadata

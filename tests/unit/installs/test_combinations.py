@@ -15,20 +15,10 @@ from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.errors import FetchError, ProofError, UsageError
 from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import hash_file
-from pjrtwheel.installs.tries import (
-    Combination,
-    StagedSet,
-    check_staged,
-    choose_pythons,
-    fetch_wheel,
-    install_command,
-    list_combinations,
-    open_stage,
-    read_set,
-    why_skipped,
-)
+from pjrtwheel.installs.stage import StagedSet, check_staged, fetch_wheel, open_stage, read_set
+from pjrtwheel.installs.tries import Combination, choose_pythons, install_command, list_combinations, why_skipped
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.sets.wheel_sets import list_promised
+from pjrtwheel.sets.promised import list_promised
 from pjrtwheel.wheel.names import parse_name
 from release_folders import write_release_folder
 from small_wheels import build_wheel, describe_wheel

@@ -14,8 +14,8 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import ReleaseLock
-from pjrtwheel.sets import wheel_sets
-from pjrtwheel.sets.wheel_sets import choose_set, fetch_set, find_offer, read_lock
+from pjrtwheel.sets import published
+from pjrtwheel.sets.published import choose_set, fetch_set, find_offer, read_lock
 from release_files import lock_of
 from small_wheels import damage_stream
 
@@ -115,7 +115,7 @@ def test_credentials_of_an_address_are_in_no_message(tmp_path: Path, monkeypatch
     with pytest.raises(FetchError) as failed:
         find_offer("http://me:secret@127.0.0.1:9/simple/", tmp_path)
     assert "secret" not in str(failed.value)
-    monkeypatch.setattr(wheel_sets, "list_wheels", lambda *_: ())
+    monkeypatch.setattr(published, "list_wheels", lambda *_: ())
     with pytest.raises(UsageError) as caught:
         find_offer("https://me:secret@example.org/simple/", tmp_path)
     assert ("example.org" in caught.value.what, "secret" in str(caught.value)) == (True, False)

@@ -15,7 +15,7 @@ from pjrtwheel.pin.upstream import read_upstream
 from pjrtwheel.products.index.projects import read_release
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
 from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock
-from pjrtwheel.sets.wheel_sets import read_lock
+from pjrtwheel.sets.published import read_lock
 from pjrtwheel.verify.contents import read_contents
 from release_entries import entry_of
 

@@ -34,13 +34,15 @@ def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
     """
     # The selector is needed to write pages, and not to publish wheels, nor to read what an index holds.
     from pjrtwheel.products.index.release_pages import picker  # noqa: PLC0415
+    from pjrtwheel.products.index.release_pages.form import read_form  # noqa: PLC0415
+    from pjrtwheel.products.index.release_pages.stock import is_known, stock_of  # noqa: PLC0415
 
-    releases, offer, templates = list_releases(projects), picker.read_offer(), open_templates()
-    known = [release for release in releases if picker.is_known(release)]
-    table = picker.make_table(offer, [picker.stock_of(release) for release in known]) if known else {}
+    releases, form, templates = list_releases(projects), read_form(), open_templates()
+    known = [release for release in releases if is_known(release)]
+    table = picker.make_table(form, [stock_of(release) for release in known]) if known else {}
     templates.filters |= {"quote": picker.quote, "machines_of": picker.group_machines}
     templates.globals |= {"menu": _PAGES, "releases": releases, "base": "", "home": f"../{MAIN_PAGE}", **_read_static()}
-    templates.globals |= {"table": table, "systems": offer.systems, "known": known}
+    templates.globals |= {"table": table, "systems": form.systems, "known": known}
     proofs = {release.jax: f"{FOLDER}/proofs{release.suffix}.html" for release in releases}
     front = {"unknown": [each for each in releases if each not in known], "release": next(iter(releases), None)}
     install, page = templates.get_template("install.html"), templates.get_template("wheel.html")

@@ -17,7 +17,7 @@ from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.prove.on_python import can_prove
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release.wheels import ReleaseLock
-from pjrtwheel.sets.wheel_sets import FinishedSet, find_set, find_set_of, read_backend
+from pjrtwheel.sets.finished import FinishedSet, find_set, find_set_of, read_backend
 from release_files import lock_of, write_release_file
 
 HERE = PLATFORMS["linux_x86_64"]

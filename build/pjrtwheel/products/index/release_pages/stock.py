@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What there is of a release of JAX: on an index of ours, and of upstream's."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from jaxlib_select.facts import known_releases, load_facts
+from pjrtwheel.backend import load_backends
+from pjrtwheel.platforms import PLATFORMS
+from pjrtwheel.products.index.release_pages.releases import ListedRelease
+from pjrtwheel.record.proofs import ORDER
+from pjrtwheel.release.known import load_release
+from pjrtwheel.sets import BINDINGS
+from pjrtwheel.wheel.metadata import read_requirements
+
+
+@dataclass(frozen=True, slots=True)
+class Stock:
+    """What there is of a release of JAX.
+
+    Attributes:
+        jax: Version of JAX.
+        pythons: Package and platform → the Pythons, by ABI tag, that have all that the package needs → the level of the
+            weakest proof of these wheels, empty if it is not known.
+    """
+
+    jax: str
+    pythons: Mapping[tuple[str, str], Mapping[str, str]]
+
+
+def stock_of(release: ListedRelease) -> Stock:
+    """Return what an index has of a release, without the wheels that were withdrawn."""
+    wheels = [wheel for wheel in release.wheels if wheel.file.yanked is None]
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for platform in {wheel.entry.platform for wheel in wheels}:
+        here = [wheel for wheel in wheels if wheel.entry.platform in {platform, "any"}]
+        for package in {wheel.project for wheel in here}:
+            own = [wheel.entry for wheel in here if wheel.project == package]
+            needs = {BINDINGS, package, *_find_kernels(package, (text for entry in own for text in entry.requires))}
+            levels = found.setdefault((package, platform), {})
+            for python in release.pythons:
+                fitting = [wheel for wheel in here if wheel.name.tag[:3] == "py3" or wheel.name.fits(python)]
+                needed = {wheel.project: wheel.entry.proof.level for wheel in fitting if wheel.project in needs}
+                if needed.keys() == needs:
+                    levels[python] = min(needed.values(), key=ORDER.index).value
+    return Stock(release.jax, found)
+
+
+def _find_kernels(package: str, requires: Iterable[str]) -> Iterator[str]:
+    """Yield what a package always needs of its own; an extra, such as those of `jaxlib`, is a choice."""
+    for need in read_requirements(requires):
+        if need.name.startswith(f"{package}-") and "extra" not in str(need.marker):
+            yield need.name
+
+
+@cache
+def stock_pinned(root: Path, jax: str) -> Stock:
+    """Return what upstream has of a release, as it is pinned below `root`: Pythons by the name of our package."""
+    release = load_release(root, jax)
+    pythons = {(BINDINGS, platform): dict.fromkeys(release.pythons(platform), "") for platform in PLATFORMS}
+    for backend in load_backends(root).values():
+        for platform in release.platforms(backend.name):
+            kernels = release.kernels(backend.name, platform) if backend.kernels else release.pythons(platform)
+            both = (python for python in release.pythons(platform) if python in kernels)
+            pythons[backend.distribution, platform] = dict.fromkeys(both, "")
+    return Stock(release.version, pythons)
+
+
+def is_known(release: ListedRelease) -> bool:
+    """Return whether the selector has facts about this very set of a release, whose version it would ask for."""
+    if release.jax not in known_releases():
+        return False
+    return all(backend.version == release.version for backend in load_facts(release.jax).backends if backend.tags)
