@@ -174,11 +174,11 @@ def describe_next(request: BuildRequest, dist: Path, published: str | None) -> s
         return "next: " + shlex.join(["./noxw", "index", "--dist", display_path(dist)])
     (backend,) = request.backends
     version = request.lock.version if request.lock else request.release.set_version
-    oldest = name_python((request.pythons or request.release.pythons(request.platform.name))[0])
+    pythons = ", ".join(map(name_python, request.pythons or request.release.pythons(request.platform.name)))
     extras = "".join(f"[{extra}]" for extra in backend.jaxlib_extras.get(backend.name, ())[:1])
     words = ["pip", "install", "--find-links", display_path(dist), *find_links(published)]
     words += [f"jax=={request.release.version}", f"{backend.distribution}{extras}=={version}"]
-    return f"next (in an environment with Python {oldest} or newer; with uv: uv pip): {shlex.join(words)}"
+    return f"next (in an environment with Python {pythons}; with uv: uv pip): {shlex.join(words)}"
 
 
 def _find_set(root: Path, args: argparse.Namespace, platform: Platform, cache: Path) -> PublishedSet:

@@ -18,7 +18,7 @@ import deflate
 from pjrtwheel.wheel.members import open_wheel
 
 # What libdeflate calls levels, a word that proofs have here. From 10 on it looks for the shortest stream: a plugin
-# library becomes 2 % smaller in seven times the time, which pays for wheels that many will download.
+# library becomes 2 % smaller in eight times the time, which pays for wheels that many will download.
 DEFAULT_COMPRESSION = 6
 HIGHEST_COMPRESSION = 12
 
