@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import find_backend
-from pjrtwheel.conformance.comparison import check_client, client_environ
+from pjrtwheel.conformance.clients import check_client, client_environ
 from pjrtwheel.errors import ProofError
 from programs import run_tooling
 

@@ -12,8 +12,9 @@ from typing import Any
 
 from pjrtwheel.attest.make import make_bom
 from pjrtwheel.attest.release_folder import SUMS_FILENAME, ReleaseFolder, format_sums, read_release_folder
+from pjrtwheel.attest.release_set import ReleaseSet
 from pjrtwheel.attest.signature import format_envelope
-from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME, ReleaseSet, make_statement
+from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME, make_statement
 from pjrtwheel.files import hash_file
 from pjrtwheel.publish.destinations import Destination, DestinationKind, Place
 from pjrtwheel.publish.publication import Publication

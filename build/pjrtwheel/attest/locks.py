@@ -17,7 +17,7 @@ from packaging.requirements import Requirement
 
 from pjrtwheel.attest.release_folder import LOCK_PREFIX
 from pjrtwheel.errors import AttestError, UsageError, fit, printable
-from pjrtwheel.fetch.listing import local_path, read_settings
+from pjrtwheel.fetch.settings import local_path, read_settings
 from pjrtwheel.products.index.closure import compile_requirements
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.sets import BINDINGS

@@ -23,16 +23,9 @@ from pjrtwheel.attest.release_folder import (
     format_sums,
     read_release_folder,
 )
+from pjrtwheel.attest.release_set import ReleaseSet, find_others, find_release_set
 from pjrtwheel.attest.signature import format_envelope, sign_bytes
-from pjrtwheel.attest.statement import (
-    BOM_FILENAME,
-    STATEMENT_FILENAME,
-    ReleaseSet,
-    find_commit,
-    find_others,
-    find_release_set,
-    make_statement,
-)
+from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME, find_commit, make_statement
 from pjrtwheel.errors import AttestError, UsageError
 from pjrtwheel.files import hash_file, link_or_copy, locked, replacement, staging_folder
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, format_entries

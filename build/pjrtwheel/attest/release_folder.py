@@ -16,11 +16,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from pjrtwheel.attest.release_set import find_others
 from pjrtwheel.attest.signature import parse_envelope
-from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME, Statement, find_others, parse_statement
+from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME, Statement, parse_statement
 from pjrtwheel.errors import AttestError, FetchError, UsageError, WheelError, fit
 from pjrtwheel.fetch.cache import WheelCache
-from pjrtwheel.fetch.listing import download_file, is_address, read_document, read_settings, without_login
+from pjrtwheel.fetch.listing import download_file, read_document
+from pjrtwheel.fetch.settings import is_address, read_settings, without_login
 from pjrtwheel.files import hash_file, link_or_copy, require_folder, staging_folder
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries
 from pjrtwheel.release.model import Pin

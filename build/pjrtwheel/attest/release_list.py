@@ -22,7 +22,8 @@ from tuf.ngclient import FetcherInterface, Updater
 
 from pjrtwheel.attest.release_folder import SUMS_FILENAME, ReleaseFolder
 from pjrtwheel.errors import AttestError, FetchError, UsageError, fit, printable
-from pjrtwheel.fetch.listing import is_address, read_document, read_settings, without_login
+from pjrtwheel.fetch.listing import read_document
+from pjrtwheel.fetch.settings import is_address, read_settings, without_login
 from pjrtwheel.files import make_folder, write_atomically
 
 LIST_FOLDER = "metadata"

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pjrtwheel.errors import BazelError, PjrtWheelError
-from pjrtwheel.fetch.listing import local_path
+from pjrtwheel.fetch.settings import local_path
 from pjrtwheel.progress import Step
 
 _BOOKKEEPING = "BazelWorkspaceStatusAction"  # Bazel's own, run in every build

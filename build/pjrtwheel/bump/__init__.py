@@ -24,7 +24,8 @@ from pjrtwheel.dist_folder.printing import describe_level
 from pjrtwheel.docs.generated import RELEASES, render_generated
 from pjrtwheel.errors import PinError, PjrtWheelError, count
 from pjrtwheel.fetch.index import require_index
-from pjrtwheel.fetch.listing import list_wheels, read_settings
+from pjrtwheel.fetch.listing import list_wheels
+from pjrtwheel.fetch.settings import read_settings
 from pjrtwheel.files import write_atomically
 from pjrtwheel.pin import pin_release
 from pjrtwheel.pin.choose import find_named, offered_versions

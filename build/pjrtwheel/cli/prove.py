@@ -14,14 +14,8 @@ from pathlib import Path
 from pjrtwheel import tables
 from pjrtwheel.backend import IS_INSTALLED, Backend, find_backend, load_backends
 from pjrtwheel.cli import check_files
-from pjrtwheel.conformance.comparison import (
-    HOW_TO_GET,
-    find_python,
-    find_test_files,
-    format_report,
-    load_expected,
-    run_clients,
-)
+from pjrtwheel.conformance.clients import HOW_TO_GET, find_python, find_test_files, run_clients
+from pjrtwheel.conformance.comparison import format_report, load_expected
 from pjrtwheel.dist_folder.folder import add_proofs
 from pjrtwheel.environment.interpreters import Interpreter, find_interpreters, probe
 from pjrtwheel.environment.venv import create_environment, requirement_group

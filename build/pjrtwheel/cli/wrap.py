@@ -14,7 +14,8 @@ from typing import Any
 from pjrtwheel.cli import check_files, find_links
 from pjrtwheel.errors import UsageError, describe_size
 from pjrtwheel.fetch.cache import cache_root
-from pjrtwheel.fetch.listing import list_wheels, read_settings
+from pjrtwheel.fetch.listing import list_wheels
+from pjrtwheel.fetch.settings import read_settings
 from pjrtwheel.files import display_path
 from pjrtwheel.pin.choose import find_named, offered_versions
 from pjrtwheel.platforms import Platform, find_platform, this_platform

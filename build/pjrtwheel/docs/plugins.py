@@ -20,7 +20,8 @@ from packaging.version import Version
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import UsageError, shorten
 from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
-from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
+from pjrtwheel.fetch.listing import IndexFile, list_wheels
+from pjrtwheel.fetch.settings import IndexSettings, read_settings
 from pjrtwheel.files import write_atomically
 from pjrtwheel.pin.choose import offered_versions
 from pjrtwheel.platforms import REFERENCE, this_platform

@@ -12,7 +12,8 @@ from packaging.version import Version
 from pjrtwheel.errors import ProofError, shorten
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
-from pjrtwheel.fetch.listing import IndexFile, IndexSettings, is_address, list_wheels, settings_for, without_login
+from pjrtwheel.fetch.listing import IndexFile, list_wheels
+from pjrtwheel.fetch.settings import IndexSettings, is_address, settings_for, without_login
 from pjrtwheel.files import require_folder
 from pjrtwheel.platforms import Platform
 from pjrtwheel.products.index import HTML_PAGE

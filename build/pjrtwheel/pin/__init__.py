@@ -20,7 +20,8 @@ from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.errors import PinError
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel, require_index
-from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, read_settings
+from pjrtwheel.fetch.listing import IndexFile, list_wheels
+from pjrtwheel.fetch.settings import IndexSettings, read_settings
 from pjrtwheel.files import write_atomically
 from pjrtwheel.pin.choose import (
     Chosen,

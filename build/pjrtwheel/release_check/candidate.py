@@ -11,7 +11,8 @@ from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import REFERENCE
-from pjrtwheel.products.auto import list_filename, make_variants, release_document, variant_name
+from pjrtwheel.products.auto import list_filename, release_document, variant_name
+from pjrtwheel.products.variants import make_variants
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, read_entries, require_record
 from pjrtwheel.record.origin import ask_git, is_in_history, list_changes
 from pjrtwheel.release.model import Release

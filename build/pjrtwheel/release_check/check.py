@@ -17,7 +17,8 @@ from packaging.utils import canonicalize_name
 from pjrtwheel.attest.make import list_documents
 from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import FetchError, UsageError, count, fit, shorten
-from pjrtwheel.fetch.listing import list_digests, read_settings
+from pjrtwheel.fetch.listing import list_digests
+from pjrtwheel.fetch.settings import read_settings
 from pjrtwheel.publish.destinations import Destination, check_limits, load_destinations
 from pjrtwheel.record.entries import RELEASE_FILENAME
 from pjrtwheel.record.proofs import Level, Outcome

@@ -17,7 +17,8 @@ from packaging.version import InvalidVersion, Version
 from pjrtwheel.errors import UsageError, WheelError, fit
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel
-from pjrtwheel.fetch.listing import IndexFile, is_address, list_wheels, read_settings, settings_for, without_login
+from pjrtwheel.fetch.listing import IndexFile, list_wheels
+from pjrtwheel.fetch.settings import is_address, read_settings, settings_for, without_login
 from pjrtwheel.platforms import Platform
 from pjrtwheel.release.model import Pin
 from pjrtwheel.release.wheels import LOCK_FILENAME, SCHEMA, ReleaseLock

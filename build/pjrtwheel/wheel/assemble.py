@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from pjrtwheel.backend import parse_backend
-from pjrtwheel.elf.repair import LibraryPlace
+from pjrtwheel.elf.search_paths import LibraryPlace
 from pjrtwheel.errors import WheelError
 from pjrtwheel.files import hash_file, make_folder
 from pjrtwheel.gpucode import list_codes, merge_codes

@@ -14,7 +14,8 @@ from typing import Any, BinaryIO
 
 from pjrtwheel.elf.image import is_elf, read_image
 from pjrtwheel.elf.layout import Span, read_pieces
-from pjrtwheel.elf.repair import ANYWHERE, LibraryPlace, check_exports, plan_repair
+from pjrtwheel.elf.repair import check_exports, plan_repair
+from pjrtwheel.elf.search_paths import ANYWHERE, LibraryPlace
 from pjrtwheel.errors import ElfError, WheelError
 from pjrtwheel.gpucode import GpuCode
 from pjrtwheel.platforms import Platform, find_platform

@@ -18,7 +18,7 @@ from typing import Any
 from pjrtwheel.abis import extension_suffix, plugin_tag
 from pjrtwheel.backend import FILENAME, Backend, parse_backend
 from pjrtwheel.elf.image import read_image
-from pjrtwheel.elf.repair import LibraryPlace
+from pjrtwheel.elf.search_paths import LibraryPlace
 from pjrtwheel.errors import WheelError
 from pjrtwheel.gpucode import GPU_CODE_FILENAME, GpuCode
 from pjrtwheel.gpucode.reader import read_gpu_code

@@ -11,7 +11,7 @@ from package_index import NotingHandler, serve_folder
 from pjrtwheel.attest import locks
 from pjrtwheel.attest.locks import make_locks
 from pjrtwheel.errors import UsageError
-from pjrtwheel.fetch.listing import IndexSettings
+from pjrtwheel.fetch.settings import IndexSettings
 from pjrtwheel.files import hash_file
 from release_entries import entry_at
 from small_wheels import build_wheel, describe_wheel

@@ -14,8 +14,9 @@ import pytest
 
 from pjrtwheel.attest.make import list_documents, make_release
 from pjrtwheel.attest.release_folder import SUMS_FILENAME, ReleaseFolder, parse_sums, read_release_folder
+from pjrtwheel.attest.release_set import find_release_set
 from pjrtwheel.attest.signature import load_signer, parse_envelope
-from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME, find_release_set
+from pjrtwheel.attest.statement import BOM_FILENAME, STATEMENT_FILENAME
 from pjrtwheel.errors import AttestError, PjrtWheelError, UsageError
 from pjrtwheel.files import hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries, read_entries

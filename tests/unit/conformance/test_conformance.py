@@ -10,15 +10,8 @@ from typing import Any
 
 import pytest
 
-from pjrtwheel.conformance.comparison import (
-    Case,
-    CaseOutcome,
-    Comparison,
-    Difference,
-    Expected,
-    compare,
-    run_file,
-)
+from pjrtwheel.conformance.clients import run_file
+from pjrtwheel.conformance.comparison import Case, CaseOutcome, Comparison, Difference, Expected, compare
 
 
 def cases(**outcomes: CaseOutcome) -> dict[str, Case]:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from pjrtwheel.elf.image import ElfImage, read_image
 from pjrtwheel.elf.layout import Edit, Span, cut, read_pieces, total_size
-from pjrtwheel.elf.repair import LibraryPlace, clean_search_path, plan_repair
+from pjrtwheel.elf.repair import plan_repair
+from pjrtwheel.elf.search_paths import LibraryPlace, clean_search_path
 from pjrtwheel.errors import ElfError
 from small_libraries import bare_elf, build_elf
 

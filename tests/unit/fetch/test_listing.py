@@ -18,7 +18,8 @@ from folders import write_files
 from package_index import QuietHandler, serve_folder
 from pjrtwheel.errors import FetchError, PublishError
 from pjrtwheel.fetch import listing
-from pjrtwheel.fetch.listing import IndexFile, IndexSettings, download_file, list_wheels, parse_settings, read_document
+from pjrtwheel.fetch.listing import IndexFile, download_file, list_wheels, read_document
+from pjrtwheel.fetch.settings import IndexSettings, parse_settings
 from pjrtwheel.publish.upload_api import UploadIndex
 
 NAME = "abacus_pjrt-1.2-py3-none-any.whl"

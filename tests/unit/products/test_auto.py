@@ -18,8 +18,9 @@ from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import PLATFORMS
-from pjrtwheel.products.auto import TEGRA as TEGRA_CHIPS
-from pjrtwheel.products.auto import THOR, Group, Variant, build_auto, compiled, make_variants, nvidia_groups, served
+from pjrtwheel.products.auto import build_auto
+from pjrtwheel.products.variants import TEGRA as TEGRA_CHIPS
+from pjrtwheel.products.variants import THOR, Group, Variant, compiled, make_variants, nvidia_groups, served
 from pjrtwheel.record.entries import Entry, format_entries, read_entries
 from pjrtwheel.release.model import Absent
 from release_entries import entry_of

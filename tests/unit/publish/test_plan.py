@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pjrtwheel.fetch.listing import IndexFile
-from pjrtwheel.publish.publication import LocalFile, make_plan
+from pjrtwheel.publish.plan import LocalFile, make_plan
 from pjrtwheel.wheel.names import parse_name
 from release_folders import PLUGIN_TAG, SELECTOR_WHEEL, WHEELS
 

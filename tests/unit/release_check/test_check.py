@@ -17,7 +17,8 @@ from console_blocks import alike, shown
 from pjrtwheel.backend import load_backends
 from pjrtwheel.cli import main
 from pjrtwheel.errors import UsageError, WheelError
-from pjrtwheel.products.auto import list_filename, make_variants, release_document
+from pjrtwheel.products.auto import list_filename, release_document
+from pjrtwheel.products.variants import make_variants
 from pjrtwheel.publish.destinations import Destination, DestinationKind
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, PythonProof
 from pjrtwheel.release.known import load_release

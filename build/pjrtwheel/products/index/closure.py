@@ -26,7 +26,8 @@ from pjrtwheel.environment.venv import find_uv, last_lines
 from pjrtwheel.errors import FetchError
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import BUNDLE_VARIABLE, download_wheel
-from pjrtwheel.fetch.listing import IndexFile, IndexSettings, list_wheels, local_path, read_settings, without_login
+from pjrtwheel.fetch.listing import IndexFile, list_wheels
+from pjrtwheel.fetch.settings import IndexSettings, local_path, read_settings, without_login
 from pjrtwheel.products.index.projects import IndexedFile, Project, list_projects, offer_file
 from pjrtwheel.release.model import Pin
 from pjrtwheel.sets import BINDINGS, PURE_PYTHON
