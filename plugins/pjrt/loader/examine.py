@@ -58,7 +58,6 @@ def examine_accelerator(accelerator: Accelerator, *, opening: bool) -> Report:
     """Look at an accelerator's plugin, the vendor's libraries and the hardware; without opening, at files alone."""
     plugin = accelerator.plugin
     report = start_report(plugin, [plugin.name, "gpu"], PRIORITY)
-    report.check(lambda: check_not_left_out(plugin.name, report.settings))
     report.gpu_code = tuple(read_gpu_code(plugin.package))
     report.kernels = report.ask(lambda: find_kernels(accelerator.kernels))
     report.rivals = report.ask(lambda: rivals_of(accelerator))
@@ -97,6 +96,7 @@ def start_report(plugin: Plugin, names: Sequence[str], priority: int) -> Report:
     report.check(lambda: check_interpreter(plugin.distribution))
     report.check(lambda: check_jax(pin(plugin.package).removeprefix("=="), report.jax.version))
     report.check(lambda: check_not_disabled(plugin.distribution, report.settings))
+    report.check(lambda: check_not_left_out(plugin.name, report.settings))
     return report
 
 

@@ -273,6 +273,14 @@ def test_json_has_each_problem_with_its_effect(install: Install) -> None:
     assert (cudnn["opened"], cudnn["minimum"], cudnn["problem"][:6]) == (False, "9.12.0", "cuDNN ")
 
 
+@pytest.mark.parametrize(("name", "platforms"), [("cpu", "cuda"), ("cuda13", "cpu")])
+def test_a_platform_that_jax_leaves_out(install: Install, name: str, platforms: str) -> None:
+    """No plugin says that JAX uses it then."""
+    answer = ask_json(install(BACKENDS[name], build_elf(), TALKING), BACKENDS[name], JAX_PLATFORMS=platforms)
+    found = [problem["remedy"] for problem in answer["problems"] if problem["code"] == "UnusedError"]
+    assert (answer["fits"], found) == (False, ["unset JAX_PLATFORMS"])
+
+
 def test_files_alone_are_looked_at(install: Install, tmp_path: Path) -> None:
     """Neither library nor driver is opened; files on LD_LIBRARY_PATH are named all the same."""
     backend, mine = BACKENDS["cuda13"], tmp_path / "mine"
