@@ -23,6 +23,7 @@ from pjrtwheel.verify.contents import WheelContents
 from pjrtwheel.verify.findings import Finding, Problem
 from pjrtwheel.wheel.members import OBSOLETE, Member
 from pjrtwheel.wheel.metadata import read_requirements
+from pjrtwheel.wheel.names import parse_name
 
 _NAMED_PROJECTS = 5
 
@@ -225,8 +226,9 @@ def _read_requirements(wheel: WheelContents) -> list[Requirement]:
 
 
 def check_locks(documents: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """All lock documents are equal, byte by byte; those and the problems go by file name of the wheel."""
-    first = next(iter(documents), "")
+    """Lock documents of one version are equal, byte by byte; those and the problems go by file name of the wheel."""
+    first: dict[str, str] = {}
     for wheel, text in documents.items():
-        if text != documents[first]:
-            yield wheel, f"carries another lock than {first}"
+        other = first.setdefault(parse_name(wheel).version, wheel)
+        if text != documents[other]:
+            yield wheel, f"carries another lock than {other}"

@@ -11,7 +11,7 @@ import pytest
 from pjrtwheel.abis import plugin_tag
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
-from pjrtwheel.environment.venv import create_venv, install, wheelhouse_name
+from pjrtwheel.environment.venv import create_venv, install, install_wheels, wheelhouse_name
 from pjrtwheel.errors import ProofError
 from pjrtwheel.wheel.names import fits
 
@@ -57,6 +57,24 @@ def test_the_wheel_of_this_build_is_installed(make_wheel: Callable[..., Path], t
         install(python, ["demo"], [wheel.parent])
         installed += [path.read_bytes() for path in (tmp_path / "venv").glob("lib/*/site-packages/demo.py")]
     assert installed == [b"FIRST", b"SECOND"]
+
+
+def test_a_wheel_with_a_label_is_another(make_wheel: Callable[..., Path], tmp_path: Path) -> None:
+    """Which `==` would take for the one that is proven, and prefer."""
+    here = Interpreter(tag="", path=Path(sys.executable), prefix=sys.prefix, version="")
+    wheel, _ = (
+        make_wheel(
+            {
+                f"demo-{version}.dist-info/WHEEL": WHEEL,
+                f"demo-{version}.dist-info/METADATA": METADATA.replace(b"1.0", version.encode()),
+            },
+            name=f"demo-{version}-py3-none-any.whl",
+        )
+        for version in ("1.0", "1.0+own.1")
+    )
+    (tmp_path / "wheelhouses" / wheelhouse_name(here, (), [wheel])).mkdir(parents=True)
+    install_wheels(create_venv(here, tmp_path / "venv"), here, (), [wheel], tmp_path)
+    assert [path.name for path in tmp_path.glob("venv/lib/*/site-packages/demo*")] == ["demo-1.0.dist-info"]
 
 
 def test_other_pins_of_the_same_wheel_are_another_wheelhouse(make_wheel: Callable[..., Path]) -> None:

@@ -160,7 +160,8 @@ def test_missing_and_differing_locks_are_named(read: Callable[..., WheelContents
     assert list(check_lock(read({"thing/release_lock.json": "{}"}))) == []
     for changes in ({}, {"thing/release_lock.json": "[]"}):
         assert [member for member, _ in check_lock(read(changes))] == [""]
-    assert [wheel for wheel, _ in check_locks({"b.whl": "x", "c.whl": "y", "d.whl": "x"})] == ["c.whl"]
+    names = [f"{name}-{version}-py3-none-any.whl" for name, version in (("b", 1), ("c", 1), ("d", 1), ("e", 2))]
+    assert [wheel for wheel, _ in check_locks(dict(zip(names, "xyxz", strict=True)))] == [names[1]]
 
 
 LOCK = "thing/release_lock.json"
