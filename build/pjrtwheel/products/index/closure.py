@@ -23,7 +23,7 @@ from packaging.utils import canonicalize_name
 from pjrtwheel.abis import python_version
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import find_uv, last_lines
-from pjrtwheel.errors import FetchError
+from pjrtwheel.errors import FetchError, count, describe_size
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import BUNDLE_VARIABLE, download_wheel
 from pjrtwheel.fetch.listing import IndexFile, list_wheels
@@ -86,7 +86,11 @@ def read_closure(projects: Sequence[Project], *, copies: Path | None = None) -> 
 
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         pages = pool.map(partial(list_wheels, settings=settings), sorted(resolved))
-        files = [_to_indexed(file, copies) for page in pages for file in page if is_offered(file)]
+        offered = [file for page in pages for file in page if is_offered(file)]
+    if copies:
+        size = describe_size(sum(file.size for file in offered))
+        print(f"copies of {count(len(offered), 'file')}, {size}: kept in {copies}", file=sys.stderr, flush=True)
+    files = [_to_indexed(file, copies) for file in offered]
     return list_projects(files, "the package index")
 
 
