@@ -15,6 +15,7 @@ import pytest
 
 from pjrtwheel import build as steps
 from pjrtwheel import cli
+from pjrtwheel.abis import name_python
 from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.bazel import invoke
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
@@ -358,10 +359,13 @@ def test_wheels_are_from_the_commit_that_the_build_began_at(
 )
 def test_the_next_step_installs_what_was_built(root: Path, published: str | None, places: str) -> None:
     """With exact pins, from where the wheels are; wheels for other machines are indexed."""
-    request = BuildRequest(root, RELEASE, (load_backends(root)["cpu"],), host_platform(), pythons=("cp312", "cp313t"))
+    request = BuildRequest(root, RELEASE, (load_backends(root)["cpu"],), host_platform())
     pins = f"jax=={RELEASE.version} jaxlib-cpu=={RELEASE.set_version}"
     pythons, _, line = command.describe_next(request, Path.cwd() / "dist", published).partition("): ")
-    assert pythons == "next (in an environment with Python 3.12, 3.13t; with uv: uv pip"
+    names = ", ".join(map(name_python, RELEASE.pythons(request.platform.name)))
+    assert pythons == f"next (in an environment with Python {names}; with uv: uv pip"
+    chosen = dataclasses.replace(request, pythons=("cp312", "cp313t"))
+    assert "with Python 3.12, 3.13t;" in command.describe_next(chosen, Path("/dist"), None)
     assert line == f"pip install --find-links dist{places} {pins}"
     other = dataclasses.replace(request, platform=next(p for p in PLATFORMS.values() if p != host_platform()))
     assert command.describe_next(other, Path("/dist"), None) == "next: ./noxw index --dist /dist"

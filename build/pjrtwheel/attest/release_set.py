@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which set of a release a folder has, and whether it is whole."""
+"""Which set of a release a folder has."""
 
 from collections.abc import Collection
 from dataclasses import dataclass

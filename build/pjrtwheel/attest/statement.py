@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""What a release is of, and its statement: in-toto Statement v1 with SLSA provenance v1, one for all of its files.
+"""The statement of a release: in-toto Statement v1 with SLSA provenance v1, one for all of its files.
 
 The dataclasses are the format: `pjrtwheel.tables` reads and writes them. Keys of others are passed over.
 """

@@ -52,7 +52,7 @@ def check_results(
     with (
         _inputs(workspace, output_base) as folder,
         contextlib.chdir(folder),
-        ThreadPoolExecutor() as pool,
+        ThreadPoolExecutor(2) as pool,  # each holds a library in memory
     ):
         return tuple(pool.map(lambda directory: _check(directory, is_shared=is_shared), directories))
 

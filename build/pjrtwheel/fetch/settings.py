@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Which index is asked, as the machine's own pip is configured, or by its address."""
+"""Which index is asked: that of the machine's own pip, or one by its address; and what an address is."""
 
 import ast
 import subprocess

@@ -133,15 +133,16 @@ class ArchiveWriter:
         """Write one member, and return what was written.
 
         Raises:
-            WheelError: The member's bytes are not as many as it stated, or the file would become too large.
+            WheelError: The member's file became shorter, or the archive would become too large.
         """
         offset = self.file.tell()
         if offset + member.size > _LARGEST or len(self.entries) == _MOST:
             cause = "zip files of that size have 64-bit fields, which are not written here"
             raise WheelError(f"with {member.path} the wheel has more than 4 GiB, or {_MOST} members", cause=cause)
-        data = member.read()
-        if len(data) != member.size:
-            raise WheelError(f"{member.path} has {len(data)} bytes, expected {member.size}")
+        try:
+            data = member.read()
+        except EOFError as error:
+            raise WheelError(f"{member.path} became shorter while it was read", cause=str(error)) from error
         stored = compress(data, self.setting) if data else b""
         entry = begin_entry(member, self.stamp, offset)
         entry = replace(entry, crc=deflate.crc32(data), compressed=len(stored))

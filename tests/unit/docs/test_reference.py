@@ -40,7 +40,7 @@ def source(root: Path, *paths: str) -> str:
 
 
 def test_environment_variables(root: Path) -> None:
-    """Each that is read has a row, each row is read, and each setting of a destination has one."""
+    """Each that is read is on the page, each on the page is read, and so is each setting of a destination."""
     page = (root / "docs/reference/environment-variables.md").read_text("utf-8")
     tables, _, own = page.partition("## Set by the tooling itself")
     names = [*re.findall(r"^\| `([^`]+)` \|", tables, re.MULTILINE), *re.findall(r"`(\w+)`", own)]

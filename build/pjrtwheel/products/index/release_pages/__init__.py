@@ -35,10 +35,10 @@ def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
     # The selector is needed to write pages, and not to publish wheels, nor to read what an index holds.
     from pjrtwheel.products.index.release_pages import picker  # noqa: PLC0415
     from pjrtwheel.products.index.release_pages.form import read_form  # noqa: PLC0415
-    from pjrtwheel.products.index.release_pages.stock import is_known, stock_of  # noqa: PLC0415
+    from pjrtwheel.products.index.release_pages.stock import stock_of  # noqa: PLC0415
 
     releases, form, templates = list_releases(projects), read_form(), open_templates()
-    known = [release for release in releases if is_known(release)]
+    known = [release for release in releases if picker.is_known(release)]
     table = picker.make_table(form, [stock_of(release) for release in known]) if known else {}
     templates.filters |= {"quote": picker.quote, "machines_of": picker.group_machines}
     templates.globals |= {"menu": _PAGES, "releases": releases, "base": "", "home": f"../{MAIN_PAGE}", **_read_static()}

@@ -21,6 +21,7 @@ from jaxlib_select.machine.model import Machine as MachineFile
 from pjrtwheel.abis import name_python
 from pjrtwheel.backend import OWN_ROOT
 from pjrtwheel.products.index.release_pages.form import Form, System, join_machines
+from pjrtwheel.products.index.release_pages.releases import ListedRelease
 from pjrtwheel.products.index.release_pages.stock import Stock, stock_pinned
 from pjrtwheel.sets import BINDINGS
 
@@ -30,6 +31,13 @@ _FIELDS = ("system", "gpu", "driver", "release")  # of the form, in the order of
 _DEVICES = '-c "import jax; print(jax.devices())"'
 # What the selector advises on a command line; here a button does it, where that helps.
 _ADVICE = re.compile(r"; (in WSL2 there is one|\S+ would run on the CPU)")
+
+
+def is_known(release: ListedRelease) -> bool:
+    """Return whether the selector has facts about this very set of a release, whose version it would ask for."""
+    if release.jax not in known_releases():
+        return False
+    return all(backend.version == release.version for backend in load_facts(release.jax).backends if backend.tags)
 
 
 def make_table(form: Form, stocks: Sequence[Stock], *, closed: bool = True) -> Row:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from jaxlib_select.facts import known_releases, load_facts
 from pjrtwheel.backend import load_backends
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.index.release_pages.releases import ListedRelease
@@ -67,10 +66,3 @@ def stock_pinned(root: Path, jax: str) -> Stock:
             both = (python for python in release.pythons(platform) if python in kernels)
             pythons[backend.distribution, platform] = dict.fromkeys(both, "")
     return Stock(release.version, pythons)
-
-
-def is_known(release: ListedRelease) -> bool:
-    """Return whether the selector has facts about this very set of a release, whose version it would ask for."""
-    if release.jax not in known_releases():
-        return False
-    return all(backend.version == release.version for backend in load_facts(release.jax).backends if backend.tags)
