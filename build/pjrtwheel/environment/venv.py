@@ -170,7 +170,7 @@ def install_wheels(
 
 
 def _exactly(name: WheelName) -> str:
-    """Return a requirement that no wheel of the version with a label satisfies, as for `==` (PEP 440)."""
+    """Return the requirement of this very version; `==` would accept it with a local label as well (PEP 440)."""
     return f"{name.distribution}==={name.version}"
 
 
