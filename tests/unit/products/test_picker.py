@@ -69,9 +69,8 @@ def list_reasons(machine: Path, capsys: pytest.CaptureFixture[str]) -> set[tuple
     for jax in known_releases():
         command = ["resolve", f"jax=={jax}", "--machine", str(machine), "--json", "--provider", "ours"]
         assert cli.main(command) == 0
-        said |= {
-            (each["backend"], on_page(each["reason"])) for each in json.loads(capsys.readouterr().out)["candidates"]
-        }
+        for each in json.loads(capsys.readouterr().out)["candidates"]:
+            said.add((each["backend"], on_page(each["reason"].replace("has no", f"JAX {jax} has no"))))
     return said
 
 

@@ -158,10 +158,15 @@ def _answer(machine: MachineFile, system: System, stock: Stock, *, wanted: bool)
         decision = next(_decide(machine, advised, wanted=wanted))
         candidates = [entry for entry in decision.candidates if not (entry.absent or entry.chosen)]
         absent = [(one.backend, f"{(BINDINGS, *one.requirements[1:])[-1]} is not in this index.") for one in served[:1]]
-        reasons = [(entry.backend, sentence(_ADVICE.sub("", entry.reason))) for entry in candidates]
+        reasons = [(entry.backend, _say_why(advised, entry.reason)) for entry in candidates]
         row["problems"] = absent or reasons or [("system", f"It cannot be used on {system.label}.")]
         row["advice"] = "" if served else sentence(_find_advice(machine, advised))
     return row
+
+
+def _say_why(jax: str, reason: str) -> str:
+    """Return why a release does not serve a machine, as a sentence; the subject of a missing wheel is the release."""
+    return sentence(re.sub(r"^(?=has no )", f"JAX {jax} ", _ADVICE.sub("", reason)))
 
 
 def _find_advice(machine: MachineFile, jax: str) -> str:

@@ -84,7 +84,7 @@ const startPicker = (root) => {
     element("dt", { textContent: backend }), element("dd", { textContent: reason }))));
   const fold = (summary, ...parts) => element("details", {}, element("summary", { textContent: summary }), ...parts);
 
-  const showProof = (level) => element("p", { className: level === "device" ? "why" : "note" }, `${data.proofs[level]} `,
+  const showProof = (level) => element("p", { className: ["device", ""].includes(level) ? "why" : "note" }, `${data.proofs[level]} `,
     ...(level ? [element("a", { href: data.pages[elements.release.value], textContent: "What was proven" })] : []));
 
   const nameRelease = (release) => (release && release !== elements.release.value ? `JAX ${release}, not ${elements.release.value}: ` : "");
@@ -137,8 +137,7 @@ const startPicker = (root) => {
     const found = (index && row.ours) || row.upstream;
     offer(elements.python, found ? found.pythons : []);
     elements.python.parentElement.hidden = !found;
-    more.textContent = [data.systems[elements.system.value].label, found && `Python ${elements.python.value}`, `JAX ${elements.release.value}`,
-      elements.index && (index ? "your index" : "no index")].filter(Boolean).join(" · ");
+    more.textContent = [data.systems[elements.system.value].label, found && `Python ${elements.python.value}`, `JAX ${elements.release.value}`].filter(Boolean).join(" · ");
     const state = !index ? "JAX's own wheels" : elements.index ? "If your index has this release" : "Available";
     const notes = [
       ...[...replaced].map(([name, why]) => `${why}: "${shownValue(name)}" is chosen.`),
