@@ -78,15 +78,16 @@ def expect(table: dict[str, Any], key: str, installer: str, address: str) -> tup
     """Return the fields of the form for a key, and what it shows then."""
     fields = dict(zip(("system", "gpu", "driver", "release"), key.split("|"), strict=True))
     row, system = table["outcomes"][table["answers"][key]], table["systems"][fields["system"]]
-    found, lines, states = row["ours"] or row["upstream"], [], []
-    if not row["ours"]:
-        other = any("release" in change for change in row["instead"])
-        states.append("Use another release" if other else "Not in this index" if row["upstream"] else "Not possible")
-    if found and (row["ours"] or not row["instead"]):
-        states.append("Available" if row["ours"] else "JAX's own wheels")
+    ours = row["ours"] or row["other"]
+    found, lines, states = ours or row["upstream"], [], []
+    if not ours:
+        missing = "Something is missing" if row["advice"] else "Not possible"
+        states.append("Not in this index" if row["upstream"] else missing)
+    if found and (ours or not row["instead"]):
+        states.append("Available" if row["ours"] else "Use another release" if ours else "JAX's own wheels")
         values = {"python": found["pythons"][-1], "index": address} | found
         lines = table["shells"][system["shell"]][installer]
-        if not row["ours"]:
+        if not ours:
             lines = [re.sub(r" \S+ \{index\}", "", line) for line in lines]
         lines = [line.format_map(values) for line in lines]
     fields |= {"installer": installer} | ({"python": found["pythons"][-1]} if found else {})
@@ -110,7 +111,7 @@ def test_the_picker_shows_the_row_of_its_table(
     expected = [expect(table, key, installer, address) for key in table["answers"] for installer in ("uv", "pip")]
     assert browser.run(SHOWN, [[*fields.items()] for fields, _ in expected]) == [shown for _, shown in expected]
     states = {state for _, shown in expected for state in shown[0]}
-    missing = {"Use another release", "Not in this index", "Not possible"}
+    missing = {"Use another release", "Not in this index", "Not possible", "Something is missing"}
     assert states == {"Available", "JAX's own wheels"} | missing
     assert browser.messages() == []
 
@@ -163,14 +164,15 @@ def test_the_cpu_is_a_click_away(browser: Browser, pages: dict[str, Path]) -> No
     assert len(browser.driver.find_elements("css selector", ".steps code")) == 3
 
 
-def test_another_release_is_a_click_away(browser: Browser, pages: dict[str, Path], table: dict[str, Any]) -> None:
-    """And its lines are copied one by one."""
+def test_the_lines_of_another_release_are_there(
+    browser: Browser, pages: dict[str, Path], table: dict[str, Any]
+) -> None:
+    """And are copied one by one."""
     rows = {key: table["outcomes"][number] for key, number in table["answers"].items()}
-    key = next(key for key, row in rows.items() if any("release" in change for change in row["instead"]))
+    key = next(key for key, row in rows.items() if row["other"])
     fields, _ = expect(table, key, "pip", "")
     browser.open(pages["install"], suffix=f"?{urlencode(fields)}")
-    browser.driver.find_element("css selector", ".instead").click()
-    assert browser.driver.find_element("css selector", ".answer .state").text == "Available"
+    assert browser.driver.find_element("css selector", ".answer .state").text == "Use another release"
     origin = {"permissions": ["clipboardReadWrite", "clipboardSanitizedWrite"]}
     browser.driver.execute_cdp_cmd("Browser.grantPermissions", origin)
     copy = "arguments[0].click(); setTimeout(() => navigator.clipboard.readText().then(arguments[1]), 300)"

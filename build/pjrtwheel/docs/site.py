@@ -31,6 +31,7 @@ from pjrtwheel.products.index.release_pages.stock import stock_pinned
 
 _SOURCE = "docs"
 _EXAMPLE = "https://wheels.example.org/simple/"
+_PROOFS = "explanation/proof-levels.html"
 _INSTALL = re.compile(r"\$ (uv |pip |python\S* -m pip )")
 _LOGGER = logging.getLogger(__name__)
 
@@ -126,8 +127,11 @@ def add_picker(app: Sphinx, page: str, _template: str, context: dict[str, Any], 
     if page == app.config.root_doc:
         stocks = [stock_pinned(OWN_ROOT, version) for version in reversed(known_releases())]
         table = make_table(read_form(), stocks, closed=False)
+        pages = dict.fromkeys(known_releases(), _PROOFS)
         module: Any = open_templates().get_template("picker.html").module
-        context["body"] = context["body"].replace("</p>", f"</p>{module.picker(table, example=_EXAMPLE)}", 1)
+        context["body"] = context["body"].replace(
+            "</p>", f"</p>{module.picker(table, example=_EXAMPLE, pages=pages)}", 1
+        )
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

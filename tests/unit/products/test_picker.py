@@ -24,7 +24,7 @@ from pjrtwheel.products.index.release_pages import picker
 from pjrtwheel.products.index.release_pages.form import Accelerator, join_machines, load_accelerators, read_form
 from pjrtwheel.products.index.release_pages.releases import list_releases
 from pjrtwheel.products.index.release_pages.stock import Stock, stock_of, stock_pinned
-from pjrtwheel.record.proofs import Level
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, PythonProof, ResultKind
 from pjrtwheel.release.known import load_release
 from release_entries import NO_PROOF, entry_of, proof_of
 from release_index import KERNELS, NAME, abacus_release, file_of
@@ -158,11 +158,16 @@ def test_no_answer_needs_a_wheel_that_the_index_lacks(index: str, root: Path) ->
             package = "jaxlib" if found["title"] == f"jax=={jax}" else re.split(r"[\[=]", found["title"])[0]
             assert [name_python(python) for python in by_release[jax][package, platforms[system]]] == found["pythons"]
             assert (found["backend"] == "cpu") is (gpu in {"cpu", "other"})
+        elif found := row["other"]:
+            assert row["problems"]
+            assert rows[system, gpu, choice, found["release"]]["ours"] == {k: found[k] for k in found if k != "release"}
         else:
             assert row["problems"]
             state = {"system": system, "gpu": gpu, "driver": choice, "release": jax}
             others = [rows[tuple((state | change).values())] for change in row["instead"]]
-            assert all(other["ours"] or (other["upstream"] and not row["upstream"]) for other in others)
+            assert all(
+                other["ours"] or other["other"] or (other["upstream"] and not row["upstream"]) for other in others
+            )
             assert others or row["upstream"]
             assert row["upstream"] is None or (row["upstream"]["backend"] == "cpu") is (gpu in {"cpu", "other"})
     assert bool(rows[table["first"]]["ours"]) is any(row["ours"] for row in rows.values())
@@ -177,7 +182,7 @@ def test_what_is_offered_where_the_index_lacks_the_best() -> None:
         on_windows = table_of(index)[1]["windows", "h100", "580 or newer", NEWEST]
         assert on_windows["instead"] == [{"system": "wsl"}, {"gpu": "cpu", "driver": ""}]
         assert "WSL2" not in str(on_windows["problems"])
-    assert table_of("tpu")[1]["linux", "tpu", "", NEWEST]["instead"] == [{"release": OLDEST}]
+    assert table_of("tpu")[1]["linux", "tpu", "", NEWEST]["other"]["release"] == OLDEST
     lacking = table_of("cpu")[1]["linux", "h100", "580 or newer", NEWEST]
     assert (lacking["ours"], lacking["upstream"]["requirements"]) == (None, f'"jax[cuda13]=={NEWEST}"')
     assert table_of("cpu")[0]["first"][:2] == ("linux", "cpu")
@@ -272,21 +277,25 @@ def test_machines_with_one_answer_are_together() -> None:
 
 
 def test_an_answer_says_what_was_proven() -> None:
-    """By the weakest proof of the wheels that the package needs on that system and Python."""
-    aot, device = (proof_of(level, None) for level in (Level.AOT, Level.DEVICE))
+    """By the weakest proof of the wheels that the package needs on that system and Python, for these devices."""
+    device = proof_of(Level.DEVICE, None)
+    compiled = (ProgramResult("aot h100", Outcome.PASSED, Level.AOT, 1.0, "", ResultKind.TARGET),)
+    aot = Proof(Level.AOT, None, (PythonProof("cp312", "3.12.1", compiled),), device.origin)
     tags = {"cp312-manylinux_2_27_x86_64": device, "cp313-manylinux_2_27_x86_64": NO_PROOF, "cp312-win_amd64": NO_PROOF}
     names = {f"jaxlib-{NEWEST}+own.1-{tag[:5]}-{tag}.whl": proof for tag, proof in tags.items()}
     names |= {f"jaxlib_cuda_13-{NEWEST}+own.1-cp312-abi3-manylinux_2_27_x86_64.whl": aot}
     stock = stock_of(abacus_release(*(entry_of(name, lock_id="f", proof=names[name]) for name in names)))
-    table = picker.make_table(read_form(), [stock])
-    expected = {"linux|h100|580 or newer": {"3.12": "aot", "3.13": "static"}, "windows|cpu|": {"3.12": "static"}}
-    for key, levels in expected.items():
-        assert table["outcomes"][table["answers"][f"{key}|{NEWEST}"]]["ours"]["proofs"] == levels
+    table, levels = picker.make_table(read_form(), [stock]), {"h100": "aot", "t4": "load"}
+    expected = {f"linux|{gpu}|580 or newer": {"3.12": level, "3.13": "static"} for gpu, level in levels.items()}
+    for key, proofs in (expected | {"windows|cpu|": {"3.12": "static"}}).items():
+        assert table["outcomes"][table["answers"][f"{key}|{NEWEST}"]]["ours"]["proofs"] == proofs
 
 
 def test_an_answer_names_no_other_machine_than_was_chosen() -> None:
-    """What the selector repeats of a machine is what the labels say."""
+    """What the selector repeats of a machine is what the labels say, and its targets are some that are compiled for."""
+    targets = {path.stem for path in (OWN_ROOT / "plugins").glob("*/targets/*.toml")}
     for entry in load_accelerators(OWN_ROOT):
+        assert targets.issuperset(entry.targets)
         for choice in entry.choices:
             machine = from_json(join_machines(entry.machine, choice.machine))
             assert {gpu.name for gpu in machine.nvidia.gpus} <= {entry.label}

@@ -45,6 +45,7 @@ class Accelerator:
         question: What else decides, such as `NVIDIA driver`; empty if nothing does.
         choices: The answers, the usual one first.
         words: Other words for it in an address, such as `4090`.
+        targets: The targets of its backend that are such devices, by which its proofs name them.
         wsl: Whether Windows hands it to WSL2.
     """
 
@@ -54,6 +55,7 @@ class Accelerator:
     question: str = ""
     choices: tuple[Choice, ...] = (Choice("", {}),)
     words: tuple[str, ...] = ()
+    targets: tuple[str, ...] = ()
     wsl: bool = False
 
 

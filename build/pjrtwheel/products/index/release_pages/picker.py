@@ -20,7 +20,7 @@ from jaxlib_select.machine.file import from_json
 from jaxlib_select.machine.model import Machine as MachineFile
 from pjrtwheel.abis import name_python
 from pjrtwheel.backend import OWN_ROOT
-from pjrtwheel.products.index.release_pages.form import Form, System, join_machines
+from pjrtwheel.products.index.release_pages.form import Accelerator, Form, System, join_machines
 from pjrtwheel.products.index.release_pages.releases import ListedRelease
 from pjrtwheel.products.index.release_pages.stock import Stock, stock_pinned
 from pjrtwheel.sets import BINDINGS
@@ -47,8 +47,9 @@ def make_table(form: Form, stocks: Sequence[Stock], *, closed: bool = True) -> R
 
     - `ours`: what to install of ours, as `_describe` says it, and the level of its `proofs`, by Python;
       nothing where this release has none for the machine;
-    - `problems` and `advice`: why it has none, backend by backend, and what would help;
-    - `instead`: the changes in the form, field → value, with which there is one;
+    - `other`: the same of the newest other `release` that has one;
+    - `problems` and `advice`: why this one has none, backend by backend, and what would help;
+    - `instead`: where no release has one, the changes in the form, field → value, with which there is one;
     - `upstream`: what to install of JAX's own wheels, or nothing where there is none for the machine, or no need.
 
     Args:
@@ -57,14 +58,18 @@ def make_table(form: Form, stocks: Sequence[Stock], *, closed: bool = True) -> R
         closed: Whether the page is that of one index, so that JAX's own wheels are only for what it lacks.
     """
     answers = dict(_answer_all(form, stocks))
+    releases = [stock.jax for stock in stocks]
     for key, row in answers.items():
-        if row["ours"] is None:
+        others = [(jax, found) for jax in releases if (found := answers[(*key[:3], jax)]["ours"])]
+        if row["ours"]:
+            row["upstream"] = None if closed else row["upstream"]
+        elif others:
+            row["other"] = others[0][1] | {"release": others[0][0]}
+    for key, row in answers.items():
+        if not (row["ours"] or row["other"]):
             row["instead"] = _find_changes(form, key, answers)
-        elif closed:
-            row["upstream"] = None
     outcomes = list({str(row): row for row in answers.values()}.values())
     numbers = {str(row): number for number, row in enumerate(outcomes)}
-    releases = [stock.jax for stock in stocks]
     by_release = sorted(answers, key=lambda key: releases.index(key[3]))
     return {
         "systems": {
@@ -97,14 +102,14 @@ def group_machines(table: Row, systems: Sequence[str], jax: str) -> list[tuple[l
     for name, gpu in table["gpus"].items():
         for choice in gpu["choices"]:
             rows = [table["outcomes"][table["answers"][f"{system}|{name}|{choice}|{jax}"]] for system in systems]
-            found = [row["ours"] or row["upstream"] or row for row in rows]
+            found = [row["ours"] or row["other"] or row["upstream"] or row for row in rows]
             same = str([(row.get("requirements"), row.get("notes"), row.get("advice")) for row in found])
             groups.setdefault(same, (rows, []))[1].append((gpu["label"], f"{gpu['question']} {choice}".strip()))
     return list(groups.values())
 
 
 def _find_changes(form: Form, key: Key, answers: Mapping[Key, Row]) -> list[dict[str, str]]:
-    """Return the first change of each field with which there is a wheel of ours: another release, driver, or system.
+    """Return the first change of each field with which there is a wheel of ours: another driver, or system.
 
     Where JAX has no wheel either, its own count, and so does the CPU.
     """
@@ -113,7 +118,6 @@ def _find_changes(form: Form, key: Key, answers: Mapping[Key, Row]) -> list[dict
     (choices,) = (entry.choices for entry in form.accelerators if entry.name == state["gpu"])
     (system,) = (entry.instead for entry in form.systems if entry.name == state["system"])
     changes = [
-        *({"release": release} for release in dict.fromkeys(release for *_, release in answers)),
         *({"driver": choice.label} for choice in choices),
         *([{"system": system}] if system else []),
         *({"gpu": entry.name, "driver": ""} for entry in form.accelerators if stuck and not entry.machine),
@@ -121,7 +125,7 @@ def _find_changes(form: Form, key: Key, answers: Mapping[Key, Row]) -> list[dict
     found: dict[str, dict[str, str]] = {}
     for change in changes:
         row = answers[tuple((state | change).values())]  # type: ignore[index]
-        if row["ours"] or (stuck and row["upstream"]):
+        if row["ours"] or row["other"] or (stuck and row["upstream"]):
             found.setdefault(next(iter(change)), change)
     return list(found.values())
 
@@ -135,21 +139,24 @@ def _answer_all(form: Form, stocks: Sequence[Stock]) -> Iterator[tuple[Key, Row]
                 parts = () if hidden else (accelerator.machine, choice.machine)
                 machine = from_json(join_machines(system.machine, *parts))
                 for stock in stocks:
-                    row = _answer(machine, system, stock, wanted=bool(accelerator.machine))
+                    row = _answer(machine, system, stock, accelerator)
                     yield (system.name, accelerator.name, choice.label, stock.jax), row
 
 
-def _answer(machine: MachineFile, system: System, stock: Stock, *, wanted: bool) -> Row:
-    """Return the answer for a machine; an accelerator that is `wanted` is not replaced by the CPU."""
+def _answer(machine: MachineFile, system: System, stock: Stock, accelerator: Accelerator) -> Row:
+    """Return the answer for a machine; an accelerator is not replaced by the CPU."""
+    wanted = bool(accelerator.machine)
     decisions = list(_decide(machine, stock.jax, wanted=wanted))
     served = [decision for decision in decisions if not wanted or decision.backend != CPU]
     ours = None
     for decision in served:
         package = decision.package if len(decision.requirements) > 1 else BINDINGS
-        if ours is None and (pythons := stock.pythons.get((package, system.platform))):
+        wheel = package, system.platform
+        if ours is None and (pythons := stock.pythons.get(wheel)):
             ours = _describe(decision, stock, pythons)
-            ours["proofs"] = {name_python(python): level for python, level in pythons.items()}
-    row: Row = {"ours": ours, "problems": [], "advice": "", "instead": []}
+            levels = {name_python(python): stock.level(wheel, python, accelerator.targets) for python in pythons}
+            ours["proofs"] = levels
+    row: Row = {"ours": ours, "other": None, "problems": [], "advice": "", "instead": []}
     row["upstream"] = _find_upstream(machine, system, stock, wanted=wanted)
     if ours is None:
         # Where nothing can be installed, a release that has the wheel knows what the machine lacks.
@@ -213,7 +220,7 @@ def _describe(decision: Decision, stock: Stock, pythons: Iterable[str]) -> Row:
     notes = [_ADVICE.sub("", warning) for warning in decision.warnings]
     notes += [f"set {name}={value}" for name, value in decision.environment.items()]
     if plugin and chosen.backend == CPU:
-        notes.append(f"{decision.requirements[0]} alone also runs on the CPU, and downloads less")
+        notes.append(f"{decision.requirements[0]} alone downloads less, and has a client for the CPU of its own")
     others = [one for one in decision.candidates if not (one.chosen or one.absent)]
     return {
         "title": decision.requirements[-1],

@@ -63,7 +63,7 @@ const startPicker = (root) => {
     const command = index && data.detect[elements.installer.value];
     const link = element("a", { href: "reference/jaxlib-select.html", textContent: "jaxlib-select resolve jax" });
     const what = element("p", { className: "why" }, command ? "This command" : index ? "The program jaxlib-select" : link,
-      " names the package for a machine, also for devices that are not listed, if the index has it; what follows installs JAX for the CPU.");
+      " names the package for a machine, also for devices that are not listed here. What follows installs JAX for the CPU.");
     return [what, ...(command ? [commandBlock(command.replaceAll("{index}", named(index)))] : [])];
   };
   // Three lines, each with its own button; without an index the option that names it goes, too.
@@ -84,44 +84,46 @@ const startPicker = (root) => {
     element("dt", { textContent: backend }), element("dd", { textContent: reason }))));
   const fold = (summary, ...parts) => element("details", {}, element("summary", { textContent: summary }), ...parts);
 
-  const showProof = (level) => element("p", { className: ["device", ""].includes(level) ? "why" : "note" }, `${data.proofs[level]} `,
-    ...(level ? [element("a", { href: data.pages[elements.release.value], textContent: "What was proven" })] : []));
+  const showProof = (level, release) => element("p", { className: ["device", ""].includes(level) ? "why" : "note" }, `${data.proofs[level]} `,
+    element("a", { href: data.pages[release ?? elements.release.value], textContent: "What was proven" }));
 
   const nameRelease = (release) => (release && release !== elements.release.value ? `JAX ${release}, not ${elements.release.value}: ` : "");
   const showFound = (state, found, index) => [
     element("h2", {}, element("span", { className: "state", textContent: state }), nameRelease(found.release), found.title),
     element("p", { className: "why" }, element("strong", { textContent: `${found.backend}: ` }), `${found.reason}.`),
-    ...(found.proofs ? [showProof(found.proofs[elements.python.value])] : []),
+    ...(found.proofs ? [showProof(found.proofs[elements.python.value], found.release)] : []),
     ...(elements.gpu.value === "other" ? showDetect(index) : []),
     ...showSteps(found, index),
     ...(found.others.length ? [fold("Why not the others?", showReasons(found.others))] : []),
   ];
 
   // Why there is no wheel of ours, what to change with one click, and what JAX itself publishes.
-  const showMissing = (row) => {
+  const showMissing = (row, index) => {
     const { label, question, cpu } = data.gpus[elements.gpu.value];
     const names = {
       gpu: () => "the CPU",
-      release: (value) => `JAX ${value}`,
       driver: (value) => `${question} ${value}`,
       system: (value) => data.systems[value].label,
     };
     const upstream = row.upstream ? showFound("JAX's own wheels", row.upstream, "") : [];
+    const reasons = showReasons(row.problems.length ? row.problems : [["upstream", "JAX itself publishes no wheel for it: name an index with ours."]]);
+    const orUpstream = upstream.length ? [fold("Or take JAX's own wheels", ...upstream)] : [];
+    if (row.other && index) return [...showFound("Use another release", row.other, index), fold(`Why not JAX ${elements.release.value}?`, reasons), ...orUpstream];
     const buttons = row.instead.map((change) => {
       const name = Object.keys(names).find((key) => key in change);
       const textContent = `Use ${names[name](change[name])}`;
       const onclick = () => { replaced.clear(); choose(name, change[name]); remember(); elements[name].focus(); };
       return element("button", { type: "button", className: "instead", textContent, onclick });
     });
-    const reasons = showReasons(row.problems.length ? row.problems : [["upstream", "JAX itself publishes no wheel for it: name an index with ours."]]);
-    const state = row.instead.some((change) => change.release) ? "Use another release" : row.upstream ? "Not in this index" : "Not possible";
+    const state = row.upstream ? "Not in this index" : row.advice ? "Something is missing" : "Not possible";
+    const release = row.advice ? "" : `JAX ${elements.release.value} ${cpu ? "on" : "for"} `;
     return [
       element("h2", { className: "missing" }, element("span", { className: "state", textContent: state }),
-        `JAX ${elements.release.value} ${cpu ? "on the CPU," : `for ${label} on`} ${data.systems[elements.system.value].label}`),
+        `${release}${cpu ? "the CPU," : `${label} on`} ${data.systems[elements.system.value].label}`),
       ...(row.advice ? [element("p", { className: "note", textContent: row.advice })] : []),
       element("p", {}, ...buttons),
       upstream.length ? fold("Why none of ours?", reasons) : reasons,
-      ...(upstream.length && buttons.length ? [fold("Or take JAX's own wheels", ...upstream)] : upstream),
+      ...(buttons.length ? orUpstream : upstream),
     ];
   };
 
@@ -134,16 +136,17 @@ const startPicker = (root) => {
     const key = ["system", "gpu", "driver", "release"].map((name) => elements[name].value).join("|");
     const row = data.outcomes[data.answers[key]];
     const index = readIndex();
-    const found = (index && row.ours) || row.upstream;
+    const found = (index && (row.ours || row.other)) || row.upstream;
     offer(elements.python, found ? found.pythons : []);
     elements.python.parentElement.hidden = !found;
     more.textContent = [data.systems[elements.system.value].label, found && `Python ${elements.python.value}`, `JAX ${elements.release.value}`].filter(Boolean).join(" · ");
     const state = !index ? "JAX's own wheels" : elements.index ? "If your index has this release" : "Available";
     const notes = [
       ...[...replaced].map(([name, why]) => `${why}: "${shownValue(name)}" is chosen.`),
+      index && !/^(https?|file):\/\//.test(index) && "The address of an index begins with https://, http:// or file://.",
       linked && index && `The link that you followed names this index, ${index}: install from it only if you trust it.`,
     ].filter(Boolean).map((text) => element("p", { className: "note", textContent: text }));
-    const shown = found && (row.ours || !index) ? showFound(state, found, index) : showMissing(row);
+    const shown = found && (row.ours || !index) ? showFound(state, found, index) : showMissing(row, index);
     answer.replaceChildren(...notes, ...shown);
   };
 
