@@ -96,6 +96,11 @@ def test_the_front_page_begins_with_the_picker(site: Path, browser: Browser) -> 
     )
     assert browser.run(lines)[1].startswith('pip install --index-url "https://me:secret@b.example/?x=%C3%B4/" jax==')
     assert browser.run(note) == ""
+    for address, option in {"http://b.example:8000": " --trusted-host b.example", "http://localhost:8000": ""}.items():
+        browser.run(f"{type_in} field.dispatchEvent(new Event('input', {{ bubbles: true }}));", address)
+        assert browser.run(lines)[1].startswith(f"pip install --index-url {address}/{option} jax==")
+    browser.run(f"{type_in} field.dispatchEvent(new Event('input', {{ bubbles: true }}));", "b.example/simple")
+    assert "https://" in browser.run(note)
     assert "secret" not in browser.run("return location.href")
     browser.open(site / "index.html", suffix="?gpu=t4")
     assert browser.run(lines)[1].startswith('uv pip install "jax[')

@@ -11,6 +11,7 @@ const element = (name, attributes = {}, ...children) => {
 
 // Within quotes, too, a shell reads $ and ` and ! in an address; as %24, %60 and %21 they name the same.
 const escaped = (text) => encodeURI(text).replace(/%25/g, "%").replace(/[$`!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+const parsed = (text) => (URL.canParse(text) ? new URL(text) : {});
 const quoted = (text) => (/^[\w.=+:/-]+$/.test(text) ? text : `"${text}"`);
 
 const copyButton = (button) => {
@@ -69,7 +70,10 @@ const startPicker = (root) => {
   // Three lines, each with its own button; without an index the option that names it goes, too.
   const showSteps = (found, index) => {
     const { shell, note } = data.systems[elements.system.value];
-    const values = { python: elements.python.value, index: named(index), requirements: found.requirements, check: found.check };
+    const { protocol, hostname } = parsed(index);
+    const trust = protocol === "http:" && elements.installer.value === "pip" && !/^(localhost|127\..*)$/.test(hostname); // uv needs no option
+    const where = `${named(index)}${trust ? ` --trusted-host ${hostname}` : ""}`;
+    const values = { python: elements.python.value, index: where, requirements: found.requirements, check: found.check };
     const lines = data.shells[shell][elements.installer.value].map((line) => (index ? line : line.replace(/ \S+ \{index\}/, ""))
       .replace(/\{(\w+)\}/g, (_, word) => values[word]));
     const names = ["Make an environment", "Install", "Check"];
@@ -143,7 +147,7 @@ const startPicker = (root) => {
     const state = !index ? "JAX's own wheels" : elements.index ? "If your index has this release" : "Available";
     const notes = [
       ...[...replaced].map(([name, why]) => `${why}: "${shownValue(name)}" is chosen.`),
-      index && !/^(https?|file):\/\//.test(index) && "The address of an index begins with https://, http:// or file://.",
+      index && !["https:", "http:", "file:"].includes(parsed(index).protocol) && "The address of an index begins with https://, http:// or file://.",
       linked && index && `The link that you followed names this index, ${index}: install from it only if you trust it.`,
     ].filter(Boolean).map((text) => element("p", { className: "note", textContent: text }));
     const shown = found && (row.ours || !index) ? showFound(state, found, index) : showMissing(row, index);
