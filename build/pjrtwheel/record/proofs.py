@@ -109,6 +109,11 @@ class PythonProof:
         """Return the programs that failed."""
         return tuple(result for result in self.results if result.outcome is Outcome.FAILED)
 
+    def compiled(self) -> frozenset[str]:
+        """Return the names of the targets that programs were compiled for."""
+        passed = (result for result in self.results if result.outcome is Outcome.PASSED)
+        return frozenset(entry.program.removeprefix("aot ") for entry in passed if entry.kind is ResultKind.TARGET)
+
     def _summarize(self) -> str:
         if not self.results:
             return f"{Outcome.NOT_RUN}: {self.reason}"

@@ -192,14 +192,15 @@ def test_releases_are_in_order_of_their_versions(projects: tuple[Project, ...]) 
 
 
 def test_the_map_has_chips_by_wheels() -> None:
-    """One for each project; a cell says how many programs were compiled, or that none can be."""
+    """One for each project; a cell says how many programs were compiled, and on which Pythons, or that none can be."""
     passed = Compilation("matmul", "single", 1, 0.5, ("bead_5",), outcome=Outcome.PASSED)
     failed = Compilation("pallas", "single", 1, 0.1, outcome=Outcome.EXPECTED, detail="no table")
     new = TargetProof("new", "Abacus 5", ("bead_5",), 1.0, (passed, failed))
     old = TargetProof("old", "Abacus 4", (), 1.0, (failed,))
-    python = PythonProof("cp312", "3.12.1", (), "no interpreter")
-    proof = Proof(Level.AOT, "0.1", (python,), ORIGIN, (new, old), "abacus", machine=MACHINE)
-    nothing = Proof(Level.STATIC, None, (python,), ORIGIN)
+    result = ProgramResult("aot new", Outcome.PASSED, Level.AOT, 1.0, "", ResultKind.TARGET)
+    pythons = [PythonProof(name, "3", (result,)) for name in ("cp312", "cp313")]
+    proof = Proof(Level.AOT, "0.1", tuple(pythons), ORIGIN, (new, old), "abacus", machine=MACHINE)
+    nothing = Proof(Level.STATIC, None, (PythonProof("cp312", "", (), "no interpreter"),), ORIGIN)
     release = abacus_release(
         entry_of("jaxlib_abacus-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", proof=proof),
         entry_of("jaxlib_abacus-1.2.3-cp312-abi3-manylinux_2_27_aarch64.whl", proof=nothing),
@@ -214,7 +215,7 @@ def test_the_map_has_chips_by_wheels() -> None:
     cells = {(row.label, row.detail): [(cell.level, cell.text) for cell in row.cells] for row in first.rows}
     assert cells == {
         ("Abacus 4", ""): [("expected", "as expected"), ("expected", "as on Linux x86_64"), ("static", "")],
-        ("Abacus 5", "bead_5"): [("aot", "1 of 2 programs"), ("static", ""), ("static", "")],
+        ("Abacus 5", "bead_5"): [("aot", "1 of 2 programs, Python 3.12 and 3.13"), ("static", ""), ("static", "")],
     }
     assert [(row.label, [cell.level for cell in row.cells]) for row in second.rows] == [("any device", ["static"])]
 

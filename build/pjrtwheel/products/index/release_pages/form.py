@@ -46,6 +46,7 @@ class Accelerator:
         choices: The answers, the usual one first.
         words: Other words for it in an address, such as `4090`.
         targets: The targets of its backend that are such devices, by which its proofs name them.
+        note: What people with it should know of the plugin, as the start of a sentence.
         wsl: Whether Windows hands it to WSL2.
     """
 
@@ -56,6 +57,7 @@ class Accelerator:
     choices: tuple[Choice, ...] = (Choice("", {}),)
     words: tuple[str, ...] = ()
     targets: tuple[str, ...] = ()
+    note: str = ""
     wsl: bool = False
 
 

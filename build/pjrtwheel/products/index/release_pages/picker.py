@@ -9,6 +9,7 @@ looks an answer up.
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import quote as quote_url
 
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import CPU, Policy, read_policy
@@ -45,8 +46,8 @@ def make_table(form: Form, stocks: Sequence[Stock], *, closed: bool = True) -> R
 
     `answers` has a key (the fields of the form, joined by `|`) → a number in `outcomes`. Each of these has
 
-    - `ours`: what to install of ours, as `_describe` says it, and the level of its `proofs`, by Python;
-      nothing where this release has none for the machine;
+    - `ours`: what to install of ours, as `_describe` says it, the level of its `proofs`, by Python, and
+      the `page` of the wheel; nothing where this release has none for the machine;
     - `other`: the same of the newest other `release` that has one;
     - `problems` and `advice`: why this one has none, backend by backend, and what would help;
     - `instead`: where no release has one, the changes in the form, field → value, with which there is one;
@@ -153,9 +154,9 @@ def _answer(machine: MachineFile, system: System, stock: Stock, accelerator: Acc
         package = decision.package if len(decision.requirements) > 1 else BINDINGS
         wheel = package, system.platform
         if ours is None and (pythons := stock.pythons.get(wheel)):
-            ours = _describe(decision, stock, pythons)
-            levels = {name_python(python): stock.level(wheel, python, accelerator.targets) for python in pythons}
-            ours["proofs"] = levels
+            ours = _describe(decision, stock, pythons, accelerator.note)
+            levels = {name_python(python): stock.level(*wheel, python, accelerator.targets) for python in pythons}
+            ours |= {"proofs": levels, "page": quote_url(stock.plugins[wheel].page) if wheel in stock.plugins else ""}
     row: Row = {"ours": ours, "other": None, "problems": [], "advice": "", "instead": []}
     row["upstream"] = _find_upstream(machine, system, stock, wanted=wanted)
     if ours is None:
@@ -204,7 +205,7 @@ def _find_upstream(machine: MachineFile, system: System, stock: Stock, *, wanted
     return None
 
 
-def _describe(decision: Decision, stock: Stock, pythons: Iterable[str]) -> Row:
+def _describe(decision: Decision, stock: Stock, pythons: Iterable[str], note: str = "") -> Row:
     """Return a decision as the page shows it.
 
     - `title`: the requirement that brings the accelerator, `requirements`: all of them, for a shell, and `more`: those
@@ -212,15 +213,14 @@ def _describe(decision: Decision, stock: Stock, pythons: Iterable[str]) -> Row:
     - `check`: what Python runs to say whether it works;
     - `pythons`: those that it is for;
     - `backend` and `reason`: which one is chosen, and why; `others`: those that are not, and why;
-    - `notes`: what the user should know, one sentence each.
+    - `notes`: what the user should know, one sentence each; with a plugin also the `note` of the accelerator.
     """
     (chosen,) = (candidate for candidate in decision.candidates if candidate.chosen)
     packages = {entry.distribution: entry.package for entry in load_facts(stock.jax).backends}
     plugin = packages.get(decision.package, "") if len(decision.requirements) > 1 else ""
     notes = [_ADVICE.sub("", warning) for warning in decision.warnings]
     notes += [f"set {name}={value}" for name, value in decision.environment.items()]
-    if plugin and chosen.backend == CPU:
-        notes.append(f"{decision.requirements[0]} alone downloads less, and has a client for the CPU of its own")
+    notes += [note] if plugin and note else []
     others = [one for one in decision.candidates if not (one.chosen or one.absent)]
     return {
         "title": decision.requirements[-1],

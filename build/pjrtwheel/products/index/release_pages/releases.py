@@ -270,8 +270,10 @@ def _target_cell(proof: Proof, target: TargetProof) -> Cell:
     if not passed:
         return Cell(NOT_SERVED, "as expected", proof=proof, target=target)
     level = proof.level if proof.level is Level.DEVICE else Level.AOT
+    pythons = " and ".join(name_python(one.python) for one in proof.pythons if target.name in one.compiled())
     emulated = ", emulated" if proof.emulated else ""
-    return Cell(level.value, f"{passed} of {all_of} programs{emulated}", proof=proof, target=target)
+    text = f"{passed} of {all_of} programs, Python {pythons}{emulated}"
+    return Cell(level.value, text, proof=proof, target=target)
 
 
 def _plain_cell(wheel: Wheel, refused: Mapping[tuple[str, ...], str]) -> Cell:

@@ -10,7 +10,7 @@ from pathlib import Path
 from pjrtwheel.backend import load_backends
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.index.release_pages.releases import ListedRelease, Wheel
-from pjrtwheel.record.proofs import ORDER, Level, Outcome, ResultKind
+from pjrtwheel.record.proofs import ORDER, Level
 from pjrtwheel.release.known import load_release
 from pjrtwheel.sets import BINDINGS
 from pjrtwheel.wheel.metadata import read_requirements
@@ -24,24 +24,26 @@ class Stock:
         jax: Version of JAX.
         pythons: Package and platform → the Pythons, by ABI tag, that have all that the package needs → the level of the
             weakest proof of these wheels, empty if it is not known.
-        compiled: Package and platform → Python, by ABI tag → the targets that programs were compiled for on it.
+        plugins: Package and platform → the wheel of an accelerator, on an index of ours.
     """
 
     jax: str
     pythons: Mapping[tuple[str, str], Mapping[str, str]]
-    compiled: Mapping[tuple[str, str], Mapping[str, frozenset[str]]] = field(default_factory=dict)
+    plugins: Mapping[tuple[str, str], Wheel] = field(default_factory=dict)
 
-    def level(self, wheel: tuple[str, str], python: str, targets: Iterable[str]) -> str:
+    def level(self, package: str, platform: str, python: str, targets: Iterable[str]) -> str:
         """Return the level of a package on a Python; what was compiled for other devices than `targets` only loads."""
-        level, compiled = self.pythons[wheel][python], self.compiled.get(wheel, {}).get(python, frozenset())
-        return Level.LOAD.value if level == Level.AOT and compiled.isdisjoint(targets) else level
+        level, wheel = self.pythons[package, platform][python], self.plugins.get((package, platform))
+        proofs = wheel.entry.proofs() if wheel else ()
+        on_python = (one for proof in proofs for one in proof.pythons if one.python == python)
+        compiled = any(one.compiled().intersection(targets) for one in on_python)
+        return Level.LOAD.value if level == Level.AOT and not compiled else level
 
 
 def stock_of(release: ListedRelease) -> Stock:
     """Return what an index has of a release, without the wheels that were withdrawn."""
     wheels = [wheel for wheel in release.wheels if wheel.file.yanked is None]
     found: dict[tuple[str, str], dict[str, str]] = {}
-    compiled = {(wheel.project, wheel.entry.platform): _compiled_by(wheel) for wheel in wheels if wheel.is_plugin}
     for platform in {wheel.entry.platform for wheel in wheels}:
         here = [wheel for wheel in wheels if wheel.entry.platform in {platform, "any"}]
         for package in {wheel.project for wheel in here}:
@@ -53,19 +55,8 @@ def stock_of(release: ListedRelease) -> Stock:
                 needed = {wheel.project: wheel.entry.proof.level for wheel in fitting if wheel.project in needs}
                 if needed.keys() == needs:
                     levels[python] = min(needed.values(), key=ORDER.index).value
-    return Stock(release.jax, found, compiled)
-
-
-def _compiled_by(wheel: Wheel) -> dict[str, frozenset[str]]:
-    """Return the targets that programs were compiled for, on each Python."""
-    passed = [
-        (python.python, result.program.removeprefix("aot "))
-        for proof in wheel.entry.proofs()
-        for python in proof.pythons
-        for result in python.results
-        if (result.kind, result.outcome) == (ResultKind.TARGET, Outcome.PASSED)
-    ]
-    return {python: frozenset(name for other, name in passed if other == python) for python, _ in passed}
+    plugins = {(wheel.project, wheel.entry.platform): wheel for wheel in wheels if wheel.is_plugin}
+    return Stock(release.jax, found, plugins)
 
 
 def _find_kernels(package: str, requires: Iterable[str]) -> Iterator[str]:

@@ -53,6 +53,7 @@ const startPicker = (root) => {
   let linked = false; // whether the index is that of a link, which anybody may have made
   const replaced = new Map(); // field → why it has another value than was asked for
   const readIndex = () => (elements.index ? elements.index.value.trim() : new URL(root.dataset.address, location.href).href);
+  const isAddress = (text) => ["https:", "http:", "file:"].includes(parsed(text).protocol);
   const remember = () => {
     const chosen = new URLSearchParams(new FormData(form));
     if (chosen.get("index")?.includes("@")) chosen.delete("index"); // with a password
@@ -88,37 +89,43 @@ const startPicker = (root) => {
     element("dt", { textContent: backend }), element("dd", { textContent: reason }))));
   const fold = (summary, ...parts) => element("details", {}, element("summary", { textContent: summary }), ...parts);
 
-  const showProof = (level, release) => element("p", { className: ["device", ""].includes(level) ? "why" : "note" }, `${data.proofs[level]} `,
-    element("a", { href: data.pages[release ?? elements.release.value], textContent: "What was proven" }));
+  const showProof = (level, page) => element("p", { className: ["device", ""].includes(level) ? "why" : "note" }, `${data.proofs[level]} `,
+    element("a", { href: page, textContent: "What was proven" }));
 
   const nameRelease = (release) => (release && release !== elements.release.value ? `JAX ${release}, not ${elements.release.value}: ` : "");
   const showFound = (state, found, index) => [
     element("h2", {}, element("span", { className: "state", textContent: state }), nameRelease(found.release), found.title),
     element("p", { className: "why" }, element("strong", { textContent: `${found.backend}: ` }), `${found.reason}.`),
-    ...(found.proofs ? [showProof(found.proofs[elements.python.value], found.release)] : []),
+    ...(found.proofs ? [showProof(found.proofs[elements.python.value], found.page ? `${data.base}${found.page}#proof` : data.pages[found.release ?? elements.release.value])] : []),
     ...(elements.gpu.value === "other" ? showDetect(index) : []),
     ...showSteps(found, index),
     ...(found.others.length ? [fold("Why not the others?", showReasons(found.others))] : []),
   ];
 
+  const foldUpstream = (row) => (row.upstream ? [fold("Or take JAX's own wheels", ...showFound("JAX's own wheels", row.upstream, ""))] : []);
+  // Ours, of this release or of another one, and why; whether an index that the reader names has it is not known.
+  const showOurs = (row, index) => {
+    const found = row.ours ?? row.other;
+    const why = row.ours ? [] : [(row.problems.find(([backend]) => backend === found.backend) ?? row.problems[0])[1]];
+    const state = elements.index ? "If your index has this release" : row.ours ? "Available" : "Use another release";
+    return [...showFound(state, { ...found, notes: [...why, ...found.notes] }, index), ...foldUpstream(row)];
+  };
+
   // Why there is no wheel of ours, what to change with one click, and what JAX itself publishes.
-  const showMissing = (row, index) => {
+  const showMissing = (row) => {
     const { label, question, cpu } = data.gpus[elements.gpu.value];
     const names = {
       gpu: () => "the CPU",
       driver: (value) => `${question} ${value}`,
       system: (value) => data.systems[value].label,
     };
-    const upstream = row.upstream ? showFound("JAX's own wheels", row.upstream, "") : [];
-    const reasons = showReasons(row.problems.length ? row.problems : [["upstream", "JAX itself publishes no wheel for it: name an index with ours."]]);
-    const orUpstream = upstream.length ? [fold("Or take JAX's own wheels", ...upstream)] : [];
-    if (row.other && index) return [...showFound("Use another release", row.other, index), fold(`Why not JAX ${elements.release.value}?`, reasons), ...orUpstream];
     const buttons = row.instead.map((change) => {
       const name = Object.keys(names).find((key) => key in change);
       const textContent = `Use ${names[name](change[name])}`;
       const onclick = () => { replaced.clear(); choose(name, change[name]); remember(); elements[name].focus(); };
       return element("button", { type: "button", className: "instead", textContent, onclick });
     });
+    const reasons = showReasons(row.problems.length ? row.problems : [["upstream", "JAX itself publishes no wheel for it: name an index with ours."]]);
     const state = row.upstream ? "Not in this index" : row.advice ? "Something is missing" : "Not possible";
     const release = row.advice ? "" : `JAX ${elements.release.value} ${cpu ? "on" : "for"} `;
     return [
@@ -126,8 +133,8 @@ const startPicker = (root) => {
         `${release}${cpu ? "the CPU," : `${label} on`} ${data.systems[elements.system.value].label}`),
       ...(row.advice ? [element("p", { className: "note", textContent: row.advice })] : []),
       element("p", {}, ...buttons),
-      upstream.length ? fold("Why none of ours?", reasons) : reasons,
-      ...(buttons.length ? orUpstream : upstream),
+      row.upstream ? fold("Why none of ours?", reasons) : reasons,
+      ...(buttons.length || !row.upstream ? foldUpstream(row) : showFound("JAX's own wheels", row.upstream, "")),
     ];
   };
 
@@ -139,19 +146,20 @@ const startPicker = (root) => {
     offer(elements.driver, gpu.choices);
     const key = ["system", "gpu", "driver", "release"].map((name) => elements[name].value).join("|");
     const row = data.outcomes[data.answers[key]];
-    const index = readIndex();
-    const found = (index && (row.ours || row.other)) || row.upstream;
+    const typed = readIndex();
+    const index = isAddress(typed) ? typed : "";
+    const ours = index && (row.ours ?? row.other);
+    const found = ours || row.upstream;
     offer(elements.python, found ? found.pythons : []);
     elements.python.parentElement.hidden = !found;
     more.textContent = [data.systems[elements.system.value].label, found && `Python ${elements.python.value}`, `JAX ${elements.release.value}`].filter(Boolean).join(" · ");
-    const state = !index ? "JAX's own wheels" : elements.index ? "If your index has this release" : "Available";
     const notes = [
       ...[...replaced].map(([name, why]) => `${why}: "${shownValue(name)}" is chosen.`),
-      index && !["https:", "http:", "file:"].includes(parsed(index).protocol) && "The address of an index begins with https://, http:// or file://.",
+      typed && !index && "The address of an index begins with https://, http:// or file://.",
       linked && index && `The link that you followed names this index, ${index}: install from it only if you trust it.`,
     ].filter(Boolean).map((text) => element("p", { className: "note", textContent: text }));
-    const shown = found && (row.ours || !index) ? showFound(state, found, index) : showMissing(row, index);
-    answer.replaceChildren(...notes, ...shown);
+    const shown = () => (index || !found ? showMissing(row) : showFound("JAX's own wheels", found, ""));
+    answer.replaceChildren(...notes, ...(ours ? showOurs(row, index) : shown()));
   };
 
   const choose = (name, value) => {
