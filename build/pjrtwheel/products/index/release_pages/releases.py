@@ -272,7 +272,7 @@ def _target_cell(proof: Proof, target: TargetProof) -> Cell:
     level = proof.level if proof.level is Level.DEVICE else Level.AOT
     pythons = " and ".join(name_python(one.python) for one in proof.pythons if target.name in one.compiled())
     emulated = ", emulated" if proof.emulated else ""
-    text = f"{passed} of {all_of} programs, Python {pythons}{emulated}"
+    text = f"{passed} of {all_of} programs, Python\N{NO-BREAK SPACE}{pythons}{emulated}"
     return Cell(level.value, text, proof=proof, target=target)
 
 
