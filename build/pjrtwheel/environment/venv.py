@@ -25,7 +25,7 @@ from pjrtwheel.errors import ProofError, UsageError
 from pjrtwheel.fetch.index import explain_output
 from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.metadata import read_field
-from pjrtwheel.wheel.names import WheelName, parse_name
+from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.unpack import read_metadata
 
 
@@ -138,7 +138,7 @@ def wheelhouse(interpreter: Interpreter, requirements: Sequence[str], wheels: Se
     with tempfile.TemporaryDirectory(prefix=f"{folder.name}-", dir=folder.parent) as scratch:
         staged = Path(scratch) / folder.name
         staged.mkdir()
-        ours = [_exactly(parse_name(wheel.name)) for wheel in wheels]
+        ours = [parse_name(wheel.name).requirement for wheel in wheels]
         links = [f"--find-links={wheel.parent.resolve()}" for wheel in wheels]
         what = f"what the proofs on Python {interpreter.version} need"
         download_wheels(interpreter, staged, what, [[*links, *requirements, *ours]])
@@ -164,14 +164,9 @@ def install_wheels(
     """Install wheels under test, and all that they and some requirements need, into an environment of a Python."""
     folders = {wheelhouse(interpreter, requirements, wheels, cache), *(wheel.parent for wheel in wheels)}
     ours = [parse_name(wheel.name) for wheel in wheels]
-    needs = [*requirements, *map(_exactly, ours)]
+    needs = [*requirements, *(name.requirement for name in ours)]
     install(python, needs, folders, fresh=[name.distribution for name in ours])
     require_installed(python, wheels)
-
-
-def _exactly(name: WheelName) -> str:
-    """Return the requirement of this very version; `==` would accept it with a local label as well (PEP 440)."""
-    return f"{name.distribution}==={name.version}"
 
 
 def require_installed(python: Path, wheels: Iterable[Path]) -> None:

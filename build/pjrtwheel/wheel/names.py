@@ -92,8 +92,8 @@ class WheelName:
 
     @property
     def requirement(self) -> str:
-        """The exact requirement that the wheel satisfies, such as `jaxlib==0.11.2`."""
-        return f"{self.distribution}=={self.version}"
+        """The requirement of this very version; `==` would accept one with a local label as well (PEP 440)."""
+        return f"{self.distribution}==={self.version}"
 
     @property
     def platform(self) -> Platform | None:
