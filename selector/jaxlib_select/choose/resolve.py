@@ -106,7 +106,7 @@ class _Search:
             version, found = older
             skipped = versions[versions.index(version) - 1]  # whose reason holds for this machine
             reason = reason_for(self._attempt(skipped), found)
-            why = f"{self.name} {skipped}: {reason}; {version} is the newest that fits here"
+            why = f"{self.name} {skipped}{reason}; {version} is the newest that fits here"
             why += f"; {self.name}=={versions[0]} would run on the CPU" if isinstance(newest, Decision) else ""
             return replace(found, warnings=(why, *found.warnings))
         known = self.resolver.find_releases("") if self.resolver.find_releases is not None else ()
@@ -141,11 +141,11 @@ class _Search:
 
 
 def reason_for(newest: Decision | PolicyError, found: Decision) -> str:
-    """Return why a version does not have a backend that another one has."""
+    """Return why a version does not have a backend that another one has, as what follows its name in a sentence."""
     if isinstance(newest, PolicyError):
-        return newest.cause or newest.what
+        return f": {newest.cause or newest.what}"
     name = next(entry.backend for entry in found.candidates if entry.chosen)
-    return next((entry.reason for entry in newest.candidates if entry.backend == name), "does not list it")
+    return next((f" {entry.reason}" for entry in newest.candidates if entry.backend == name), " does not list it")
 
 
 def split_package(package: str) -> tuple[str, str]:

@@ -284,11 +284,15 @@ def test_an_answer_says_what_was_proven() -> None:
     tags = {"cp312-manylinux_2_27_x86_64": device, "cp313-manylinux_2_27_x86_64": NO_PROOF, "cp312-win_amd64": NO_PROOF}
     names = {f"jaxlib-{NEWEST}+own.1-{tag[:5]}-{tag}.whl": proof for tag, proof in tags.items()}
     names |= {f"jaxlib_cuda_13-{NEWEST}+own.1-cp312-abi3-manylinux_2_27_x86_64.whl": aot}
-    stock = stock_of(abacus_release(*(entry_of(name, lock_id="f", proof=names[name]) for name in names)))
+    other = {"override": {"version": "0.1"}}
+    stock = stock_of(
+        abacus_release(*(entry_of(name, lock_id="f", proof=names[name], provenance=other) for name in names))
+    )
     table, levels = picker.make_table(read_form(), [stock]), {"h100": "aot", "t4": "load"}
     expected = {f"linux|{gpu}|580 or newer": {"3.12": level, "3.13": "static"} for gpu, level in levels.items()}
     for key, proofs in (expected | {"windows|cpu|": {"3.12": "static"}}).items():
-        assert table["outcomes"][table["answers"][f"{key}|{NEWEST}"]]["ours"]["proofs"] == proofs
+        ours = table["outcomes"][table["answers"][f"{key}|{NEWEST}"]]["ours"]
+        assert (ours["proofs"], "XLA is that of 0.1." in ours["notes"]) == (proofs, bool(ours["page"]))
 
 
 def test_an_answer_names_no_other_machine_than_was_chosen() -> None:

@@ -105,7 +105,7 @@ def test_the_newest_release_that_serves_the_accelerator_is_taken(provider: str) 
         decision = resolve(package, MAX, policy)
         assert (decision.requirements, decision.backend, decision.provider) == (wanted, "oneapi", provider)
         (warning,) = decision.warnings
-        assert lacking(warning, f"jax 1.1: {LACK}", "oneapi", "1.0.2", "jax==1.1") == []
+        assert lacking(warning, f"jax 1.1 {LACK}", "oneapi", "1.0.2", "jax==1.1") == []
         assert warning.endswith("jax==1.1 would run on the CPU")
     named = resolve("jax", MAX, replace(asked("oneapi"), provider=provider))  # the newest would be an error
     assert (named.requirements, any("would run" in warning for warning in named.warnings)) == (wanted, False)
@@ -131,7 +131,7 @@ def test_an_amd_gpu_gets_the_newest_release_made_for_its_rocm(
         above = releases[releases.index(served) - 1]
         (entry,) = (entry for release, entry in listed if release == above)
         why = "needs ROCm" if entry.tags else f"has no {name} wheel"
-        assert decision.warnings[0].startswith(f"jax {above}: {why}")
+        assert decision.warnings[0].startswith(f"jax {above} {why}")
 
 
 @pytest.mark.usefixtures("releases")

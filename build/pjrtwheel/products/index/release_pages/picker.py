@@ -156,7 +156,10 @@ def _answer(machine: MachineFile, system: System, stock: Stock, accelerator: Acc
         if ours is None and (pythons := stock.pythons.get(wheel)):
             ours = _describe(decision, stock, pythons, accelerator.note)
             levels = {name_python(python): stock.level(*wheel, python, accelerator.targets) for python in pythons}
-            ours |= {"proofs": levels, "page": quote_url(stock.plugins[wheel].page) if wheel in stock.plugins else ""}
+            ours |= {"proofs": levels, "page": ""}
+            if plugin := stock.plugins.get(wheel):
+                ours["page"] = quote_url(plugin.page)
+                ours["notes"] += [f"XLA is that of {plugin.library_version}."] if plugin.library_version else []
     row: Row = {"ours": ours, "other": None, "problems": [], "advice": "", "instead": []}
     row["upstream"] = _find_upstream(machine, system, stock, wanted=wanted)
     if ours is None:
@@ -213,14 +216,14 @@ def _describe(decision: Decision, stock: Stock, pythons: Iterable[str], note: st
     - `check`: what Python runs to say whether it works;
     - `pythons`: those that it is for;
     - `backend` and `reason`: which one is chosen, and why; `others`: those that are not, and why;
-    - `notes`: what the user should know, one sentence each; with a plugin also the `note` of the accelerator.
+    - `notes`: what the user should know, one sentence each, such as the `note` of the accelerator.
     """
     (chosen,) = (candidate for candidate in decision.candidates if candidate.chosen)
     packages = {entry.distribution: entry.package for entry in load_facts(stock.jax).backends}
     plugin = packages.get(decision.package, "") if len(decision.requirements) > 1 else ""
     notes = [_ADVICE.sub("", warning) for warning in decision.warnings]
     notes += [f"set {name}={value}" for name, value in decision.environment.items()]
-    notes += [note] if plugin and note else []
+    notes += [note] if note and (plugin or decision.constraints) else []
     others = [one for one in decision.candidates if not (one.chosen or one.absent)]
     return {
         "title": decision.requirements[-1],

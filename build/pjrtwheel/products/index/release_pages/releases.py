@@ -100,6 +100,12 @@ class Wheel:
         """Whether it is the package of an accelerator, or of the CPU; kernels are for one Python."""
         return not self.python and self.project not in PURE_PYTHON
 
+    @property
+    def library_version(self) -> str:
+        """The release of JAX that its library is of, where that is another one than its own; else empty."""
+        override = self.entry.provenance.get("override")
+        return str(override.get("version", "")) if isinstance(override, Mapping) else ""
+
     def pythons(self, release: ListedRelease) -> str:
         """Return which Pythons of a release it is for, or what it says itself."""
         tags = [python for python in release.pythons if fits(self.name.tag, python)]

@@ -102,7 +102,7 @@ const startPicker = (root) => {
     ...(found.others.length ? [fold("Why not the others?", showReasons(found.others))] : []),
   ];
 
-  const foldUpstream = (row) => (row.upstream ? [fold("Or take JAX's own wheels", ...showFound("JAX's own wheels", row.upstream, ""))] : []);
+  const foldUpstream = (row) => (row.upstream ? [fold(elements.index ? "Not in your index? Take JAX's own wheels" : "Or take JAX's own wheels", ...showFound("JAX's own wheels", row.upstream, ""))] : []);
   // Ours, of this release or of another one, and why; whether an index that the reader names has it is not known.
   const showOurs = (row, index) => {
     const found = row.ours ?? row.other;
