@@ -104,9 +104,7 @@ class _Search:
             return newest
         if older := self._find(versions[1:]):
             version, found = older
-            skipped = versions[versions.index(version) - 1]  # whose reason holds for this machine
-            reason = reason_for(self._attempt(skipped), found)
-            why = f"{self.name} {skipped}{reason}; {version} is the newest that fits here"
+            why = f"{self.name} {versions[0]}{reason_for(newest, found)}; {version} is the newest that fits here"
             why += f"; {self.name}=={versions[0]} would run on the CPU" if isinstance(newest, Decision) else ""
             return replace(found, warnings=(why, *found.warnings))
         known = self.resolver.find_releases("") if self.resolver.find_releases is not None else ()

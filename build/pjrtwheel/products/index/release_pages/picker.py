@@ -156,12 +156,12 @@ def _answer(machine: MachineFile, system: System, stock: Stock, accelerator: Acc
         if ours is None and (pythons := stock.pythons.get(wheel)):
             ours = _describe(decision, stock, pythons, accelerator.note)
             levels = {name_python(python): stock.level(*wheel, python, accelerator.targets) for python in pythons}
-            ours |= {"proofs": levels, "page": ""}
+            ours |= {"proofs": levels if package != BINDINGS or any(levels.values()) else None, "page": ""}
             if plugin := stock.plugins.get(wheel):
                 ours["page"] = quote_url(plugin.page)
                 ours["notes"] += [f"XLA is that of {plugin.library_version}."] if plugin.library_version else []
     row: Row = {"ours": ours, "other": None, "problems": [], "advice": "", "instead": []}
-    row["upstream"] = _find_upstream(machine, system, stock, wanted=wanted)
+    row["upstream"] = _find_upstream(machine, system, stock, accelerator)
     if ours is None:
         # Where nothing can be installed, a release that has the wheel knows what the machine lacks.
         others = () if served or row["upstream"] else reversed(known_releases())
@@ -194,7 +194,7 @@ def _decide(machine: MachineFile, jax: str, *, wanted: bool) -> Iterator[Decisio
             yield resolve(asked, machine, read_policy([backend.name], {}, None))
 
 
-def _find_upstream(machine: MachineFile, system: System, stock: Stock, *, wanted: bool) -> Row | None:
+def _find_upstream(machine: MachineFile, system: System, stock: Stock, accelerator: Accelerator) -> Row | None:
     """Return what JAX itself publishes of this release for a machine, or else of the newest that serves it."""
     for asked in (f"jax=={stock.jax}", "jax"):
         decision = resolve(asked, machine, Policy(provider=UPSTREAM))
@@ -203,12 +203,12 @@ def _find_upstream(machine: MachineFile, system: System, stock: Stock, *, wanted
         packages = {entry.name: entry.distribution for entry in load_facts(jax).backends if not entry.is_cpu}
         package = packages.get(chosen, BINDINGS)
         pythons = stock_pinned(OWN_ROOT, jax).pythons.get((package, system.platform))
-        if pythons and not (wanted and package == BINDINGS):
-            return _describe(decision, stock, pythons) | {"release": jax}
+        if pythons and not (accelerator.machine and package == BINDINGS):
+            return _describe(decision, stock, pythons, accelerator.note) | {"release": jax}
     return None
 
 
-def _describe(decision: Decision, stock: Stock, pythons: Iterable[str], note: str = "") -> Row:
+def _describe(decision: Decision, stock: Stock, pythons: Iterable[str], note: str) -> Row:
     """Return a decision as the page shows it.
 
     - `title`: the requirement that brings the accelerator, `requirements`: all of them, for a shell, and `more`: those
