@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from jaxlib_select.facts import known_releases
+from jaxlib_select.facts import known_releases, load_facts
 from pjrtwheel.backend import OWN_ROOT
 from pjrtwheel.dist_folder.printing import print_wheels
 from pjrtwheel.products.index import installer_pages
@@ -189,6 +189,13 @@ def test_releases_are_in_order_of_their_versions(projects: tuple[Project, ...]) 
     assert releases[0].wheels[0].project == "jaxlib"
     assert releases[0].pythons == ("cp312", "cp313")
     assert render_pages(projects) == render_pages(tuple(reversed(projects)))
+
+
+def test_an_index_without_bindings_has_pages() -> None:
+    """With what it has, and no Python that it is for."""
+    (version,) = {backend.version for backend in load_facts(known_releases()[-1]).backends if backend.is_cpu}
+    entry = entry_of(f"jaxlib_cpu-{version}-cp312-abi3-manylinux_2_27_x86_64.whl", lock_id="ff")
+    assert b">python3 -m venv " in render_pages([Project("jaxlib-cpu", (file_of(entry),))])["about.html"]
 
 
 def test_the_map_has_chips_by_wheels() -> None:
