@@ -146,7 +146,7 @@ def wrap(root: Path, backend: Backend, library: Path, lock: ReleaseLock, dist: P
     if not extension:
         cause = "every plugin wheel has the extension, which a new one needs"
         what = f"no compiled extension for {platform} here, and no plugin wheel for it in {dist}"
-        remedy = "take the pjrtwheel of a release, which has all, or build a plugin in a clone: ./noxw build_BACKEND"
+        remedy = "take the pjrtwheel of a release, which has all, or name a folder with a plugin of ours: --dist"
         raise UsageError(what, cause=cause, remedy=remedy)
     name = make_name(backend.distribution, lock.version, plugin_tag(backend.python_tag, tag))
     if (dist / name.filename).exists() and read_lock(dist / name.filename, backend.package) != lock:

@@ -99,8 +99,11 @@ def test_the_front_page_begins_with_the_picker(site: Path, browser: Browser) -> 
     for address, option in {"http://b.example:8000": " --trusted-host b.example", "http://localhost:8000": ""}.items():
         browser.run(f"{type_in} field.dispatchEvent(new Event('input', {{ bubbles: true }}));", address)
         assert browser.run(lines)[1].startswith(f"pip install --index-url {address}/{option} jax==")
-    browser.run(f"{type_in} field.dispatchEvent(new Event('input', {{ bubbles: true }}));", "b.example/simple")
-    assert "https://" in browser.run(note)
+    for bad in ("b.example/simple", "http://$(id)/", "http://x;id&`id`.example/", "ftp://b.example/"):
+        browser.run(f"{type_in} field.dispatchEvent(new Event('input', {{ bubbles: true }}));", bad)
+        assert "https://" in browser.run(note)
+        assert browser.run(lines)[1].startswith("pip install ")
+        assert "id" not in browser.run(lines)[1]
     assert "secret" not in browser.run("return location.href")
     browser.open(site / "index.html", suffix="?gpu=t4")
     assert browser.run(lines)[1].startswith('uv pip install "jax[')

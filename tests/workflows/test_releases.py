@@ -83,14 +83,14 @@ def test_a_good_tag_is_published_whole(good: Run, shared: SmallRepository) -> No
     wheels = sorted(name for name in attested if name.endswith(".whl"))
     assert [name.split("-")[0] for name in wheels] == ["jaxlib", "jaxlib", "jaxlib_auto", "jaxlib_auto", "jaxlib_cpu"]
     version = shared.tag.removeprefix("v")
-    documents = {"provenance.intoto.jsonl", "release.json", "sbom.cdx.json", f"jaxlib_auto-{version}-variants.json"}
-    assert attested.keys() == {*wheels, *documents}
+    documents = {"provenance.intoto.jsonl", "pylock.cpu.toml", "release.json", "sbom.cdx.json"}
+    assert attested.keys() == {*wheels, *documents, f"jaxlib_auto-{version}-variants.json"}
     assert good.attested == (folder / SUMS_FILENAME).read_text("utf-8")
     derived = {SUMS_FILENAME, *(f"{name}.metadata" for name in wheels)}
     assert there.keys() == {*attested, *derived}
     assert {name: there[name] for name in attested} == attested
     pages = {path.parent.name for path in (good.store / "destination/simple").glob("*/index.html")}
-    assert pages == PROJECTS
+    assert pages >= {*PROJECTS, "jax"}  # and what these need
 
 
 def test_what_an_accelerator_shows_is_signed_off_by_its_run(good: Run, shared: SmallRepository) -> None:
@@ -137,7 +137,7 @@ def test_a_lost_artifact_is_not_published_without(repository: SmallRepository) -
     assert lost not in run.artifacts
     assert failed(run) == {"check"}
     assert succeeded(run) == BUILT
-    assert re.findall(r"^([\w ]+) \(\d+ problems?, status", run.said("check"), re.MULTILINE) == ["missing wheels"]
+    assert re.findall(r"^([\w ]+) \(\d+ problems?\)$", run.said("check"), re.MULTILINE) == ["missing wheels"]
     assert (run.attested, run.published) == NOTHING
 
 
@@ -200,4 +200,4 @@ def test_a_release_of_github_stays_a_draft_until_it_is_whole(
     assert cut.attested == good.attested
     assert files.keys() == {*attested, SUMS_FILENAME, *(f"{name}.metadata" for name in attested if name[-4:] == ".whl")}
     assert {name: files[name] for name in attested} == attested
-    assert {path.parent.name for path in run.store.glob("served/simple/*/index.html")} == PROJECTS
+    assert {path.parent.name for path in run.store.glob("served/simple/*/index.html")} >= {*PROJECTS, "jax"}

@@ -104,7 +104,7 @@ class _Search:
             return newest
         if older := self._find(versions[1:]):
             version, found = older
-            why = f"{self.name} {versions[0]}{reason_for(newest, found)}; {version} is the newest that fits here"
+            why = f"{self.name} {versions[0]} {reason_for(newest, found)}; {version} is the newest that fits here"
             why += f"; {self.name}=={versions[0]} would run on the CPU" if isinstance(newest, Decision) else ""
             return replace(found, warnings=(why, *found.warnings))
         known = self.resolver.find_releases("") if self.resolver.find_releases is not None else ()
@@ -139,11 +139,11 @@ class _Search:
 
 
 def reason_for(newest: Decision | PolicyError, found: Decision) -> str:
-    """Return why a version does not have a backend that another one has, as what follows its name in a sentence."""
+    """Return why a version does not have a backend that another one has; the subject is the version."""
     if isinstance(newest, PolicyError):
-        return f": {newest.cause or newest.what}"
+        return f"cannot be used: {newest.cause or newest.what}"
     name = next(entry.backend for entry in found.candidates if entry.chosen)
-    return next((f" {entry.reason}" for entry in newest.candidates if entry.backend == name), " does not list it")
+    return next((entry.reason for entry in newest.candidates if entry.backend == name), "does not list it")
 
 
 def split_package(package: str) -> tuple[str, str]:

@@ -136,7 +136,7 @@ def _absent_backend(exam: Examination, around: Surroundings) -> Iterator[Finding
         and other.backend != CPU
         and release_of(other) != exam.facts.release
     ):
-        reason = f"jax {exam.facts.release}{reason_for(exam.decision, other)}"
+        reason = f"jax {exam.facts.release} {reason_for(exam.decision, other)}"
         what = f"JAX will run on the CPU: {reason}; the newest that fits is jax=={release_of(other)}"
         yield Finding(ERROR, "absent-backend", what, *replace(exam, decision=other).advise())
 

@@ -223,7 +223,7 @@ def test_the_map_has_chips_by_wheels() -> None:
     assert cells == {
         ("Abacus 4", ""): [("expected", "as expected"), ("expected", "as on Linux x86_64"), ("static", "")],
         ("Abacus 5", "bead_5"): [
-            ("aot", "1 of 2 programs, Python\N{NO-BREAK SPACE}3.12 and 3.13"),
+            ("aot", "1 of 2 programs, Python\N{NO-BREAK SPACE}3.12, 3.13"),
             ("static", ""),
             ("static", ""),
         ],

@@ -168,7 +168,8 @@ def _answer(machine: MachineFile, system: System, stock: Stock, accelerator: Acc
         advised = next((jax for jax in (stock.jax, *others) if _find_advice(machine, jax)), stock.jax)
         decision = next(_decide(machine, advised, wanted=wanted))
         candidates = [entry for entry in decision.candidates if not (entry.absent or entry.chosen)]
-        absent = [(one.backend, f"{(BINDINGS, *one.requirements[1:])[-1]} is not in this index.") for one in served[:1]]
+        lacks = "{}, or what it needs, is not in this index."
+        absent = [(one.backend, lacks.format((BINDINGS, *one.requirements[1:])[-1])) for one in served[:1]]
         reasons = [(entry.backend, _say_why(advised, entry.reason)) for entry in candidates]
         row["problems"] = absent or reasons or [("system", f"It cannot be used on {system.label}.")]
         row["advice"] = "" if served else sentence(_find_advice(machine, advised))
@@ -223,7 +224,7 @@ def _describe(decision: Decision, stock: Stock, pythons: Iterable[str], note: st
     plugin = packages.get(decision.package, "") if len(decision.requirements) > 1 else ""
     notes = [_ADVICE.sub("", warning) for warning in decision.warnings]
     notes += [f"set {name}={value}" for name, value in decision.environment.items()]
-    notes += [note] if note and (plugin or decision.constraints) else []
+    notes += [note] if plugin and note else []
     others = [one for one in decision.candidates if not (one.chosen or one.absent)]
     return {
         "title": decision.requirements[-1],

@@ -276,9 +276,9 @@ def _target_cell(proof: Proof, target: TargetProof) -> Cell:
     if not passed:
         return Cell(NOT_SERVED, "as expected", proof=proof, target=target)
     level = proof.level if proof.level is Level.DEVICE else Level.AOT
-    pythons = " and ".join(name_python(one.python) for one in proof.pythons if target.name in one.compiled())
-    emulated = ", emulated" if proof.emulated else ""
-    text = f"{passed} of {all_of} programs, Python\N{NO-BREAK SPACE}{pythons}{emulated}"
+    pythons = ", ".join(name_python(one.python) for one in proof.pythons if target.name in one.compiled())
+    where = [f"Python\N{NO-BREAK SPACE}{pythons}"] if pythons else []
+    text = ", ".join([f"{passed} of {all_of} programs", *where, *(["emulated"] if proof.emulated else [])])
     return Cell(level.value, text, proof=proof, target=target)
 
 

@@ -55,7 +55,9 @@ def stock_of(release: ListedRelease) -> Stock:
                 needed = {wheel.project: wheel.entry.proof.level for wheel in fitting if wheel.project in needs}
                 if needed.keys() == needs:
                     levels[python] = min(needed.values(), key=ORDER.index).value
-    plugins = {(wheel.project, wheel.entry.platform): wheel for wheel in wheels if wheel.is_plugin}
+    plugins = {
+        (wheel.project, wheel.entry.platform): wheel for wheel in wheels if wheel.is_plugin and not wheel.name.label
+    }
     return Stock(release.jax, found, plugins)
 
 

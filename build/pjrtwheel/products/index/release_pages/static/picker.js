@@ -9,9 +9,9 @@ const element = (name, attributes = {}, ...children) => {
   return made;
 };
 
-// Within quotes, too, a shell reads $ and ` and ! in an address; as %24, %60 and %21 they name the same.
-const escaped = (text) => encodeURI(text).replace(/%25/g, "%").replace(/[$`!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
-const parsed = (text) => (URL.canParse(text) ? new URL(text) : {});
+// Within quotes, too, a shell reads $ and ` and ! and \ in an address; as %24, %60, %21 and %5C they name the same.
+const escaped = (address) => address.replace(/[$`!'()*\\]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+const parsed = (text) => { try { return new URL(text); } catch { return {}; } };
 const quoted = (text) => (/^[\w.=+:/-]+$/.test(text) ? text : `"${text}"`);
 
 const copyButton = (button) => {
@@ -53,7 +53,8 @@ const startPicker = (root) => {
   let linked = false; // whether the index is that of a link, which anybody may have made
   const replaced = new Map(); // field → why it has another value than was asked for
   const readIndex = () => (elements.index ? elements.index.value.trim() : new URL(root.dataset.address, location.href).href);
-  const isAddress = (text) => ["https:", "http:", "file:"].includes(parsed(text).protocol);
+  // A shell would read more into a host than a name; browsers let such characters through.
+  const isAddress = ({ protocol, hostname }) => ["https:", "http:", "file:"].includes(protocol) && /^([\w.-]*|\[[\da-f:.]+\])$/.test(hostname);
   const remember = () => {
     const chosen = new URLSearchParams(new FormData(form));
     if (chosen.get("index")?.includes("@")) chosen.delete("index"); // with a password
@@ -64,7 +65,7 @@ const startPicker = (root) => {
   const showDetect = (index) => {
     const command = index && data.detect[elements.installer.value];
     const link = element("a", { href: "reference/jaxlib-select.html", textContent: "jaxlib-select resolve jax" });
-    const what = element("p", { className: "why" }, command ? "This command" : index ? "The program jaxlib-select" : link,
+    const what = element("p", { className: "why" }, command ? "This command" : elements.index ? link : "The program jaxlib-select",
       " names the package for a machine, also for devices that are not listed here. What follows installs JAX for the CPU.");
     return [what, ...(command ? [commandBlock(command.replaceAll("{index}", named(index)))] : [])];
   };
@@ -72,7 +73,7 @@ const startPicker = (root) => {
   const showSteps = (found, index) => {
     const { shell, note } = data.systems[elements.system.value];
     const { protocol, hostname } = parsed(index);
-    const trust = protocol === "http:" && elements.installer.value === "pip" && !/^(localhost|127\..*)$/.test(hostname); // uv needs no option
+    const trust = protocol === "http:" && elements.installer.value === "pip" && !/^(localhost$|127\.|\[)/.test(hostname); // uv needs no option
     const where = `${named(index)}${trust ? ` --trusted-host ${hostname}` : ""}`;
     const values = { python: elements.python.value, index: where, requirements: found.requirements, check: found.check };
     const lines = data.shells[shell][elements.installer.value].map((line) => (index ? line : line.replace(/ \S+ \{index\}/, ""))
@@ -147,7 +148,7 @@ const startPicker = (root) => {
     const key = ["system", "gpu", "driver", "release"].map((name) => elements[name].value).join("|");
     const row = data.outcomes[data.answers[key]];
     const typed = readIndex();
-    const index = isAddress(typed) ? typed : "";
+    const index = isAddress(parsed(typed)) ? parsed(typed).href : "";
     const ours = index && (row.ours ?? row.other);
     const found = ours || row.upstream;
     offer(elements.python, found ? found.pythons : []);
@@ -183,7 +184,7 @@ const startPicker = (root) => {
   form.addEventListener("submit", (event) => event.preventDefault());
   show();
   const wanted = new URLSearchParams(location.search);
-  linked = wanted.has("index");
+  linked = wanted.has("index") && Boolean(elements.index);
   const called = (wanted.get("gpu") ?? "").toLowerCase();
   if (wanted.has("gpu")) wanted.set("gpu", findGpu(called) || "other");
   const fields = ["system", "release", "gpu", "driver", "index", "python", "installer"].filter((name) => wanted.has(name) && elements[name]);
