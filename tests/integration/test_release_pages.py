@@ -128,7 +128,7 @@ def test_the_state_of_the_picker_is_in_the_address(
     WebDriverWait(browser.driver, 10).until(lambda _: "about.html?" in browser.driver.current_url)
     wanted = {**first, "gpu": "h100", "python": "3.13", "installer": "pip"}
     WebDriverWait(browser.driver, 10).until(lambda _: browser.run(chosen) == wanted)
-    browser.open(pages["install"], suffix="?gpu=4090")
+    browser.open(pages["install"], suffix="?gpu=RTX+4090")
     assert (browser.run(chosen)["gpu"], browser.driver.find_elements("css selector", NOTES)) == ("l4", [])
     browser.open(pages["install"], suffix="?gpu=%3Cb%3E9999&python=3.13")
     note = browser.driver.find_element("css selector", NOTES)

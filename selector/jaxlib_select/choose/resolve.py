@@ -112,9 +112,14 @@ class _Search:
         option = f" --backend {self.choice.backend}" if self.choice.backend not in GENERAL else ""
         package = f"{self.name}=={other[0]}" if other else ""
         offer = f"the newest that fits is {package}: jaxlib-select resolve {package}{option}" if other else ""
+        # Where the newest lacks a wheel, an older one knows what the machine lacks.
+        rest = [self._attempt(version) for version in versions[1:]]
         if isinstance(newest, PolicyError):
-            raise PolicyError(newest.what, cause=newest.cause, remedy=offer or newest.remedy)
-        return replace(newest, warnings=(*newest.warnings, offer)) if offer else newest
+            remedies = (each.remedy for each in (newest, *rest) if isinstance(each, PolicyError) and each.remedy)
+            raise PolicyError(newest.what, cause=newest.cause, remedy=offer or next(remedies, ""))
+        more = [text for each in rest if isinstance(each, Decision) for text in each.warnings]
+        more = [offer] if offer else [text for text in more if text not in newest.warnings]
+        return replace(newest, warnings=(*newest.warnings, *more[:1]))
 
     def _find(self, versions: Sequence[str]) -> tuple[str, Decision] | None:
         """Return the first of some versions that serves, and the decision about it."""
@@ -198,7 +203,7 @@ def choose(package: str, policy: Policy) -> Choice:
     backend = find_name(choice, known)
     if backend is not None:
         return replace(choice, backend=backend)
-    if not (choice.lasting and any(_knows(other, choice) for other in _known_packages())):
+    if not (choice.lasting and any(_knows(other, choice) for other in (*_SHIPPED, *_entry_points()))):
         raise UsageError(
             f"unknown backend for {name}: {choice.backend!r} (from {choice.origin})",
             cause=suggest(choice.backend, (*GENERAL, *known)),
@@ -263,14 +268,9 @@ def find_resolver(name: str) -> Resolver:
     return resolver
 
 
-def _known_packages() -> list[str]:
-    """Return every package that has a resolver, by its normalized name."""
-    return sorted({*_SHIPPED, *_entry_points()})
-
-
 def _unknown_package(name: str, origin: str = "") -> UsageError:
     """Return the error about a package that has no resolver, with those that have."""
-    known = _known_packages()
+    known = sorted({*_SHIPPED, *_entry_points()})
     return UsageError(
         f"unknown package: {name!r}{origin}",
         cause=suggest(name, known),

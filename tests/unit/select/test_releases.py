@@ -112,6 +112,16 @@ def test_the_newest_release_that_serves_the_accelerator_is_taken(provider: str) 
     assert resolve("jax", MAX, replace(asked("cpu"), provider=provider)).requirements[0] == "jax==1.1"
 
 
+@pytest.mark.usefixtures("releases")
+def test_an_older_release_says_what_the_machine_lacks() -> None:
+    """Where the newest only lacks the wheel."""
+    machine = replace(MAX, intel=replace(MAX.intel, level_zero=False))
+    lack, advice = resolve("jax", machine).warnings
+    assert (LACK in lack, "level-zero" in advice) == (True, True)
+    with pytest.raises(PolicyError, match=r"level-zero"):
+        resolve("jax", machine, asked("require-gpu"))
+
+
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize(("rocm", "name"), [("7.0.2", "rocm7"), ("7.14.1", "rocm7"), ("10.1.0", "rocm10")])
 def test_an_amd_gpu_gets_the_newest_release_made_for_its_rocm(

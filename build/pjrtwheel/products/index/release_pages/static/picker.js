@@ -55,6 +55,7 @@ const startPicker = (root) => {
   const readIndex = () => (elements.index ? elements.index.value.trim() : new URL(root.dataset.address, location.href).href);
   // A shell would read more into a host than a name; browsers let such characters through.
   const isAddress = ({ protocol, hostname }) => ["https:", "http:", "file:"].includes(protocol) && /^([\w.-]*|\[[\da-f:.]+\])$/.test(hostname);
+  const isOpen = ({ protocol, hostname }) => protocol === "http:" && !/^(localhost$|127\.|\[)/.test(hostname);
   const remember = () => {
     const chosen = new URLSearchParams(new FormData(form));
     if (chosen.get("index")?.includes("@")) chosen.delete("index"); // with a password
@@ -72,9 +73,8 @@ const startPicker = (root) => {
   // Three lines, each with its own button; without an index the option that names it goes, too.
   const showSteps = (found, index) => {
     const { shell, note } = data.systems[elements.system.value];
-    const { protocol, hostname } = parsed(index);
-    const trust = protocol === "http:" && elements.installer.value === "pip" && !/^(localhost$|127\.|\[)/.test(hostname); // uv needs no option
-    const where = `${named(index)}${trust ? ` --trusted-host ${hostname}` : ""}`;
+    const trust = isOpen(parsed(index)) && elements.installer.value === "pip"; // uv needs no option
+    const where = `${named(index)}${trust ? ` --trusted-host ${parsed(index).hostname}` : ""}`;
     const values = { python: elements.python.value, index: where, requirements: found.requirements, check: found.check };
     const lines = data.shells[shell][elements.installer.value].map((line) => (index ? line : line.replace(/ \S+ \{index\}/, ""))
       .replace(/\{(\w+)\}/g, (_, word) => values[word]));
@@ -157,6 +157,7 @@ const startPicker = (root) => {
     const notes = [
       ...[...replaced].map(([name, why]) => `${why}: "${shownValue(name)}" is chosen.`),
       typed && !index && "The address of an index begins with https://, http:// or file://.",
+      isOpen(parsed(index)) && "Without https, anybody on the way can change what is installed.",
       linked && index && `The link that you followed names this index, ${index}: install from it only if you trust it.`,
     ].filter(Boolean).map((text) => element("p", { className: "note", textContent: text }));
     const shown = () => (index || !found ? showMissing(row) : showFound("JAX's own wheels", found, ""));
@@ -186,12 +187,14 @@ const startPicker = (root) => {
   const wanted = new URLSearchParams(location.search);
   linked = wanted.has("index") && Boolean(elements.index);
   const called = (wanted.get("gpu") ?? "").toLowerCase();
-  if (wanted.has("gpu")) wanted.set("gpu", findGpu(called) || "other");
+  const meant = findGpu(called) || findGpu(called.replace(/^[^\d]+/, "")); // RTX 4090 is 4090
+  if (wanted.has("gpu")) wanted.set("gpu", meant || "other");
   const fields = ["system", "release", "gpu", "driver", "index", "python", "installer"].filter((name) => wanted.has(name) && elements[name]);
   for (const name of fields) choose(name, wanted.get(name));
-  const isOther = (name) => (name === "gpu" && called && !findGpu(called)) || (shownValue(name) && elements[name].value !== wanted.get(name));
+  const isOther = (name) => (name === "gpu" && called && !meant) || (shownValue(name) && elements[name].value !== wanted.get(name));
   for (const name of fields.filter(isOther)) replaced.set(name, `The address asks for ${name}=${new URLSearchParams(location.search).get(name)}, which is not on offer here`);
   show();
+  if (wanted.get("index")?.includes("@")) remember(); // without the password
 };
 
 for (const root of document.querySelectorAll("[data-picker]")) startPicker(root);
