@@ -159,8 +159,8 @@ def split_package(package: str) -> tuple[str, str]:
     """
     found = _PACKAGE.fullmatch(package)
     if found is None:
-        written = package.partition("==")[0]
-        raise UsageError(f"not the name of a package: {written!r}", remedy="expected NAME or NAME==VERSION")
+        what = f"not the name of a package: {package.partition('==')[0]!r}"
+        raise UsageError(what, remedy="expected NAME or NAME==VERSION; --backend takes the place of extras")
     return normalize(found.group(1)), (found.group(2) or "").strip()
 
 
