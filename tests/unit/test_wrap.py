@@ -16,6 +16,7 @@ from pjrtwheel import cli
 from pjrtwheel.backend import parse_backend
 from pjrtwheel.errors import ElfError, PinError, PjrtWheelError, UsageError, WheelError
 from pjrtwheel.files import hash_file
+from pjrtwheel.products.index import write_index
 from pjrtwheel.record.entries import format_entries
 from release_entries import entry_of
 from small_libraries import build_elf
@@ -103,6 +104,13 @@ def test_another_jaxlib_needs_another_name(wrap: Wrap, capsys: pytest.CaptureFix
     assert wrap("--for", "1.2..1.2.3") == UsageError.exit_code
     assert read() == before
     assert "for another jaxlib" in capsys.readouterr().err
+
+
+def test_an_index_of_the_folder_has_it(wrap: Wrap) -> None:
+    """Next to what was built there."""
+    assert wrap(*FOR) == 0
+    projects, _ = write_index(Path("dist"), Path("dist/simple"))
+    assert [project.name for project in projects] == ["jaxlib-cpu", "jaxlib-foo-x"]
 
 
 TRUNCATED = build_elf(exports=("GetPjrtApi",))[:-1]

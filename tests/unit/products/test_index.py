@@ -171,7 +171,7 @@ def test_the_command_says_what_it_wrote(
 ) -> None:
     """By default the index lies in the folder of the wheels; one that the record does not list is named."""
     monkeypatch.chdir(dist.parent)
-    (dist / "jaxlib_stray-1.0-py3-none-any.whl").touch()
+    build_wheel(dist, {}, name="jaxlib_stray-1.0-py3-none-any.whl")
     assert main(["index", "--dist", str(dist)]) == 0
     said = capsys.readouterr()
     assert f"{dist.name}/simple/about.html" in said.out

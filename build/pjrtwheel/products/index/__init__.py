@@ -23,7 +23,7 @@ from pjrtwheel import files
 from pjrtwheel.errors import UsageError
 from pjrtwheel.files import link_or_copy
 from pjrtwheel.products.index.closure import ReadClosure
-from pjrtwheel.products.index.projects import IndexedFile, Project, list_projects, read_release
+from pjrtwheel.products.index.projects import IndexedFile, Project, list_projects, read_release, read_wrapped
 from pjrtwheel.products.index.release_pages import FOLDER, MAIN_PAGE, open_templates, render_pages
 from pjrtwheel.products.index.release_pages.releases import list_releases
 from pjrtwheel.record.entries import require_record
@@ -41,7 +41,7 @@ def write_index(
     yanked: Mapping[str, str] | None = None,
     closure: ReadClosure = lambda _: (),
 ) -> tuple[tuple[Project, ...], tuple[Project, ...]]:
-    """Write the index of a folder with `release.json`, in place of the one before; return our projects and the others.
+    """Write the index of a folder with `release.json`, in place of the one before; return its projects and the others.
 
     Args:
         dist: The folder; its wheels are put next to the pages.
@@ -56,7 +56,8 @@ def write_index(
     """
     require_record(dist)
     with _replacing(output) as index, files.locked(dist):  # or a build could replace a wheel before its link is made
-        projects = list_projects(read_release(dist, yanked), f"an index of {dist}")
+        built = read_release(dist, yanked)
+        projects = list_projects([*built, *read_wrapped(dist, built)], f"an index of {dist}")
         others = closure(projects)
         _write(projects, others, index)
     return projects, others

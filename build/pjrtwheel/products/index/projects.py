@@ -3,7 +3,7 @@
 """What an index says about its projects, read from `dist/` and held to `release.json`."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import groupby
 from pathlib import Path
@@ -13,12 +13,13 @@ from urllib.parse import quote
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+from pjrtwheel.backend import FILENAME
 from pjrtwheel.errors import WheelError
 from pjrtwheel.fetch.listing import IndexFile, describe_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, check_sets, name_lists, read_entries, require_record
 from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.metadata import read_field
-from pjrtwheel.wheel.names import PROVENANCE_SUFFIX
+from pjrtwheel.wheel.names import PROVENANCE_SUFFIX, find_name
 from pjrtwheel.wheel.unpack import read_metadata
 
 _BUILD_AGAIN = "build the wheels again, or give another folder with --dist"
@@ -117,6 +118,23 @@ def read_release(folder: Path, yanked: Mapping[str, str] | None = None, *, url: 
     wheels = [_read_wheel(folder, entry, reasons.get(entry.filename), url) for entry in entries]
     lists = [path for name in sorted(name_lists(entries)) if (path := folder / name).is_file()]
     return (*wheels, *(offer_file(describe_file(path, join_url(url, path.name)), source=path) for path in lists))
+
+
+def read_wrapped(folder: Path, listed: Iterable[IndexedFile]) -> Iterator[IndexedFile]:
+    """Yield the plugin wheels of a folder that `wrap` made, which `release.json` does not list.
+
+    One of a project that it lists is of another build.
+
+    Raises:
+        WheelError: A wheel is damaged.
+    """
+    projects = {file.project for file in listed}
+    for path in sorted(folder.glob("*.whl")):
+        if (name := find_name(path.name)) and name.distribution not in projects:
+            with open_wheel(path) as archive:
+                is_plugin = any(member.endswith(f"/{FILENAME}") for member in archive.namelist())
+            if is_plugin:
+                yield offer_file(describe_file(path, ""), metadata=read_metadata(path), source=path)
 
 
 def join_url(folder: str, name: str) -> str:
