@@ -94,7 +94,7 @@ def render_picture(release: Release, backends: Iterable[Backend]) -> str:
         undefined=jinja2.StrictUndefined,
     )
     pinned = {key.split(".")[1] for key in release.pins if key.startswith("plugin.")}
-    names = [backend.distribution for backend in backends if backend.name in pinned]
+    names = [backend.distribution for backend in backends if backend.name in pinned and not backend.is_cpu]
     found = {key.split(".")[1] for key in release.pins if key.startswith("bindings.")}
     pythons = [name_python(tag) for tag in sorted(found, key=python_order) if not tag.endswith("t")]
     return templates.get_template("wheels.svg").render(names=names, pythons=pythons, version=release.version) + "\n"
