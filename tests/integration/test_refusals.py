@@ -82,7 +82,8 @@ def test_upstream_jaxlib_is_refused(python: Path, tmp_path: Path, release: Relea
     assert (result.returncode, result.stdout) == (1, ""), result.stderr
     assert ("LockMissingError" in result.stderr, REMEDY in result.stderr) == (True, True)
     result = run(python, tmp_path, "import runpy; runpy.run_module('jaxlib_cpu', run_name='__main__')")
-    assert matches(shown(ROOT / "README.md", "python -m jaxlib_cpu"), result.stdout.strip()), result.stdout
+    block = shown(ROOT / "README.md", "python -m jaxlib_cuda_13").replace("cuda-13", "cpu")
+    assert matches(block, result.stdout.strip()), result.stdout
 
 
 def test_a_missing_jaxlib_is_named(python: Path, tmp_path: Path) -> None:
@@ -91,8 +92,7 @@ def test_a_missing_jaxlib_is_named(python: Path, tmp_path: Path) -> None:
     shutil.rmtree(site / "jaxlib")
     shutil.rmtree(next(site.glob("jaxlib-*.dist-info")))
     result = run(python, tmp_path)
-    assert (result.returncode, result.stdout) == (1, "")
-    assert "jax requires jaxlib to be installed" in result.stderr
+    assert (result.returncode, "jax requires jaxlib to be installed" in result.stderr) == (1, True)
     result = run(python, tmp_path, "import jaxlib_cpu; jaxlib_cpu.initialize()")
     assert (result.returncode, result.stdout) == (1, "")
     assert ("JaxlibMissingError" in result.stderr, REMEDY in result.stderr) == (True, True)
