@@ -79,10 +79,13 @@ const startPicker = (root) => {
     const lines = data.shells[shell][elements.installer.value].map((line) => (index ? line : line.replace(/ \S+ \{index\}/, ""))
       .replace(/\{(\w+)\}/g, (_, word) => values[word]));
     const names = ["Make an environment", "Install", "Check"];
+    const meaning = found.check.startsWith("-m") ? "The first line says whether JAX uses it; if not, the last is the fix."
+      : data.gpus[elements.gpu.value].cpu ? "" : "If it lists only CpuDevice, JAX does not use the accelerator.";
     return [
       ...found.notes.map((text) => element("p", { className: "note", textContent: text })),
       ...(note ? [element("p", { className: "why", textContent: note })] : []),
       element("ol", { className: "steps" }, ...lines.map((line, i) => element("li", {}, element("p", { textContent: names[i] }), commandBlock(line)))),
+      ...(meaning ? [element("p", { className: "why", textContent: meaning })] : []),
     ];
   };
 
