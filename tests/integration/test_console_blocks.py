@@ -45,7 +45,7 @@ pytestmark = pytest.mark.integration
 
 Setup = Callable[[Path], Mapping[str, str]]  # an empty folder → the environment in which a block runs there
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CONTRIBUTING.md", "selector/README.md")),
+    *(ROOT / name for name in ("README.md", "INSTALL.md", "CONTRIBUTING.md", "selector/README.md")),
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 RUNS = [block for path in PAGES for block in find_runs(path)]

@@ -318,7 +318,7 @@ def test_each_backend_says_itself_what_the_picker_offers(root: Path, tmp_path: P
     shutil.copytree(root / "plugins", tmp_path / "plugins")
     before = load_accelerators(tmp_path)
     ranges = {choice.label for entry in before for choice in entry.choices}
-    said = {*re.findall(r"\d+ to \d+", (root / "README.md").read_text("utf-8"))}
+    said = {*re.findall(r"\d+ to \d+", (root / "INSTALL.md").read_text("utf-8"))}
     assert said & ranges == {"525 to 579", "525 to 580", "570 to 579"}
     shutil.copytree(tmp_path / "plugins/cuda13", tmp_path / "plugins/abacus")
     added = Accelerator("a5", "Abacus 5", {"tpu": {"pci": ["1ae0:0063"]}})
