@@ -17,7 +17,7 @@ from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.executable import find_code
 from pjrtwheel.prove.inputs import Target
 from pjrtwheel.prove.inside import compile as inside
-from pjrtwheel.record.proofs import Compilation, Level, Outcome, ProgramResult, ResultKind, TargetProof
+from pjrtwheel.record.proofs import COMPILED, Compilation, Level, Outcome, ProgramResult, ResultKind, TargetProof
 
 TIME_LIMIT = 600.0
 
@@ -93,7 +93,7 @@ def summarize_target(proof: TargetProof) -> ProgramResult:
         for failed in proof.failures()
     ]
     return ProgramResult(
-        program=f"aot {proof.name}",
+        program=f"{COMPILED}{proof.name}",
         outcome=Outcome.FAILED if failures else Outcome.PASSED if proof.compiled else Outcome.EXPECTED,
         level=Level.AOT if proof.compiled else Level.STATIC,
         seconds=proof.seconds,

@@ -26,6 +26,7 @@ class Level(StrEnum):
 
 
 ORDER = tuple(Level)
+COMPILED = "aot "  # in front of a target's name, what the result of compiling for it is called
 
 
 def highest(levels: Iterable[Level]) -> Level:
@@ -112,7 +113,7 @@ class PythonProof:
     def compiled(self) -> frozenset[str]:
         """Return the names of the targets that programs were compiled for."""
         passed = (result for result in self.results if result.outcome is Outcome.PASSED)
-        return frozenset(entry.program.removeprefix("aot ") for entry in passed if entry.kind is ResultKind.TARGET)
+        return frozenset(entry.program.removeprefix(COMPILED) for entry in passed if entry.kind is ResultKind.TARGET)
 
     def _summarize(self) -> str:
         if not self.results:

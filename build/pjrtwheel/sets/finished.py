@@ -16,7 +16,7 @@ from pjrtwheel.release.known import choose_release, is_version, load_release
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets.published import Offer, choose_set, fetch_set, find_offer, list_folder, read_lock
 from pjrtwheel.wheel.members import open_wheel
-from pjrtwheel.wheel.names import find_plain_wheels, parse_name
+from pjrtwheel.wheel.names import backend_member, find_plain_wheels, parse_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +179,7 @@ def read_backend(root: Path, plugin: Path) -> Backend:
     for backend in load_backends(root).values():
         if backend.distribution == distribution:
             return backend
-    member = f"{distribution.replace('-', '_')}/{FILENAME}"
+    member = backend_member(distribution)
     try:
         with open_wheel(plugin) as archive:
             text = archive.read(member).decode()

@@ -12,6 +12,7 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from packaging.version import InvalidVersion, Version
 
 from pjrtwheel.abis import python_version
+from pjrtwheel.backend import FILENAME
 from pjrtwheel.errors import WheelError
 from pjrtwheel.platforms import PLATFORMS, Platform
 
@@ -157,6 +158,15 @@ def split_label(filename: str) -> tuple[str, str]:
 def is_variant(filename: str) -> bool:
     """Whether a wheel is a variant, by its file name."""
     return bool(split_label(filename)[1])
+
+
+def backend_member(distribution: str) -> str:
+    """Return the member of a plugin's wheel that describes its backend.
+
+    >>> backend_member("jaxlib-foo-x")
+    'jaxlib_foo_x/backend.toml'
+    """
+    return f"{distribution.replace('-', '_')}/{FILENAME}"
 
 
 def find_name(filename: str) -> WheelName | None:

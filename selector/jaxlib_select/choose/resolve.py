@@ -119,7 +119,7 @@ class _Search:
             raise PolicyError(newest.what, cause=newest.cause, remedy=offer or next(remedies, ""))
         more = [text for each in rest if isinstance(each, Decision) for text in each.warnings]
         more = [offer] if offer else [text for text in more if text not in newest.warnings]
-        return replace(newest, warnings=(*newest.warnings, *more[:1]))
+        return replace(newest, warnings=(*newest.warnings, more[0])) if more else newest
 
     def _find(self, versions: Sequence[str]) -> tuple[str, Decision] | None:
         """Return the first of some versions that serves, and the decision about it."""

@@ -95,6 +95,7 @@ def platform_problem(machine: Machine, backend: Backend) -> str | None:
 
 def _no_wheel(machine: Machine, backend: Backend) -> str:
     """Say that there is no wheel for a platform, and whether only this release has none; the subject is the release."""
+    # WSL2 hands NVIDIA's GPUs on, and no others.
     if machine.os == "windows" and f"linux_{machine.arch}" in backend.tags and backend.family == "cuda":
         return f"has no {backend.name} wheel for Windows; in WSL2 there is one"
     yet = " yet" if machine.platform in backend.absent else ""

@@ -13,13 +13,12 @@ from urllib.parse import quote
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from pjrtwheel.backend import FILENAME
 from pjrtwheel.errors import WheelError
 from pjrtwheel.fetch.listing import IndexFile, describe_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, Entry, check_sets, name_lists, read_entries, require_record
 from pjrtwheel.wheel.members import open_wheel
 from pjrtwheel.wheel.metadata import read_field
-from pjrtwheel.wheel.names import PROVENANCE_SUFFIX, find_name
+from pjrtwheel.wheel.names import PROVENANCE_SUFFIX, backend_member, find_plain_wheels
 from pjrtwheel.wheel.unpack import read_metadata
 
 _BUILD_AGAIN = "build the wheels again, or give another folder with --dist"
@@ -129,10 +128,10 @@ def read_wrapped(folder: Path, listed: Iterable[IndexedFile]) -> Iterator[Indexe
         WheelError: A wheel is damaged.
     """
     projects = {file.project for file in listed}
-    for path in sorted(folder.glob("*.whl")):
-        if (name := find_name(path.name)) and name.distribution not in projects:
+    for path, name in find_plain_wheels(folder).items():
+        if name.distribution not in projects:
             with open_wheel(path) as archive:
-                is_plugin = any(member.endswith(f"/{FILENAME}") for member in archive.namelist())
+                is_plugin = backend_member(name.distribution) in archive.namelist()
             if is_plugin:
                 yield offer_file(describe_file(path, ""), metadata=read_metadata(path), source=path)
 

@@ -61,11 +61,11 @@ def make_table(form: Form, stocks: Sequence[Stock], *, closed: bool = True) -> R
     answers = dict(_answer_all(form, stocks))
     releases = [stock.jax for stock in stocks]
     for key, row in answers.items():
-        others = [(jax, found) for jax in releases if (found := answers[(*key[:3], jax)]["ours"])]
         if row["ours"]:
             row["upstream"] = None if closed else row["upstream"]
-        elif others:
-            row["other"] = others[0][1] | {"release": others[0][0]}
+        else:
+            others = ((jax, answers[(*key[:3], jax)]["ours"]) for jax in releases)
+            row["other"] = next((ours | {"release": jax} for jax, ours in others if ours), None)
     for key, row in answers.items():
         if not (row["ours"] or row["other"]):
             row["instead"] = _find_changes(form, key, answers)
