@@ -24,8 +24,9 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.on_every_python import FailedProofError, prove
+from pjrtwheel.prove.proof_file import KNOWN_PROOFS, find_proofs
 from pjrtwheel.record.entries import Entry, read_entries
-from pjrtwheel.record.origin import find_origin
+from pjrtwheel.record.origin import counts_for, find_origin
 from pjrtwheel.record.proofs import Proof, explain_level
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.sets import BINDINGS
@@ -90,7 +91,8 @@ def build(
     """Build the wheels of some backends and their bindings, which have an extra for each of all the backends.
 
     The `bindings` of a set that is published are not built: the plugin is proven with them, and published by itself.
-    Wheels whose proof fails, with what it showed, go to the folder `keep`, if there is one.
+    Wheels whose proof fails, with what it showed, go to the folder `keep`, if there is one. What the repository has of
+    proofs of the same bytes, from a machine with a GPU, say, is recorded as well.
 
     Returns:
         The entries of `release.json`, one for each wheel now in the folder.
@@ -129,6 +131,11 @@ def build(
             if shortfall := explain_level(found):
                 progress.say(shortfall)
             proofs.append(found)
+        digests = {wheel.report.filename: wheel.report.sha256 for wheel in built}
+        for path, found in find_proofs(request.root / KNOWN_PROOFS, digests):
+            if all(counts_for(proof.origin, origin, request.root) for proof in found.values()):
+                progress.say(f"proven elsewhere, with the same bytes: {path.name}")
+                proofs.append(found)
         return add_wheels(built, proofs, origin, dist)
 
 

@@ -9,14 +9,13 @@ between two renames leaves whole wheels that `release.json` does not list yet; t
 import os
 import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from pjrtwheel import files
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import ProofError, WheelError, fit
 from pjrtwheel.files import READABLE, hash_file, link_or_copy, locked, write_atomically
-from pjrtwheel.prove.proof_file import ProofFile, ProvenWheel, read_proof_file
+from pjrtwheel.prove.proof_file import ProvenWheel, read_proof_file
 from pjrtwheel.record.entries import (
     RELEASE_FILENAME,
     Entry,
@@ -230,7 +229,7 @@ def add_proof_files(paths: Sequence[Path], dist: Path) -> tuple[Entry, ...]:
         WheelError: `release.json` is damaged.
     """
     require_record(dist)
-    received = {path: _signed(read_proof_file(path)) for path in paths}
+    received = {path: read_proof_file(path).signed() for path in paths}
     with locked(dist):
         entries = read_entries(dist)
         for path, proven in received.items():
@@ -240,14 +239,6 @@ def add_proof_files(paths: Sequence[Path], dist: Path) -> tuple[Entry, ...]:
             changed[wheel.wheel] = add_proofs_to(changed.get(wheel.wheel, entries[wheel.wheel]), [wheel.proof])
         write_atomically(dist / RELEASE_FILENAME, format_entries(entries | changed))
     return tuple(changed[name] for name in sorted(changed))
-
-
-def _signed(file: ProofFile) -> tuple[ProvenWheel, ...]:
-    """Return the wheels of a file, with its signer in each proof, whatever the proofs themselves say of that."""
-    return tuple(
-        replace(wheel, proof=replace(wheel.proof, origin=replace(wheel.proof.origin, signed_off_by=file.signed_off_by)))
-        for wheel in file.wheels
-    )
 
 
 def _check_proven(path: Path, proven: Sequence[ProvenWheel], entries: Mapping[str, Entry], dist: Path) -> None:

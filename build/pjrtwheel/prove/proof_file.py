@@ -6,7 +6,7 @@ It names each wheel by the sha256 of its bytes. What was read is untrusted until
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,6 +17,7 @@ from pjrtwheel.record.proofs import Proof
 from pjrtwheel.tables import TableError, column, read, read_json, write_json
 
 SCHEMA: Literal[1] = 1
+KNOWN_PROOFS = "releases/proofs"  # the folder of a repository with those of machines that are not always at hand
 _LARGEST = 16 * 1024 * 1024  # bytes; a proof of all Pythons and chips has some hundred thousand
 _WHEEL = r"[A-Za-z0-9][\w.+!]*(-[\w.+!]+){4,5}\.whl"  # PEP 427, and no separator of paths
 
@@ -52,6 +53,15 @@ class ProofFile:
     date: str = column(pattern=r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
     signed_off_by: str = column(pattern=PRINTABLE)
 
+    def signed(self) -> tuple[ProvenWheel, ...]:
+        """Return the wheels, with the signer in each proof, whatever the proofs themselves say of that."""
+        return tuple(
+            replace(
+                wheel, proof=replace(wheel.proof, origin=replace(wheel.proof.origin, signed_off_by=self.signed_off_by))
+            )
+            for wheel in self.wheels
+        )
+
 
 def write_proof_file(
     path: Path, proofs: Mapping[str, Proof], digests: Mapping[str, str], *, signed_off_by: str, date: str
@@ -82,6 +92,14 @@ def read_proof_file(path: Path) -> ProofFile:
     for fault in _find_faults(proofs):
         raise _refusal(path, fault)
     return proofs
+
+
+def find_proofs(folder: Path, digests: Mapping[str, str]) -> Iterator[tuple[Path, dict[str, Proof]]]:
+    """Yield each file of a folder that has proofs of wheels with these sha256, and the proofs, both by file name."""
+    for path in sorted(folder.glob("*.json")):
+        wheels = read_proof_file(path).signed()
+        if found := {proven.wheel: proven.proof for proven in wheels if digests.get(proven.wheel) == proven.sha256}:
+            yield path, found
 
 
 def _find_faults(proofs: ProofFile) -> Iterator[str]:
