@@ -33,6 +33,7 @@ from pjrtwheel.errors import BazelError, ElfError, ProofError, UsageError
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.products import facts
 from pjrtwheel.prove.on_every_python import raise_failures
+from pjrtwheel.prove.proof_file import write_proof_file
 from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
@@ -278,6 +279,28 @@ def test_wheels_whose_proof_failed_are_kept_apart(
     assert build_cpu("--keep", str(kept)) == ProofError.exit_code
     assert not (tmp_path / "dist").exists()
     assert {name: entry.proof for name, entry in read_entries(kept).items()} == dict.fromkeys(PROMISED, failed)
+
+
+def test_proofs_of_another_machine_are_recorded_of_the_same_bytes(
+    build_cpu: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of no other wheel, and not where a release would not count them."""
+    names, empty = {name for name in PROMISED if "cp312" in name}, hashlib.sha256(b"").hexdigest()
+    proofs = dict.fromkeys(PROMISED, make_proof(Level.DEVICE, RAN))
+    (folder := tmp_path / "proofs").mkdir()
+    for name in PROMISED:
+        digest = empty if name in names else empty[::-1]
+        path, date = folder / f"{name}.json", "2026-11-27T02:00:00Z"
+        write_proof_file(path, {name: proofs[name]}, {name: digest}, signed_off_by="A Tester", date=date)
+    monkeypatch.setattr(steps, "KNOWN_PROOFS", folder)
+    monkeypatch.setattr(steps, "verify_wheels", lambda *_, **__: None)
+    monkeypatch.setattr(steps, "prove", lambda *_, **__: dict.fromkeys(PROMISED, make_proof(Level.STATIC, FAILED)))
+    for counts, shown in ((False, set()), (True, names)):
+        monkeypatch.setattr(steps, "counts_for", lambda *_, counts=counts: counts)
+        assert build_cpu() == 0
+        entries = read_entries(tmp_path / "dist").values()
+        signers = {entry.filename for entry in entries if entry.proof.origin.signed_off_by == "A Tester"}
+        assert (signers, len(entries)) == (shown, len(PROMISED))
 
 
 def test_all_backends_of_a_release_are_built_at_once(

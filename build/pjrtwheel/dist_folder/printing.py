@@ -10,6 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from pjrtwheel.abis import name_python, python_order
 from pjrtwheel.console import open_console
 from pjrtwheel.errors import count
 from pjrtwheel.files import display_path
@@ -23,19 +24,29 @@ _WIDTH = 80
 
 def describe_pythons(entry: Entry) -> list[str]:
     """Return what each Python showed, as `3.12, 3.13: 13 programs passed` and `3.14: not run: no interpreter`."""
-    alike: dict[tuple[str, str], list[str]] = {}
+    alike: dict[tuple[str, str], set[str]] = {}
+    ran = {one.python for proof in entry.proofs() for one in proof.pythons if one.results}
     for proof in entry.proofs():
         for python in proof.pythons:
-            version = f"{python.python[2]}.{python.python[3:]}"
-            alike.setdefault((_companion(entry, proof), python.summary), []).append(version)
-    return [f"{', '.join(versions)}{plugin}: {summary}" for (plugin, summary), versions in alike.items()]
+            if python.results or python.python not in ran:
+                alike.setdefault((_companion(entry, proof), python.summary), set()).add(python.python)
+    return [
+        f"{', '.join(name_python(python) for python in sorted(pythons, key=python_order))}{plugin}: {summary}"
+        for (plugin, summary), pythons in alike.items()
+    ]
 
 
 def describe_level(entry: Entry) -> str:
-    """Return every level, and what was compiled for ahead of time, as `aot (emulated): 2 targets (h100, t4)`."""
-    return "; ".join(
-        f"{proof.describe_level()}{_companion(entry, proof)}{_describe_targets(proof)}" for proof in entry.proofs()
+    """Return every level, each once, as `device on NVIDIA H100` or `aot (emulated): 2 targets (h100, t4)`."""
+    shown = (
+        f"{proof.describe_level()}{_companion(entry, proof)}{_describe_device(proof)}{_describe_targets(proof)}"
+        for proof in entry.proofs()
     )
+    return "; ".join(dict.fromkeys(shown))
+
+
+def _describe_device(proof: Proof) -> str:
+    return f" on {proof.machine.chip}" if proof.machine and proof.machine.chip not in {"", proof.backend} else ""
 
 
 def describe_proofs(entry: Entry) -> Iterator[Row]:

@@ -10,7 +10,7 @@ import pytest
 
 from pjrtwheel.dist_folder.printing import describe_level, describe_pythons, print_wheels
 from pjrtwheel.record.entries import Entry, add_proofs_to
-from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, PythonProof, TargetProof
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, ProofMachine, PythonProof, TargetProof
 from proven_wheels import COMPILED, ORIGIN, RAN, UNTRIED, make_proof, make_small_entry
 from release_entries import entry_of
 from terminal_output import text_of
@@ -92,8 +92,9 @@ def test_what_bindings_showed_is_said_of_the_plugin_that_they_showed_it_with() -
     """Each level, and what each Python showed."""
     entry = replace(make_small_entry(NAMES[0], "jaxlib"), proof=make_proof(Level.STATIC, UNTRIED))
     assert (describe_level(entry), describe_pythons(entry)) == ("static", ["3.12: not run: smoke tests switched off"])
-    proofs = [make_proof(Level.DEVICE, RAN), make_proof(Level.AOT, COMPILED, backend="cuda13")]
-    merged = add_proofs_to(entry, proofs)
-    assert describe_level(merged) == "device with cpu; aot with cuda13"
-    assert describe_pythons(merged) == ["3.12 with cpu: 1 program passed", "3.12 with cuda13: 1 target passed"]
+    newer, chip = replace(RAN, python="cp313"), ProofMachine("", "", "Abacus 3000", 1)
+    ran = [replace(make_proof(Level.DEVICE, *pythons), machine=chip) for pythons in ((RAN,), (newer, UNTRIED))]
+    merged = add_proofs_to(entry, [*ran, make_proof(Level.AOT, COMPILED, backend="cuda13")])
+    assert describe_level(merged) == "device with cpu on Abacus 3000; aot with cuda13"
+    assert describe_pythons(merged) == ["3.12, 3.13 with cpu: 1 program passed", "3.12 with cuda13: 1 target passed"]
     assert describe_pythons(ENTRIES[2]) == ["3.12, 3.13: 1 program passed, 1 program not run"]

@@ -24,7 +24,7 @@ from pjrtwheel.products.index.release_pages import picker
 from pjrtwheel.products.index.release_pages.form import Accelerator, join_machines, load_accelerators, read_form
 from pjrtwheel.products.index.release_pages.releases import list_releases
 from pjrtwheel.products.index.release_pages.stock import Stock, stock_of, stock_pinned
-from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, PythonProof, ResultKind
+from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, Proof, ProofMachine, PythonProof, ResultKind
 from pjrtwheel.release.known import load_release
 from release_entries import NO_PROOF, entry_of, proof_of
 from release_index import KERNELS, NAME, abacus_release, file_of
@@ -278,17 +278,16 @@ def test_machines_with_one_answer_are_together() -> None:
 
 def test_an_answer_says_what_was_proven() -> None:
     """By the weakest proof of the wheels that the package needs on that system and Python, for these devices."""
-    device = proof_of(Level.DEVICE, None)
-    compiled = (ProgramResult("aot h100", Outcome.PASSED, Level.AOT, 1.0, "", ResultKind.TARGET),)
+    device = replace(proof_of(Level.DEVICE, None), machine=ProofMachine("", "", "NVIDIA H100 80GB HBM3", 1))
+    compiled = (ProgramResult("aot t4", Outcome.PASSED, Level.AOT, 1.0, "", ResultKind.TARGET),)
     aot = Proof(Level.AOT, None, (PythonProof("cp312", "3.12.1", compiled),), device.origin)
     tags = {"cp312-manylinux_2_27_x86_64": device, "cp313-manylinux_2_27_x86_64": NO_PROOF, "cp312-win_amd64": NO_PROOF}
     names = {f"jaxlib-{NEWEST}+own.1-{tag[:5]}-{tag}.whl": proof for tag, proof in tags.items()}
-    names |= {f"jaxlib_cuda_13-{NEWEST}+own.1-cp312-abi3-manylinux_2_27_x86_64.whl": aot}
+    names |= {f"jaxlib_cuda_13-{NEWEST}+own.1-cp312-abi3-manylinux_2_27_x86_64.whl": device}
     other = {"override": {"version": "0.1"}}
-    stock = stock_of(
-        abacus_release(*(entry_of(name, lock_id="f", proof=names[name], provenance=other) for name in names))
-    )
-    table, levels = picker.make_table(read_form(), [stock]), {"h100": "aot", "t4": "load"}
+    entries = [entry_of(name, lock_id="f", proof=names[name], provenance=other) for name in names]
+    stock = stock_of(abacus_release(*(replace(entry, other_proofs=(aot,)) for entry in entries)))
+    table, levels = picker.make_table(read_form(), [stock]), {"h100": "device", "t4": "aot", "l4": "load"}
     expected = {f"linux|{gpu}|580 or newer": {"3.12": level, "3.13": "static"} for gpu, level in levels.items()}
     for key, proofs in (expected | {"windows|cpu|": {"3.12": "static"}}).items():
         ours = table["outcomes"][table["answers"][f"{key}|{NEWEST}"]]["ours"]

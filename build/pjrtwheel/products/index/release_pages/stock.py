@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What there is of a release of JAX: on an index of ours, and of upstream's."""
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -31,13 +32,23 @@ class Stock:
     pythons: Mapping[tuple[str, str], Mapping[str, str]]
     plugins: Mapping[tuple[str, str], Wheel] = field(default_factory=dict)
 
-    def level(self, package: str, platform: str, python: str, targets: Iterable[str]) -> str:
-        """Return the level of a package on a Python; what was compiled for other devices than `targets` only loads."""
+    def level(self, package: str, platform: str, python: str, targets: Collection[str]) -> str:
+        """Return the level of a package on a Python, for devices such as `targets`, if these are named.
+
+        What ran on other devices, or was compiled for them, counts as compiled for these, or as no more than loaded.
+        """
         level, wheel = self.pythons[package, platform][python], self.plugins.get((package, platform))
-        proofs = wheel.entry.proofs() if wheel else ()
-        on_python = (one for proof in proofs for one in proof.pythons if one.python == python)
-        compiled = any(one.compiled().intersection(targets) for one in on_python)
-        return Level.LOAD.value if level == Level.AOT and not compiled else level
+        if not targets or wheel is None or level not in {Level.DEVICE, Level.AOT}:
+            return level
+        shown = Level.LOAD
+        for proof in wheel.entry.proofs():
+            names = re.findall(r"\w+", proof.machine.chip.lower()) if proof.machine else []
+            for one in (one for one in proof.pythons if one.python == python):
+                if one.level is Level.DEVICE and not set(targets).isdisjoint(names):
+                    return level
+                if not one.compiled().isdisjoint(targets):
+                    shown = Level.AOT
+        return shown.value
 
 
 def stock_of(release: ListedRelease) -> Stock:

@@ -93,7 +93,7 @@ const startPicker = (root) => {
     element("dt", { textContent: backend }), element("dd", { textContent: reason }))));
   const fold = (summary, ...parts) => element("details", {}, element("summary", { textContent: summary }), ...parts);
 
-  const showProof = (level, page) => element("p", { className: ["device", ""].includes(level) ? "why" : "note" }, `${data.proofs[level || (data.gpus[elements.gpu.value].cpu ? "cpu" : "")]} `,
+  const showProof = (level, page) => element("p", { className: ["device", ""].includes(level) ? "why" : "note" }, `${data.proofs[level]} `,
     element("a", { href: page, textContent: "What was proven" }));
 
   const nameRelease = (release) => (release && release !== elements.release.value ? `JAX ${release}, not ${elements.release.value}: ` : "");
