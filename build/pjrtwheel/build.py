@@ -132,9 +132,9 @@ def build(
                 progress.say(shortfall)
             proofs.append(found)
         digests = {wheel.report.filename: wheel.report.sha256 for wheel in built}
-        for path, found in find_proofs(request.root / KNOWN_PROOFS, digests):
-            if all(counts_for(proof.origin, origin, request.root) for proof in found.values()):
-                progress.say(f"proven elsewhere, with the same bytes: {path.name}")
+        for name, found in find_proofs(request.root / KNOWN_PROOFS, digests):
+            if found and all(counts_for(proof.origin, origin, request.root) for proof in found.values()):
+                progress.say(f"proven elsewhere, with the same bytes: {name}")
                 proofs.append(found)
         return add_wheels(built, proofs, origin, dist)
 

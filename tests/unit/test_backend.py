@@ -9,7 +9,6 @@ import pytest
 from abacus_backend import BACKEND
 from pjrtwheel.backend import check_files, find_backend, load_backends, parse_backend
 from pjrtwheel.errors import UsageError
-from pjrtwheel.platforms import PLATFORMS
 
 
 def test_new_directory_is_all_a_backend_needs(root: Path, tmp_path: Path) -> None:
@@ -40,30 +39,12 @@ def test_a_file_that_a_vendor_forgot_is_named(tmp_path: Path, forgotten: str) ->
     assert caught.value.what == f"{folder} lacks {forgotten}"
 
 
-def test_every_backend_has_its_files(root: Path) -> None:
-    """Those of this repository as well."""
-    for backend in load_backends(root).values():
-        check_files(backend)
-
-
 def test_a_backend_is_found_however_its_name_is_written(root: Path) -> None:
     """People have seen it as a directory, in the name of the wheel and in that of the package."""
     for name, backend in load_backends(root).items():
         written = {name, name.upper(), *(f"{name[:-1]}{mark}{name[-1]}" for mark in "-_.")}
         written |= {backend.distribution.removeprefix("jaxlib-"), backend.package.removeprefix("jaxlib_")}
         assert {find_backend(root, word).name for word in written} == {name}
-
-
-@pytest.mark.parametrize("name", sorted(load_backends(Path(__file__).resolve().parents[2])))
-def test_names_of_a_backend_agree(root: Path, name: str) -> None:
-    """Distribution and import package are two spellings of one name, and every extra and platform there is is known."""
-    backend = find_backend(root, name)
-    assert backend.distribution.startswith("jaxlib-")
-    assert backend.package == backend.distribution.replace("-", "_")
-    assert backend.jaxlib_extras
-    assert {extra for extras in backend.jaxlib_extras.values() for extra in extras} <= set(backend.extras)
-    assert set(backend.tags) <= set(PLATFORMS)
-    assert backend.exports[0] == "GetPjrtApi"
 
 
 def test_no_two_backends_share_a_name(root: Path) -> None:
@@ -75,14 +56,6 @@ def test_no_two_backends_share_a_name(root: Path) -> None:
         for name in (backend.distribution, backend.package, backend.disable, *backend.jaxlib_extras)
     ]
     assert sorted(names) == sorted(set(names))
-
-
-def test_shared_directories_are_there_and_are_no_backends(root: Path) -> None:
-    """What backends share is next to them, and has no backend.toml of its own."""
-    backends = load_backends(root)
-    shared = {name for backend in backends.values() for name in backend.shared}
-    assert shared.isdisjoint(backends)
-    assert {name for name in shared if not (root / "plugins" / name / "loader").is_dir()} == set()
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import load_backends
-from pjrtwheel.cli.commands import COMMANDS
 from pjrtwheel.fetch.cache import cache_root
 
 
@@ -60,12 +59,6 @@ def test_without_a_name_it_prints_a_few_tasks_in_groups(root: Path) -> None:
     ]
     assert len(tasks) <= 14
     assert max(map(len, lines)) <= 80
-
-
-def test_a_reader_may_take_the_first_tasks_alone(root: Path) -> None:
-    """As `head -1` does: nothing is said about the pipe that it closed."""
-    done = run("sh", "-c", '"$0" "$1" [] | true', sys.executable, root / "noxfile.py")
-    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_the_sessions_are_those_that_are_promised(root: Path) -> None:
@@ -119,23 +112,6 @@ def test_a_session_says_its_arguments(root: Path, name: str) -> None:
 def test_a_session_may_be_named_as_nox_wants_it(noxw: ModuleType, words: list[str], read: list[str]) -> None:
     """Several sessions, and options of nox, are nox's."""
     assert noxw.read_words(words) == read
-
-
-@pytest.mark.parametrize(
-    ("name", "command"),
-    [
-        ("build_cuda12", ["build", "cuda12"]),
-        ("smoke_cpu", ["smoke", "--backend", "cpu"]),
-        ("build_jaxlib", ["build", "--bindings-only"]),
-        ("build_all", ["build", "--all"]),
-        ("build_cpuu", []),
-        ("tests", []),
-        *((name, [name]) for name in COMMANDS),
-    ],
-)
-def test_a_name_becomes_a_command(noxw: ModuleType, name: str, command: list[str]) -> None:
-    """Of the tooling; what is none is for the noxfile."""
-    assert noxw.find_command(name) == command
 
 
 def test_oldest_python_is_the_projects(root: Path, noxw: ModuleType) -> None:

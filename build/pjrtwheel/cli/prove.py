@@ -109,7 +109,8 @@ def _prove_on_device(args: argparse.Namespace, finished: FinishedSet) -> Iterabl
         yield evidence[tag].python
     failed = any(shown.python.failures() for shown in evidence.values())
     kept = [wheel for wheel in wheels if (dist / wheel.name).is_file()]  # the jaxlib may be somebody else's
-    proofs = {} if failed else _shown(combine(kept, evidence, backend, origin))
+    combined = {} if failed else combine(kept, evidence, backend, origin)
+    proofs = {name: proof for name, proof in combined.items() if any(python.results for python in proof.pythons)}
     if args.proofs and proofs:
         write_proof_file(args.proofs, proofs, digests, signed_off_by=signer, date=origin.date)
     elif args.proofs:
@@ -131,11 +132,6 @@ def _find_pythons(environment: Path | None, tags: Sequence[str]) -> dict[str, In
             remedy=f"make it with one of: {', '.join(tags)}",
         )
     return {**dict.fromkeys(tags), python.tag: python}
-
-
-def _shown(proofs: Mapping[str, Proof]) -> dict[str, Proof]:
-    """Return the proofs of wheels for which something ran."""
-    return {name: proof for name, proof in proofs.items() if any(python.results for python in proof.pythons)}
 
 
 def _record(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path) -> None:

@@ -38,15 +38,11 @@ def describe_pythons(entry: Entry) -> list[str]:
 
 def describe_level(entry: Entry) -> str:
     """Return every level, each once, as `device on NVIDIA H100` or `aot (emulated): 2 targets (h100, t4)`."""
-    shown = (
-        f"{proof.describe_level()}{_companion(entry, proof)}{_describe_device(proof)}{_describe_targets(proof)}"
-        for proof in entry.proofs()
-    )
-    return "; ".join(dict.fromkeys(shown))
-
-
-def _describe_device(proof: Proof) -> str:
-    return f" on {proof.machine.chip}" if proof.machine and proof.machine.chip not in {"", proof.backend} else ""
+    shown: dict[str, None] = {}
+    for proof in entry.proofs():
+        device = f" on {proof.device}" if proof.device else ""
+        shown[f"{proof.describe_level()}{_companion(entry, proof)}{device}{_describe_targets(proof)}"] = None
+    return "; ".join(shown)
 
 
 def describe_proofs(entry: Entry) -> Iterator[Row]:

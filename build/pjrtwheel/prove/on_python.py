@@ -56,21 +56,16 @@ def run_programs(
 ) -> tuple[ProgramResult, ...]:
     """Run every program in the environment of `python`, on the plugin of a backend, or on any client without one.
 
-    Without `jobs` as many run at once as there are cores, at most four. One after the other they take long, and each is
-    named when it has ended. The `title` is that of the step which shows them.
+    Without `jobs` as many run at once as there are cores, at most four. The `title` is that of the step which shows
+    them.
     """
-    workers = jobs or min(4, os.cpu_count() or 1)
-
     with progress.step(title, len(programs)) as step:
 
         def run(program: Path) -> ProgramResult:
             with step.item(program.stem):
-                result = judge(run_program(python, program, backend), backend)
-            if jobs == 1:
-                progress.say(f"  {result.program:<14}{result.seconds:6.1f} s  {result.outcome}")
-            return result
+                return judge(run_program(python, program, backend), backend)
 
-        return run_all(run, programs, workers)
+        return run_all(run, programs, jobs or min(4, os.cpu_count() or 1))
 
 
 def run_program(python: Path, program: Path, backend: Backend | None, *, seconds: float = TIME_LIMIT) -> ProgramResult:

@@ -94,12 +94,11 @@ def read_proof_file(path: Path) -> ProofFile:
     return proofs
 
 
-def find_proofs(folder: Path, digests: Mapping[str, str]) -> Iterator[tuple[Path, dict[str, Proof]]]:
-    """Yield each file of a folder that has proofs of wheels with these sha256, and the proofs, both by file name."""
+def find_proofs(folder: Path, digests: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Proof]]]:
+    """Yield the name of each file of a folder, and its proofs of wheels with these sha256, both by file name."""
     for path in sorted(folder.glob("*.json")):
         wheels = read_proof_file(path).signed()
-        if found := {proven.wheel: proven.proof for proven in wheels if digests.get(proven.wheel) == proven.sha256}:
-            yield path, found
+        yield path.name, {one.wheel: one.proof for one in wheels if digests.get(one.wheel) == one.sha256}
 
 
 def _find_faults(proofs: ProofFile) -> Iterator[str]:

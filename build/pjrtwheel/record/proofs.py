@@ -252,6 +252,11 @@ class Proof:
         """Derive from the Pythons whether the machine was emulated."""
         object.__setattr__(self, "emulated", any(python.emulated for python in self.pythons))
 
+    @property
+    def device(self) -> str:
+        """What the device calls itself that programs ran on; empty for that of the host, which has no other name."""
+        return self.machine.chip if self.machine and self.machine.chip != self.backend else ""
+
     def shown_level(self) -> Level:
         """Return the level that the results show, which a proof from elsewhere may overstate."""
         opened = [Level.LOAD] if self.pjrt_api is not None else []

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.backend import Failure, Smoke
-from pjrtwheel.prove.on_python import judge, run_program, run_programs
+from pjrtwheel.prove.on_python import judge, run_program
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult
 from release_under_test import BACKENDS
 
@@ -59,19 +59,6 @@ def test_what_a_backend_cannot_run_is_declared(before: Outcome, detail: str, aft
     judged = judge(result, replace(BACKENDS["cpu"], smoke=Smoke(DECLARED)))
     assert (judged.outcome, said in judged.detail.splitlines()[-1]) == (after, True)
     assert judge(result, None) == result
-
-
-@pytest.mark.parametrize(("jobs", "named"), [(1, 2), (2, 0)])
-def test_programs_that_run_one_after_the_other_are_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], jobs: int, named: int
-) -> None:
-    """As on an accelerator, where all of them take minutes."""
-    programs = [tmp_path / "a.py", tmp_path / "b.py"]
-    for program in programs:
-        program.write_text("def check():\n    raise ValueError")
-    results = run_programs(Path(sys.executable), programs, None, jobs=jobs)
-    assert [result.outcome for result in results] == [Outcome.FAILED, Outcome.FAILED]
-    assert len(capsys.readouterr().err.splitlines()) == named
 
 
 INTERRUPTED = """

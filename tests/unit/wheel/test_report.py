@@ -3,7 +3,6 @@
 """Reading what assembly reported."""
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +47,3 @@ def test_a_malformed_report_is_an_error(text: str) -> None:
     """Whatever is wrong with the document, the message says what to do."""
     with pytest.raises(WheelError, match="build again"):
         parse_report(text)
-
-
-def test_a_long_report_is_shown_shortly() -> None:
-    """A wheel with kernels for many Pythons has a hundred changes; every finding is named."""
-    changes = {f"{number}.so": ("dropped .symtab", "RPATH removed") for number in range(30)}
-    lines = replace(REPORT, changes=changes).describe().splitlines()
-    assert lines[:3] == [f"{REPORT.filename} (4 bytes)", "  0.so: dropped .symtab", "  0.so: RPATH removed"]
-    assert lines[11:] == ["  and 50 more changes in 30 files"]

@@ -266,8 +266,7 @@ def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tu
         yield chips[target.name], _target_cell(proof, target)
     for proof in wheel.entry.proofs():
         if proof.level is Level.DEVICE and proof.machine is not None:
-            chip, processor = proof.machine.chip, proof.machine.processor
-            named = (processor, "") if chip in {"", proof.backend} else (chip, proof.machine.driver)
+            named = (proof.device, proof.machine.driver) if proof.device else (proof.machine.processor, "")
             yield named, Cell(Level.DEVICE.value, f"{proof.outcomes()[Outcome.PASSED]} passed", proof=proof)
 
 

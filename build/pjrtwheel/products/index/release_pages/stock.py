@@ -40,15 +40,10 @@ class Stock:
         level, wheel = self.pythons[package, platform][python], self.plugins.get((package, platform))
         if not targets or wheel is None or level not in {Level.DEVICE, Level.AOT}:
             return level
-        shown = Level.LOAD
-        for proof in wheel.entry.proofs():
-            names = re.findall(r"\w+", proof.machine.chip.lower()) if proof.machine else []
-            for one in (one for one in proof.pythons if one.python == python):
-                if one.level is Level.DEVICE and not set(targets).isdisjoint(names):
-                    return level
-                if not one.compiled().isdisjoint(targets):
-                    shown = Level.AOT
-        return shown.value
+        shown = [(proof.device, one) for proof in wheel.entry.proofs() for one in proof.pythons if one.python == python]
+        names = {word for device, one in shown if one.level is Level.DEVICE for word in re.split(r"\W", device.lower())}
+        compiled = any(not one.compiled().isdisjoint(targets) for _, one in shown)
+        return level if names.intersection(targets) else (Level.AOT if compiled else Level.LOAD).value
 
 
 def stock_of(release: ListedRelease) -> Stock:
