@@ -97,4 +97,4 @@ def render_picture(release: Release, backends: Iterable[Backend]) -> str:
     names = [backend.distribution for backend in backends if backend.name in pinned and not backend.is_cpu]
     found = {key.split(".")[1] for key in release.pins if key.startswith("bindings.")}
     pythons = [name_python(tag) for tag in sorted(found, key=python_order) if not tag.endswith("t")]
-    return templates.get_template("wheels.svg").render(names=names, pythons=pythons, version=release.version) + "\n"
+    return templates.get_template("wheels.svg").render(names=names, pythons=pythons, version=release.set_version) + "\n"

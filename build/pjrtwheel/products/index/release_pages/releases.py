@@ -244,7 +244,7 @@ def _map_of(project: str, wheels: tuple[Wheel, ...]) -> Map:
     cells = [dict(reversed(list(_cells_of(wheel, chips)))) for wheel in wheels]
     devices = dict.fromkeys(named for found in cells for named in found if named not in chips.values())
     rows = []
-    for named in [*chips.values(), *devices] or [("any device", "")]:
+    for named in [*devices, *chips.values()] or [("any device", "")]:
         both = [(wheel, found.get(named)) for wheel, found in zip(wheels, cells, strict=True)]
         refused = {wheel.entry.gpu_code: wheel.system for wheel, cell in both if cell and cell.level == NOT_SERVED}
         row = (cell or _plain_cell(wheel, refused) for wheel, cell in both)
