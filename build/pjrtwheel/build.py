@@ -24,7 +24,7 @@ from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.on_every_python import FailedProofError, prove
-from pjrtwheel.prove.proof_file import KNOWN_PROOFS, find_proofs
+from pjrtwheel.prove.proof_file import match_proofs, read_known_proofs
 from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.record.origin import counts_for, find_origin
 from pjrtwheel.record.proofs import Proof, explain_level
@@ -105,6 +105,7 @@ def build(
         raise UsageError(f"--keep is for wheels whose proof failed, not {dist}", remedy="name another folder")
     for folder in filter(None, (dist, cache, keep)):
         check_writable(folder)
+    elsewhere = read_known_proofs(request.root)
     origin = find_origin(request.root, os.environ)  # at once: while it builds, the repository may move on
     progress.say(f"building {' '.join(request.targets)} for {request.platform.name}")
     with lock_builds(request.root, cache):
@@ -132,10 +133,13 @@ def build(
                 progress.say(shortfall)
             proofs.append(found)
         digests = {wheel.report.filename: wheel.report.sha256 for wheel in built}
-        for name, found in find_proofs(request.root / KNOWN_PROOFS, digests):
+        for name, proven in elsewhere.items():
+            found = match_proofs(proven, digests)
             if found and all(counts_for(proof.origin, origin, request.root) for proof in found.values()):
                 progress.say(f"proven elsewhere, with the same bytes: {name}")
                 proofs.append(found)
+            elif found:
+                progress.say(f"not counted, because its commit is not in the history of this one: {name}")
         return add_wheels(built, proofs, origin, dist)
 
 

@@ -32,6 +32,7 @@ from pjrtwheel.cli import build as command
 from pjrtwheel.errors import BazelError, ElfError, ProofError, UsageError
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.products import facts
+from pjrtwheel.prove import proof_file
 from pjrtwheel.prove.on_every_python import raise_failures
 from pjrtwheel.prove.proof_file import write_proof_file
 from pjrtwheel.record.entries import Entry, read_entries
@@ -284,18 +285,17 @@ def test_wheels_whose_proof_failed_are_kept_apart(
 def test_proofs_of_another_machine_are_recorded_of_the_same_bytes(
     build_cpu: Callable[..., int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of no other wheel, and not where a release would not count them."""
-    names, empty = {name for name in PROMISED if "cp312" in name}, hashlib.sha256(b"").hexdigest()
-    proofs = dict.fromkeys(PROMISED, make_proof(Level.DEVICE, RAN))
+    """Of none if one of the wheels that ran together has others, and not where a release would not count them."""
+    first, second, *_, plugin = PROMISED
+    ran, date, empty = make_proof(Level.DEVICE, RAN), "2026-11-27T02:00:00Z", hashlib.sha256(b"").hexdigest()
     (folder := tmp_path / "proofs").mkdir()
-    for name in PROMISED:
-        digest = empty if name in names else empty[::-1]
-        path, date = folder / f"{name}.json", "2026-11-27T02:00:00Z"
-        write_proof_file(path, {name: proofs[name]}, {name: digest}, signed_off_by="A Tester", date=date)
-    monkeypatch.setattr(steps, "KNOWN_PROOFS", folder)
+    for name, digests in (("a", {first: empty, plugin: empty}), ("b", {second: empty, plugin: empty[::-1]})):
+        path, proofs = folder / f"{name}.json", dict.fromkeys(digests, ran)
+        write_proof_file(path, proofs, digests, signed_off_by="A Tester", date=date)
+    monkeypatch.setattr(proof_file, "KNOWN_PROOFS", folder)
     monkeypatch.setattr(steps, "verify_wheels", lambda *_, **__: None)
     monkeypatch.setattr(steps, "prove", lambda *_, **__: dict.fromkeys(PROMISED, make_proof(Level.STATIC, FAILED)))
-    for counts, shown in ((False, set()), (True, names)):
+    for counts, shown in ((False, set()), (True, {first, plugin})):
         monkeypatch.setattr(steps, "counts_for", lambda *_, counts=counts: counts)
         assert build_cpu() == 0
         entries = read_entries(tmp_path / "dist").values()

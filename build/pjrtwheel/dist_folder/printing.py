@@ -25,10 +25,10 @@ _WIDTH = 80
 def describe_pythons(entry: Entry) -> list[str]:
     """Return what each Python showed, as `3.12, 3.13: 13 programs passed` and `3.14: not run: no interpreter`."""
     alike: dict[tuple[str, str], set[str]] = {}
-    ran = {one.python for proof in entry.proofs() for one in proof.pythons if one.results}
+    ran = {(proof.backend, one.python) for proof in entry.proofs() for one in proof.pythons if one.results}
     for proof in entry.proofs():
         for python in proof.pythons:
-            if python.results or python.python not in ran:
+            if python.results or (proof.backend, python.python) not in ran:
                 alike.setdefault((_companion(entry, proof), python.summary), set()).add(python.python)
     return [
         f"{', '.join(name_python(python) for python in sorted(pythons, key=python_order))}{plugin}: {summary}"

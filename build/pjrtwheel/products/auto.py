@@ -8,7 +8,7 @@ of PEP 825: `variant.json`, and the list of a release.
 """
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from variantlib.api import make_variant_dist_info
@@ -74,7 +74,9 @@ def build_auto(root: Path, dist: Path, release: Release) -> list[Variant]:
         ]
         add_pure_python(built, backends, root, dist)
     write_atomically(dist / list_filename(version), release_document(variants))
-    withdraw(_others(built, dist, version), dist)  # last: until now nothing is missing there
+    # Last, as until now nothing is missing there: of an earlier run, what this one did not build, uv would still find.
+    names = {path.name for path in dist.glob(f"{_STEM}-{version}-*.whl")}
+    withdraw(names - {wheel.report.filename for wheel in built}, dist)
     return variants
 
 
@@ -87,11 +89,6 @@ def _find_lock(backends: Iterable[Backend], entries: Iterable[Entry], version: s
     if len(locks) != 1:
         raise UsageError(f"the wheels of {version} belong to {len(locks)} sets", remedy="build all of them again")
     return locks.pop()
-
-
-def _others(built: Sequence[BuiltWheel], dist: Path, version: str) -> set[str]:
-    """Return the wheels of an earlier run that this one did not build: uv would still find them."""
-    return {path.name for path in dist.glob(f"{_STEM}-{version}-*.whl")} - {wheel.report.filename for wheel in built}
 
 
 def variant_name(variant: Variant, version: str) -> WheelName:

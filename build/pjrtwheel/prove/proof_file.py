@@ -5,7 +5,7 @@
 It names each wheel by the sha256 of its bytes. What was read is untrusted until it was compared with these wheels.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -94,11 +94,15 @@ def read_proof_file(path: Path) -> ProofFile:
     return proofs
 
 
-def find_proofs(folder: Path, digests: Mapping[str, str]) -> Iterator[tuple[str, dict[str, Proof]]]:
-    """Yield the name of each file of a folder, and its proofs of wheels with these sha256, both by file name."""
-    for path in sorted(folder.glob("*.json")):
-        wheels = read_proof_file(path).signed()
-        yield path.name, {one.wheel: one.proof for one in wheels if digests.get(one.wheel) == one.sha256}
+def read_known_proofs(root: Path) -> dict[str, tuple[ProvenWheel, ...]]:
+    """Return the proofs that a repository has, by file; see `read_proof_file`."""
+    return {path.name: read_proof_file(path).signed() for path in sorted((root / KNOWN_PROOFS).glob("*.json"))}
+
+
+def match_proofs(proven: Sequence[ProvenWheel], digests: Mapping[str, str]) -> dict[str, Proof]:
+    """Return the proofs of wheels with these sha256, by file name; none if one of those that ran together differs."""
+    same = all(digests.get(one.wheel, one.sha256) == one.sha256 for one in proven)
+    return {one.wheel: one.proof for one in proven if same and one.wheel in digests}
 
 
 def _find_faults(proofs: ProofFile) -> Iterator[str]:

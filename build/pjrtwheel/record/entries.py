@@ -213,8 +213,10 @@ def _choose_proofs(proofs: Iterable[Proof]) -> list[Proof]:
     one of a real machine next to one of an emulated machine, and one of a Python on which no stronger one ran. Of
     proofs that all show nothing, one is kept.
     """
-    ranked = sorted(proofs, key=_rank)
-    useful = [proof for proof in ranked if _shows_anything(proof)] or ranked[-1:]
+    # By how much they show, then the later one last.
+    ranked = sorted(proofs, key=lambda proof: (_strength(proof), proof.origin.date, tables.write_json(proof)))
+    shows = [proof for proof in ranked if proof.level is not ORDER[0] or was_tried(proof) or compiled_chips(proof)]
+    useful = shows or ranked[-1:]
     # What a proof can be the best at, with its backend: the last one in rank that claims it stays.
     best: dict[tuple[str | None, str], Proof] = {}
     for proof in useful:
@@ -232,10 +234,6 @@ def _choose_proofs(proofs: Iterable[Proof]) -> list[Proof]:
     return sorted(by_name, key=_strength, reverse=True)
 
 
-def _shows_anything(proof: Proof) -> bool:
-    return proof.level is not ORDER[0] or was_tried(proof) or bool(compiled_chips(proof))
-
-
 def compiled_chips(proof: Proof) -> list[str]:
     """Return the chips for which code came out ahead of time."""
     return [target.name for target in proof.targets if target.code]
@@ -244,11 +242,6 @@ def compiled_chips(proof: Proof) -> list[str]:
 def was_tried(proof: Proof) -> bool:
     """Return whether a program ran for a proof, or was found not to be able to run."""
     return bool(_pythons_tried(proof))
-
-
-def _rank(proof: Proof) -> tuple[tuple[int, ...], str, str]:
-    """Return what to order proofs of the same bytes by: how much they show, then the later one last."""
-    return _strength(proof), proof.origin.date, tables.write_json(proof)
 
 
 def _strength(proof: Proof) -> tuple[int, bool, int, int, int]:

@@ -4,7 +4,7 @@
 
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,7 +51,7 @@ def compare_wheels(a: Path, b: Path) -> tuple[Difference, ...]:
         WheelError: One is damaged or hostile.
     """
     with open_wheel(a) as first, open_wheel(b) as second:
-        return tuple(_changed(_compare_archives(first, second)))
+        return tuple(entry for entry in _compare_archives(first, second) if entry.only_a or entry.only_b)
 
 
 def _compare_archives(a: zipfile.ZipFile, b: zipfile.ZipFile) -> Iterator[Difference]:
@@ -81,7 +81,3 @@ def _compare(library: str, a: Facts, b: Facts) -> Iterator[Difference]:
         before, after = Counter(a[about]), Counter(b[about])
         only_a, only_b = ((left - right).elements() for left, right in ((before, after), (after, before)))
         yield Difference(about, library, tuple(only_a), tuple(only_b))
-
-
-def _changed(differences: Iterable[Difference]) -> list[Difference]:
-    return [entry for entry in differences if entry.only_a or entry.only_b]

@@ -74,11 +74,6 @@ def count_findings(inspection: Inspection) -> list[str]:
     return [code if number == 1 else f"{code} ({number})" for code, number in codes.items()]
 
 
-def _sort_libraries(inspection: Inspection) -> list[Library]:
-    """Return the libraries of a wheel, plugins first."""
-    return sorted(inspection.libraries, key=lambda library: (not library.is_plugin, library.member))
-
-
 def _describe_library(library: Library) -> Iterator[Row]:
     """Yield what there is of a library, and how many values where not all are shown."""
     facts: dict[str, Sequence[str]] = {
@@ -165,7 +160,7 @@ def describe_whole(inspection: Inspection, proofs: Iterable[Row] = ()) -> Iterat
     yield printable(inspection.wheel, None)
     facts = ((label, values or ["none"]) for label, values in _describe_wheel(inspection).items())
     yield from _lay_out((label, values if label in _LISTS else [", ".join(values)]) for label, values in facts)
-    for library in _sort_libraries(inspection):
+    for library in sorted(inspection.libraries, key=lambda library: (not library.is_plugin, library.member)):
         yield from ("", printable(library.member, None), *_lay_out(_describe_library(library)))
     yield from ("", f"files ({len(inspection.files)})", *_describe_files(inspection))
     if lines := list(_lay_out(proofs)):

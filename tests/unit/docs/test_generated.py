@@ -18,8 +18,9 @@ from jaxlib_select.machine.file import from_json, to_json
 from jaxlib_select.machine.model import Machine
 from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.docs.generated import render_generated, render_picture, render_releases
-from pjrtwheel.prove.proof_file import ProofFile
+from pjrtwheel.prove.proof_file import KNOWN_PROOFS, ProofFile, read_proof_file
 from pjrtwheel.record.entries import Record
+from pjrtwheel.record.proofs import Level
 from pjrtwheel.release.model import Override, Pin, Release
 from pjrtwheel.tables import hints_of, key_of
 from release_under_test import release_under_test
@@ -76,6 +77,13 @@ def test_a_record_has_every_key(root: Path) -> None:
     """Even those of which the dataclass has a default."""
     entry = json.loads((root / RELEASE_SCHEMA).read_text("utf-8"))["$defs"]["Entry"]
     assert sorted(entry["required"]) == sorted(entry["properties"])
+
+
+def test_proofs_of_the_repository_fit_and_count(root: Path) -> None:
+    """They are of a device, and of no wheel twice."""
+    for path in (root / KNOWN_PROOFS).iterdir():
+        validator(root, PROOFS_SCHEMA).validate(json.loads(path.read_text("utf-8")))
+        assert {proven.proof.level for proven in read_proof_file(path).wheels} == {Level.DEVICE}
 
 
 @pytest.mark.parametrize(

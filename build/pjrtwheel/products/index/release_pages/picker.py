@@ -155,7 +155,8 @@ def _answer(machine: MachineFile, system: System, stock: Stock, accelerator: Acc
         wheel = package, system.platform
         if ours is None and (pythons := stock.pythons.get(wheel)):
             ours = _describe(decision, stock, pythons, accelerator.note)
-            levels = {name_python(python): stock.level(*wheel, python, accelerator.targets) for python in pythons}
+            targets = accelerator.targets if wanted else None
+            levels = {name_python(python): stock.level(*wheel, python, targets) for python in pythons}
             ours |= {"proofs": levels if package != BINDINGS or any(levels.values()) else None, "page": ""}
             if plugin := stock.plugins.get(wheel):
                 ours["page"] = quote_url(plugin.page)

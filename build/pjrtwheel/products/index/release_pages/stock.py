@@ -32,13 +32,13 @@ class Stock:
     pythons: Mapping[tuple[str, str], Mapping[str, str]]
     plugins: Mapping[tuple[str, str], Wheel] = field(default_factory=dict)
 
-    def level(self, package: str, platform: str, python: str, targets: Collection[str]) -> str:
-        """Return the level of a package on a Python, for devices such as `targets`, if these are named.
+    def level(self, package: str, platform: str, python: str, targets: Collection[str] | None) -> str:
+        """Return the level of a package on a Python, for devices such as `targets`; nothing means the host's.
 
         What ran on other devices, or was compiled for them, counts as compiled for these, or as no more than loaded.
         """
         level, wheel = self.pythons[package, platform][python], self.plugins.get((package, platform))
-        if not targets or wheel is None or level not in {Level.DEVICE, Level.AOT}:
+        if targets is None or wheel is None or level not in {Level.DEVICE, Level.AOT}:
             return level
         shown = [(proof.device, one) for proof in wheel.entry.proofs() for one in proof.pythons if one.python == python]
         names = {word for device, one in shown if one.level is Level.DEVICE for word in re.split(r"\W", device.lower())}
