@@ -230,6 +230,12 @@ class Backend:
         return self.pjrt_name == "cpu"
 
     @property
+    def requirement(self) -> str:
+        """What most users require: the project, with the extra that brings the vendor's libraries if it has one."""
+        extras = ",".join(self.jaxlib_extras.get(self.name, ()))
+        return f"{self.distribution}[{extras}]" if extras else self.distribution
+
+    @property
     def kernels_distribution(self) -> str:
         """Project name of the wheels with its kernels, one for each Python; empty without kernels."""
         return f"{self.distribution}{KERNELS_SUFFIX}" if self.kernels else ""

@@ -2,24 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Errors keep their three lines apart and have exit codes of their own."""
 
-import pytest
-
 from pjrtwheel import errors
-from pjrtwheel.errors import PjrtWheelError, UsageError
-
-
-@pytest.mark.parametrize(
-    ("parts", "text"),
-    [
-        ({"remedy": "make it"}, "what\nmake it"),
-        ({"cause": "cause", "remedy": "make it"}, "what\ncause\nmake it"),
-    ],
-)
-def test_a_message_has_one_line_per_given_part(parts: dict[str, str], text: str) -> None:
-    """Callers can look at each part by itself."""
-    error = UsageError("what", **parts)
-    assert str(error) == text
-    assert {name: getattr(error, name) for name in parts} == parts
+from pjrtwheel.errors import PjrtWheelError
 
 
 def test_exit_codes_are_distinct() -> None:

@@ -175,9 +175,8 @@ def describe_next(request: BuildRequest, dist: Path, published: str | None) -> s
     (backend,) = request.backends
     version = request.lock.version if request.lock else request.release.set_version
     pythons = ", ".join(map(name_python, request.pythons or request.release.pythons(request.platform.name)))
-    extras = "".join(f"[{extra}]" for extra in backend.jaxlib_extras.get(backend.name, ())[:1])
     words = ["pip", "install", "--find-links", display_path(dist), *find_links(published)]
-    words += [f"jax=={request.release.version}", f"{backend.distribution}{extras}=={version}"]
+    words += [f"jax=={request.release.version}", f"{backend.requirement}=={version}"]
     return f"next (in an environment with Python {pythons}; with uv: uv pip): {shlex.join(words)}"
 
 

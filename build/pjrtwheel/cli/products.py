@@ -3,6 +3,7 @@
 """`facts`, `auto`, `select` and `index`: what is made of finished wheels for those who choose among them."""
 
 import argparse
+import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -89,9 +90,10 @@ def execute_index(args: argparse.Namespace) -> int:
     for name in find_unlisted(dist, projects):
         print(f"warning: {name} is not in the index: release.json does not list it", file=sys.stderr)
     print_text(f"what they need: {count(len(others), 'project')}, {count(sum(len(p.files) for p in others), 'file')}")
-    plugins = [each.name for each in projects if not each.name.endswith((BINDINGS, *PURE_PYTHON, KERNELS_SUFFIX))]
-    wanted = f"jax {plugins[0]}" if len(plugins) == 1 else "jax PLUGIN" if plugins else "jax"
-    folder = display_path(output.absolute())
+    packages = {backend.distribution: backend.requirement for backend in load_backends(args.root).values()}
+    names = [each.name for each in projects if not each.name.endswith((BINDINGS, *PURE_PYTHON, KERNELS_SUFFIX))]
+    plugins = [packages.get(name, name) for name in names] if len(names) < 2 else ["PLUGIN"]
+    wanted, folder = shlex.join(["jax", *plugins]), display_path(output.absolute())
     print_text("to install, from the folder itself or from where you serve it:")
     print(f"  INDEX={output.absolute().as_uri()}")
     print(f"  pip install --index-url $INDEX {wanted}")

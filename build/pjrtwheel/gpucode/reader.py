@@ -95,7 +95,7 @@ def read_gpu_code(path: Path, tools: Mapping[str, Path], *, where: str = "") -> 
     """
     with path.open("rb") as file:
         image = read_image(file, where or path.name)
-        sass, ptx = _read_nvidia(path, image, tools)
+        sass, ptx = _list_nvidia(path, tools, image.where) if needed_tools(image) else ((), ())
         gfx: list[str] = []
         spirv: list[str] = []
         for name, section in _filled(image):
@@ -124,12 +124,8 @@ def read_dll_gpu_code(section: bytes, find_tool: Callable[[str], Path | None], *
         return GpuCode(*_list_nvidia(Path(part.name), {_CUOBJDUMP: program} if program else {}, where))
 
 
-def _read_nvidia(path: Path, image: ElfImage, tools: Mapping[str, Path]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the names of SASS, such as `sm_90`, and of PTX, such as `compute_120`."""
-    return _list_nvidia(path, tools, image.where) if needed_tools(image) else ((), ())
-
-
 def _list_nvidia(path: Path, tools: Mapping[str, Path], where: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the names of SASS, such as `sm_90`, and of PTX, such as `compute_120`."""
     if _CUOBJDUMP not in tools:
         raise ElfError(
             f"{where} holds code for NVIDIA GPUs, and there is no {_CUOBJDUMP} to read it",

@@ -94,8 +94,7 @@ def _of_backend(backend: Backend, select: Select, built: Mapping[str, KnownCode]
     find_groups = {"nvidia": nvidia_groups, "google": _tpu_groups}.get(select.vendor)
     if find_groups is None:
         return
-    extras = ",".join(backend.jaxlib_extras.get(backend.name, ()))
-    package = f"{backend.distribution}{f'[{extras}]' if extras else ''}=={version}"
+    package = f"{backend.requirement}=={version}"
     for platform, entry in built.items():
         for group in find_groups(select, entry.code, PLATFORMS[platform].architecture):
             label = "_".join(filter(None, [backend.name, group.suffix])) + _PLATFORM_SUFFIX[platform]

@@ -222,10 +222,9 @@ def device_requirements(inputs: ProofInputs, wheels: Sequence[Path]) -> list[str
     Where there is no such extra, the machine has these libraries.
     """
     backend = inputs.backend
-    extras = next(filter(None, backend.jaxlib_extras.values()), ()) if backend else ()
-    names = [parse_name(wheel.name) for wheel in wheels]
-    plugins = [name for name in names if extras and backend and name.distribution == backend.distribution]
-    return [*inputs.requirements, *(f"{name.distribution}[{','.join(extras)}]=={name.version}" for name in plugins)]
+    names = [parse_name(wheel.name) for wheel in wheels if backend and backend.requirement != backend.distribution]
+    versions = [name.version for name in names if backend and name.distribution == backend.distribution]
+    return [*inputs.requirements, *(f"{backend.requirement}=={version}" for version in versions if backend)]
 
 
 def fitting(wheels: Sequence[Path], tag: str) -> list[Path]:

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -14,13 +15,13 @@ import pytest
 
 from folders import snapshot
 from pjrtwheel import tables
-from pjrtwheel.cli import main
+from pjrtwheel.cli import main, products
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.index import write_index
 from pjrtwheel.products.index.projects import list_projects, read_release
 from release_entries import entry_at
-from release_under_test import ROOT
+from release_under_test import BACKENDS, ROOT
 from small_wheels import build_wheel
 
 NAME = "jaxlib_abacus-1.0-cp312-abi3-manylinux_2_27_x86_64.whl"
@@ -169,12 +170,15 @@ def test_a_folder_that_is_no_index_is_left_alone(dist: Path) -> None:
 def test_the_command_says_what_it_wrote(
     dist: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By default the index lies in the folder of the wheels; one that the record does not list is named."""
+    """Where the index is, a wheel that the record does not list, and how users install, with the vendor's libraries."""
     monkeypatch.chdir(dist.parent)
+    backend = replace(BACKENDS["cuda13"], distribution="jaxlib-abacus")
+    monkeypatch.setattr(products, "load_backends", lambda _: {"cuda13": backend})
     build_wheel(dist, {}, name="jaxlib_stray-1.0-py3-none-any.whl")
     assert main(["index", "--dist", str(dist)]) == 0
     said = capsys.readouterr()
     assert f"{dist.name}/simple/about.html" in said.out
+    assert "  pip install --index-url $INDEX jax 'jaxlib-abacus[with-cuda]'\n" in said.out
     assert "jaxlib_stray-1.0-py3-none-any.whl" in said.err
 
 

@@ -7,26 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from loaders import load_module
 from pjrtwheel.backend import Backend
 from pjrtwheel.wheel.plugin import generate_modules
 from release_under_test import BACKENDS
-
-
-@pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
-def test_a_loader_has_the_names_of_its_backend(backend: Backend) -> None:
-    """As constants in a module, so they are there even where the wheel's data files are not."""
-    module = load_module(backend.name, "backend")
-    plugin = module.PLUGIN
-    assert (plugin.name, plugin.distribution, plugin.library, plugin.disable_variable, plugin.package.name) == (
-        backend.pjrt_name,
-        backend.distribution,
-        backend.library,
-        backend.disable,
-        backend.package,
-    )
-    kernels = getattr(module, "KERNELS", None)
-    assert (kernels and kernels.package) == (backend.kernels and backend.kernels.package)
 
 
 @pytest.mark.parametrize("backend", BACKENDS.values(), ids=BACKENDS)
