@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""Errors keep their three lines apart and have exit codes of their own."""
+"""Errors have exit codes of their own."""
 
 from pjrtwheel import errors
 from pjrtwheel.errors import PjrtWheelError
