@@ -231,11 +231,18 @@ def test_the_map_has_chips_by_wheels() -> None:
     assert [(row.label, [cell.level for cell in row.cells]) for row in second.rows] == [("any device", ["static"])]
 
 
-@pytest.mark.parametrize(("chip", "label"), [("Abacus 5 Pro", "Abacus 5 Pro"), ("abacus", MACHINE.processor)])
-def test_a_device_is_a_row_of_its_own(chip: str, label: str) -> None:
-    """By what the chip calls itself, and for the host by its processor."""
+@pytest.mark.parametrize(
+    ("chip", "label", "targets"),
+    [
+        ("Abacus 5 Pro", "Abacus 5 Pro", ()),
+        ("abacus", MACHINE.processor, ()),
+        ("ABACUS A5-80GB", "Abacus 5", (TargetProof("a5", "Abacus 5", ("bead_5",), 1.0, ()),)),
+    ],
+)
+def test_a_device_is_a_row_of_its_own(chip: str, label: str, targets: tuple[TargetProof, ...]) -> None:
+    """By what the chip calls itself, and for the host by its processor, unless that names a chip that is there."""
     results = (PythonProof("cp312", "3.12.1", (ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, ""),)),)
-    proof = Proof(Level.DEVICE, "0.1", results, ORIGIN, backend="abacus", machine=replace(MACHINE, chip=chip))
+    proof = Proof(Level.DEVICE, "0.1", results, ORIGIN, targets, "abacus", machine=replace(MACHINE, chip=chip))
     (found,) = make_maps(abacus_release(entry_of(NAME, proof=proof)))
     (row,) = found.rows
     assert (row.label, [(cell.level, cell.text) for cell in row.cells]) == (label, [("device", "1 passed")])

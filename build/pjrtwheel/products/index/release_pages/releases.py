@@ -261,24 +261,25 @@ def _name_chips(wheels: Iterable[Wheel]) -> dict[str, tuple[str, str]]:
 
 
 def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tuple[tuple[str, str], Cell]]:
-    """Yield what was shown for a chip, or on a device, by what that is called."""
-    for proof, target in _targets_of(wheel):
-        yield chips[target.name], _target_cell(proof, target)
+    """Yield what was shown on a device, or for a chip, by what that is called; a device may be such a chip."""
     for proof in wheel.entry.proofs():
         if proof.level is Level.DEVICE and proof.machine is not None:
             named = (proof.device, proof.machine.driver) if proof.device else (proof.machine.processor, "")
+            words = re.split(r"\W", proof.device.lower())
+            named = next((chips[name] for name in chips if name in words), named)
             yield named, Cell(Level.DEVICE.value, f"{proof.outcomes()[Outcome.PASSED]} passed", proof=proof)
+    for proof, target in _targets_of(wheel):
+        yield chips[target.name], _target_cell(proof, target)
 
 
 def _target_cell(proof: Proof, target: TargetProof) -> Cell:
     passed, all_of = len(target.programs(Outcome.PASSED)), len({entry.program for entry in target.compilations})
     if not passed:
         return Cell(NOT_SERVED, "as expected", proof=proof, target=target)
-    level = proof.level if proof.level is Level.DEVICE else Level.AOT
     pythons = ", ".join(name_python(one.python) for one in proof.pythons if target.name in one.compiled())
     where = [f"Python\N{NO-BREAK SPACE}{pythons}"] if pythons else []
     text = ", ".join([f"{passed} of {all_of} programs", *where, *(["emulated"] if proof.emulated else [])])
-    return Cell(level.value, text, proof=proof, target=target)
+    return Cell(Level.AOT.value, text, proof=proof, target=target)
 
 
 def _plain_cell(wheel: Wheel, refused: Mapping[tuple[str, ...], str]) -> Cell:
