@@ -264,9 +264,9 @@ def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tu
     """Yield what was shown on a device, or for a chip, by what that is called; a device may be such a chip."""
     for proof in wheel.entry.proofs():
         if proof.level is Level.DEVICE and proof.machine is not None:
-            named = (proof.device, proof.machine.driver) if proof.device else (proof.machine.processor, "")
-            words = re.split(r"\W", proof.device.lower())
-            named = next((chips[name] for name in chips if name in words), named)
+            driver = proof.machine.driver and f"driver: {proof.machine.driver}"
+            named = (proof.device, driver) if proof.device else (proof.machine.processor, "")
+            named = next((chips[word] for word in re.split(r"\W", proof.device.lower()) if word in chips), named)
             yield named, Cell(Level.DEVICE.value, f"{proof.outcomes()[Outcome.PASSED]} passed", proof=proof)
     for proof, target in _targets_of(wheel):
         yield chips[target.name], _target_cell(proof, target)
