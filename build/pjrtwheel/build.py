@@ -135,7 +135,7 @@ def build(
         digests = {wheel.report.filename: wheel.report.sha256 for wheel in built}
         for name, proven in elsewhere.items():
             found = match_proofs(proven, digests)
-            if found and all(counts_for(proof.origin, origin, request.root) for proof in found.values()):
+            if found and all(counts_for(kept, origin, request.root) for kept in {one.origin for one in found.values()}):
                 progress.say(f"proven elsewhere, with the same bytes: {name}")
                 proofs.append(found)
             elif found:

@@ -229,7 +229,7 @@ def add_proof_files(paths: Sequence[Path], dist: Path) -> tuple[Entry, ...]:
         WheelError: `release.json` is damaged.
     """
     require_record(dist)
-    received = {path: read_proof_file(path).signed() for path in paths}
+    received = {path: tuple(read_proof_file(path).signed()) for path in paths}
     with locked(dist):
         entries = read_entries(dist)
         for path, proven in received.items():

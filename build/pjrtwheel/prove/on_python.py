@@ -222,9 +222,11 @@ def device_requirements(inputs: ProofInputs, wheels: Sequence[Path]) -> list[str
     Where there is no such extra, the machine has these libraries.
     """
     backend = inputs.backend
-    names = [parse_name(wheel.name) for wheel in wheels if backend and backend.requirement != backend.distribution]
-    versions = [name.version for name in names if backend and name.distribution == backend.distribution]
-    return [*inputs.requirements, *(f"{backend.requirement}=={version}" for version in versions if backend)]
+    if backend is None:
+        return list(inputs.requirements)
+    names = [parse_name(wheel.name) for wheel in wheels]
+    plugins = [name for name in names if name.distribution == backend.distribution != backend.requirement]
+    return [*inputs.requirements, *(f"{backend.requirement}=={name.version}" for name in plugins)]
 
 
 def fitting(wheels: Sequence[Path], tag: str) -> list[Path]:

@@ -53,14 +53,11 @@ class ProofFile:
     date: str = column(pattern=r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z")
     signed_off_by: str = column(pattern=PRINTABLE)
 
-    def signed(self) -> tuple[ProvenWheel, ...]:
-        """Return the wheels, with the signer in each proof, whatever the proofs themselves say of that."""
-        return tuple(
-            replace(
-                wheel, proof=replace(wheel.proof, origin=replace(wheel.proof.origin, signed_off_by=self.signed_off_by))
-            )
-            for wheel in self.wheels
-        )
+    def signed(self) -> Iterator[ProvenWheel]:
+        """Yield the wheels, with the signer in each proof, whatever the proofs themselves say of that."""
+        for wheel in self.wheels:
+            origin = replace(wheel.proof.origin, signed_off_by=self.signed_off_by)
+            yield replace(wheel, proof=replace(wheel.proof, origin=origin))
 
 
 def write_proof_file(
@@ -96,7 +93,7 @@ def read_proof_file(path: Path) -> ProofFile:
 
 def read_known_proofs(root: Path) -> dict[str, tuple[ProvenWheel, ...]]:
     """Return the proofs that a repository has, by file; see `read_proof_file`."""
-    return {path.name: read_proof_file(path).signed() for path in sorted((root / KNOWN_PROOFS).glob("*.json"))}
+    return {path.name: tuple(read_proof_file(path).signed()) for path in sorted((root / KNOWN_PROOFS).glob("*.json"))}
 
 
 def match_proofs(proven: Sequence[ProvenWheel], digests: Mapping[str, str]) -> dict[str, Proof]:

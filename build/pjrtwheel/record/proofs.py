@@ -6,6 +6,7 @@ A level is claimed only when a program that shows it has run: nothing is inferre
 dataclasses are also the proofs of `release.json` and of the cache: `pjrtwheel.tables` reads and writes them.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -256,6 +257,10 @@ class Proof:
     def device(self) -> str:
         """What the device calls itself that programs ran on; empty for that of the host, which has no other name."""
         return self.machine.chip if self.machine and self.machine.chip != self.backend else ""
+
+    def device_words(self) -> frozenset[str]:
+        """Return the words of the device's name; a target that is such a device is called by one, such as `h100`."""
+        return frozenset(re.split(r"\W", self.device.lower()))
 
     def shown_level(self) -> Level:
         """Return the level that the results show, which a proof from elsewhere may overstate."""

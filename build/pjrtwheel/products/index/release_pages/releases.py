@@ -264,9 +264,8 @@ def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tu
     """Yield what was shown on a device, or for a chip, by what that is called; a device may be such a chip."""
     for proof in wheel.entry.proofs():
         if proof.level is Level.DEVICE and proof.machine is not None:
-            driver = proof.machine.driver and f"driver: {proof.machine.driver}"
-            named = (proof.device, driver) if proof.device else (proof.machine.processor, "")
-            named = next((chips[word] for word in re.split(r"\W", proof.device.lower()) if word in chips), named)
+            named = (proof.device or proof.machine.processor, "")
+            named = next((chips[name] for name in chips if name in proof.device_words()), named)
             yield named, Cell(Level.DEVICE.value, f"{proof.outcomes()[Outcome.PASSED]} passed", proof=proof)
     for proof, target in _targets_of(wheel):
         yield chips[target.name], _target_cell(proof, target)

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What there is of a release of JAX: on an index of ours, and of upstream's."""
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -40,10 +39,10 @@ class Stock:
         level, wheel = self.pythons[package, platform][python], self.plugins.get((package, platform))
         if targets is None or wheel is None or level not in {Level.DEVICE, Level.AOT}:
             return level
-        shown = [(proof.device, one) for proof in wheel.entry.proofs() for one in proof.pythons if one.python == python]
-        names = {word for device, one in shown if one.level is Level.DEVICE for word in re.split(r"\W", device.lower())}
+        shown = [(proof, one) for proof in wheel.entry.proofs() for one in proof.pythons if one.python == python]
+        ran = any(one.level is Level.DEVICE and not proof.device_words().isdisjoint(targets) for proof, one in shown)
         compiled = any(not one.compiled().isdisjoint(targets) for _, one in shown)
-        return level if names.intersection(targets) else (Level.AOT if compiled else Level.LOAD).value
+        return level if ran else (Level.AOT if compiled else Level.LOAD).value
 
 
 def stock_of(release: ListedRelease) -> Stock:
