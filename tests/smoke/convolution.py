@@ -14,19 +14,15 @@ def check() -> str:
     padded = np.pad(images, ((0, 0), (1, 1), (1, 1), (0, 0)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(1, 2))
 
-    def convolve(filters):
-        dimensions = ("NHWC", "HWIO", "NHWC")
-        return jax.lax.conv_general_dilated(single(images), filters, (1, 1), "SAME", dimension_numbers=dimensions)
+    x, start = (jnp.asarray(array, jnp.float32) for array in (images, filters))
 
-    loss, slope = jax.jit(jax.value_and_grad(lambda filters: (convolve(filters) ** 2).mean()))(single(filters))
+    def convolve(filters):
+        return jax.lax.conv_general_dilated(x, filters, (1, 1), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+
+    loss, slope = jax.jit(jax.value_and_grad(lambda filters: (convolve(filters) ** 2).mean()))(start)
     expected = np.einsum("bhwcij,ijco->bhwo", windows, filters)
-    np.testing.assert_allclose(jax.jit(convolve)(single(filters)), expected, rtol=1e-3, atol=1e-3)
+    np.testing.assert_allclose(jax.jit(convolve)(start), expected, rtol=1e-3, atol=1e-3)
     np.testing.assert_allclose(loss, (expected**2).mean(), rtol=1e-3)
     by_hand = 2 * np.einsum("bhwcij,bhwo->ijco", windows, expected) / expected.size
     np.testing.assert_allclose(slope, by_hand, rtol=1e-3, atol=1e-3)
     return "convolution and its slope"
-
-
-def single(array):
-    """Return an array in single precision, on the device."""
-    return jnp.asarray(array, jnp.float32)

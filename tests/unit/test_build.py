@@ -288,11 +288,10 @@ def test_proofs_of_another_machine_are_recorded_of_the_same_bytes(
     """Of none if one of the wheels that ran together has others, and not where a release would not count them."""
     first, second, *_, plugin = PROMISED
     ran, date, empty = make_proof(Level.DEVICE, RAN), "2026-11-27T02:00:00Z", hashlib.sha256(b"").hexdigest()
-    (folder := tmp_path / "proofs").mkdir()
     for name, digests in (("a", {first: empty, plugin: empty}), ("b", {second: empty, plugin: empty[::-1]})):
-        path, proofs = folder / f"{name}.json", dict.fromkeys(digests, ran)
-        write_proof_file(path, proofs, digests, signed_off_by="A Tester", date=date)
-    monkeypatch.setattr(proof_file, "KNOWN_PROOFS", folder)
+        proofs = dict.fromkeys(digests, ran)
+        write_proof_file(tmp_path / f"{name}.json", proofs, digests, signed_off_by="A Tester", date=date)
+    monkeypatch.setattr(proof_file, "KNOWN_PROOFS", tmp_path)
     monkeypatch.setattr(steps, "verify_wheels", lambda *_, **__: None)
     monkeypatch.setattr(steps, "prove", lambda *_, **__: dict.fromkeys(PROMISED, make_proof(Level.STATIC, FAILED)))
     for counts, shown in ((False, set()), (True, {first, plugin})):

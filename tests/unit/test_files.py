@@ -10,14 +10,7 @@ from pathlib import Path
 import pytest
 
 from pjrtwheel.errors import UsageError
-from pjrtwheel.files import (
-    copy_atomically,
-    hash_file,
-    link_or_copy,
-    make_folder,
-    require_folder,
-    write_atomically,
-)
+from pjrtwheel.files import copy_atomically, hash_file, link_or_copy, make_folder, require_folder, write_atomically
 
 
 def test_a_text_replaces_what_was_there(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from pjrtwheel.backend import load_backends
+from pjrtwheel.cli.commands import COMMANDS
 from pjrtwheel.fetch.cache import cache_root
 
 
@@ -112,6 +113,14 @@ def test_a_session_says_its_arguments(root: Path, name: str) -> None:
 def test_a_session_may_be_named_as_nox_wants_it(noxw: ModuleType, words: list[str], read: list[str]) -> None:
     """Several sessions, and options of nox, are nox's."""
     assert noxw.read_words(words) == read
+
+
+def test_a_name_becomes_a_command(noxw: ModuleType) -> None:
+    """Of the tooling; what is none is for the noxfile."""
+    builds = {"build_cuda12": ["cuda12"], "build_jaxlib": ["--bindings-only"], "build_all": ["--all"]}
+    expected = {name: ["build", *words] for name, words in builds.items()} | {name: [name] for name in COMMANDS}
+    expected |= {"smoke_cpu": ["smoke", "--backend", "cpu"], "build_cpuu": [], "tests": []}
+    assert {name: noxw.find_command(name) for name in expected} == expected
 
 
 def test_oldest_python_is_the_projects(root: Path, noxw: ModuleType) -> None:

@@ -32,6 +32,7 @@ def ask_tooling(stream: io.StringIO, environ: dict[str, str]) -> tuple[int, bool
     ("environ", "colour"),
     [
         ({}, None),
+        ({"TERM": ""}, None),
         ({"TERM": "dumb"}, None),
         ({"TERM": "unknown"}, None),
         ({"FORCE_COLOR": "1"}, None),

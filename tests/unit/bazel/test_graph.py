@@ -43,6 +43,15 @@ def test_graph_knows_every_module_that_assembly_imports(root: Path) -> None:
     assert [name for name, of in used.items() if of and not of & listed] == [], "not among the packages of actions"
 
 
+def test_front_end_is_no_input_of_a_wheel(root: Path) -> None:
+    """Editing it builds no wheel anew; the compiler depends on next to nothing."""
+    listed = list_sources(root / "build")
+    folders = {path.split("/")[1] for path in listed["assemble"]}
+    assert folders.isdisjoint({"bazel", "build.py", "fetch", "dist", "prove", "publish", "verify"})
+    assert "pjrtwheel/cli/build.py" not in listed["assemble"]
+    assert listed["compile"] == [f"pjrtwheel/{name}.py" for name in ("__init__", "bazel/__init__", "bazel/compile")]
+
+
 @pytest.mark.parametrize("version", ["", *list_releases(ROOT)])
 def test_graph_is_described_as_json(root: Path, capsys: pytest.CaptureFixture[str], version: str) -> None:
     """A repository rule writes each entry as a constant; without a name the release is the newest."""

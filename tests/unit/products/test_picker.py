@@ -287,10 +287,7 @@ def test_an_answer_says_what_was_proven() -> None:
     other = {"override": {"version": "0.1"}}
     entries = [entry_of(name, lock_id="f", proof=names[name], provenance=other) for name in names]
     stock = stock_of(abacus_release(*(replace(entry, other_proofs=(aot,)) for entry in entries)))
-    table, levels = (
-        picker.make_table(read_form(), [stock]),
-        {"h100": "device", "t4": "aot", "l4": "load"},
-    )
+    table, levels = picker.make_table(read_form(), [stock]), {"h100": "device", "t4": "aot", "l4": "load"}
     assert stock.level("jaxlib-cuda-13", "linux_x86_64", "cp312", ()) == "load"
     expected = {f"linux|{gpu}|580 or newer": {"3.12": level, "3.13": "static"} for gpu, level in levels.items()}
     for key, proofs in (expected | {"windows|cpu|": {"3.12": "static"}}).items():
