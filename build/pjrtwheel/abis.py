@@ -6,6 +6,9 @@ A Python is named by its ABI tag: `cp314` has the GIL, `cp314t` is free-threaded
 """
 
 import re
+from collections.abc import Collection, Iterable
+
+from pjrtwheel.errors import UsageError, fit
 
 # A module that one CPython alone imports (PEP 3149), such as `_solver.cpython-312-x86_64-linux-gnu.so`.
 VERSIONED = re.compile(r"(?P<stem>[^.]+)\.cpython-(?P<python>\d+t?)-(?P<architecture>\w+)-linux-gnu\.so")
@@ -34,6 +37,31 @@ def name_python(python: str) -> str:
     """
     major, minor = python_version(python)
     return f"{major}.{minor}{'t' if python.endswith('t') else ''}"
+
+
+def name_pythons(tags: Iterable[str]) -> str:
+    """Return the versions of Pythons, free-threaded ones last.
+
+    >>> name_pythons({"cp314t", "cp315", "cp312"})
+    '3.12, 3.15, 3.14t'
+    """
+    return ", ".join(map(name_python, sorted(tags, key=python_order)))
+
+
+def choose_pythons(available: Collection[str], asked: Collection[str]) -> tuple[str, ...]:
+    """Return Pythons by their ABI tags: those that are asked for, or all that there are wheels for.
+
+    >>> choose_pythons(["cp312", "cp313", "cp313t"], ["3.13", "3.13t"])
+    ('cp313', 'cp313t')
+
+    Raises:
+        UsageError: There are no wheels for one.
+    """
+    tags = {python: python if python.startswith("cp") else f"cp{python.replace('.', '')}" for python in asked}
+    if unknown := [python for python, tag in tags.items() if tag not in available]:
+        remedy = f"there are some for {fit(map(name_python, available))}"
+        raise UsageError(f"no wheels for Python {fit(unknown)}", remedy=remedy)
+    return tuple(tags.values()) or tuple(available)
 
 
 def python_order(python: str) -> tuple[bool, tuple[int, int]]:

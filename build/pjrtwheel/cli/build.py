@@ -9,7 +9,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from pjrtwheel.abis import name_python
+from pjrtwheel.abis import choose_pythons, name_python, name_pythons
 from pjrtwheel.backend import load_backends, pick_backend
 from pjrtwheel.bazel.invoke import BuildRequest
 from pjrtwheel.bazel.source import SourceOptions, check_source
@@ -155,14 +155,7 @@ def _choose_pythons(args: argparse.Namespace, release: Release, platform: Platfo
         return ()
     if not args.python:
         return tuple(tag for tag, found in find_interpreters(known).items() if found)
-    names = {name_python(tag): tag for tag in known}
-    given = args.python.split(",")
-    if unknown := [name for name in given if name not in names]:
-        raise UsageError(
-            f"{release.version} has no jaxlib for Python {', '.join(unknown)} on {platform.name}",
-            remedy=f"take some of {','.join(names)}, or all",
-        )
-    return tuple(names[name] for name in dict.fromkeys(given))
+    return choose_pythons(known, args.python.split(","))
 
 
 def describe_next(request: BuildRequest, dist: Path, published: str | None) -> str:
@@ -174,7 +167,7 @@ def describe_next(request: BuildRequest, dist: Path, published: str | None) -> s
         return "next: " + shlex.join(["./noxw", "index", "--dist", display_path(dist)])
     (backend,) = request.backends
     version = request.lock.version if request.lock else request.release.set_version
-    pythons = ", ".join(map(name_python, request.pythons or request.release.pythons(request.platform.name)))
+    pythons = name_pythons(request.pythons or request.release.pythons(request.platform.name))
     words = ["pip", "install", "--find-links", display_path(dist), *find_links(published)]
     words += [f"jax=={request.release.version}", f"{backend.requirement}=={version}"]
     return f"next (in an environment with Python {pythons}; with uv: uv pip): {shlex.join(words)}"

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+from pjrtwheel.abis import choose_pythons
 from pjrtwheel.backend import find_backend, load_backends
 from pjrtwheel.environment.interpreters import find_interpreters
 from pjrtwheel.errors import ProofError
@@ -15,7 +16,6 @@ from pjrtwheel.installs.stage import check_staged, open_stage, read_set
 from pjrtwheel.installs.tries import (
     INSTALLERS,
     InstallOutcome,
-    choose_pythons,
     describe_skips,
     list_combinations,
     sum_up,

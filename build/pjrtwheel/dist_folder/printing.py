@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from pjrtwheel.abis import name_python, python_order
+from pjrtwheel.abis import name_pythons
 from pjrtwheel.console import open_console
 from pjrtwheel.errors import count
 from pjrtwheel.files import display_path
@@ -30,10 +30,7 @@ def describe_pythons(entry: Entry) -> list[str]:
         for python in proof.pythons:
             if python.results or (proof.backend, python.python) not in ran:
                 alike.setdefault((_companion(entry, proof), python.summary), set()).add(python.python)
-    return [
-        f"{', '.join(name_python(python) for python in sorted(pythons, key=python_order))}{plugin}: {summary}"
-        for (plugin, summary), pythons in alike.items()
-    ]
+    return [f"{name_pythons(pythons)}{plugin}: {summary}" for (plugin, summary), pythons in alike.items()]
 
 
 def describe_level(entry: Entry) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jinja2
 
-from pjrtwheel.abis import name_python, python_order
+from pjrtwheel.abis import name_python, name_pythons, python_order
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.errors import UsageError
 from pjrtwheel.release.known import list_releases, load_release
@@ -54,7 +54,7 @@ def render_releases(releases: Sequence[Release], backends: Iterable[Backend]) ->
 def _describe_bindings(release: Release) -> str:
     platforms: dict[str, list[str]] = {}
     for platform in sorted({key.split(".")[2] for key in release.pins if key.startswith("bindings.")}):
-        platforms.setdefault(_name_pythons(release.pythons(platform)), []).append(platform)
+        platforms.setdefault(name_pythons(release.pythons(platform)), []).append(platform)
     return "; ".join(f"{', '.join(names)}: {pythons}" for pythons, names in platforms.items())
 
 
@@ -73,16 +73,7 @@ def _list_limits(release: Release, backend: Backend, platforms: Sequence[str]) -
             for python in set(release.pythons(platform)) - set(release.kernels(backend.name, platform))
         }
         if without:
-            yield f"not for {_name_pythons(without)}, which lack kernels"
-
-
-def _name_pythons(tags: Iterable[str]) -> str:
-    """Return the versions of Pythons, free-threaded ones last.
-
-    >>> _name_pythons({"cp314t", "cp315", "cp312"})
-    '3.12, 3.15, 3.14t'
-    """
-    return ", ".join(map(name_python, sorted(tags, key=python_order)))
+            yield f"not for {name_pythons(without)}, which lack kernels"
 
 
 def render_picture(release: Release, backends: Iterable[Backend]) -> str:

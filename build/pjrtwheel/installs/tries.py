@@ -25,7 +25,7 @@ from pjrtwheel.environment.venv import (
     run_tool,
     scratch_place,
 )
-from pjrtwheel.errors import PjrtWheelError, ProofError, UsageError, fit
+from pjrtwheel.errors import PjrtWheelError, ProofError
 from pjrtwheel.files import staging_folder
 from pjrtwheel.installs.stage import Stage, StagedSet, fetch_wheel
 from pjrtwheel.prove.devices import parse_answer
@@ -99,22 +99,6 @@ def list_combinations(
             vendor = bool(extras) or not backend.prebuilt.bundled
             for installer in installers:
                 yield Combination(python, backend.name, extra, installer, vendor)
-
-
-def choose_pythons(available: Collection[str], asked: Collection[str]) -> tuple[str, ...]:
-    """Return the Pythons to try, by their ABI tags; all that there are wheels for unless some are asked for.
-
-    >>> choose_pythons(["cp312", "cp313", "cp313t"], ["3.13", "3.13t"])
-    ('cp313', 'cp313t')
-
-    Raises:
-        UsageError: There are no wheels for one.
-    """
-    tags = {python: python if python.startswith("cp") else f"cp{python.replace('.', '')}" for python in asked}
-    if unknown := [python for python, tag in tags.items() if tag not in available]:
-        remedy = f"there are some for {fit(map(name_python, available))}"
-        raise UsageError(f"no wheels for Python {fit(unknown)}", remedy=remedy)
-    return tuple(tags.values()) or tuple(available)
 
 
 def why_skipped(

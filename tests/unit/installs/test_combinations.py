@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from package_index import make_index, put_wheel
+from pjrtwheel.abis import choose_pythons
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.cli import main
 from pjrtwheel.environment.interpreters import Interpreter
@@ -16,7 +17,7 @@ from pjrtwheel.errors import FetchError, ProofError, UsageError
 from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import hash_file
 from pjrtwheel.installs.stage import StagedSet, check_staged, fetch_wheel, open_stage, read_set
-from pjrtwheel.installs.tries import Combination, choose_pythons, install_command, list_combinations, why_skipped
+from pjrtwheel.installs.tries import Combination, install_command, list_combinations, why_skipped
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.sets.promised import list_promised
 from pjrtwheel.wheel.names import parse_name
