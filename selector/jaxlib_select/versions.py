@@ -24,8 +24,8 @@ _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 def read_version(text: str) -> Version | None:
     """Return the numbers at the start of a text, or None if there are none.
 
-    >>> read_version("7.0.0-38")
-    (7, 0, 0)
+    >>> read_version("7.0.0-38"), read_version("13"), read_version("new")
+    ((7, 0, 0), (13,), None)
     """
     found = _NUMBERS.match(text)
     return tuple(int(part) for part in found.group().split(".")) if found else None
@@ -50,7 +50,11 @@ def in_range(version: Version, bounds: str) -> bool:
 
 
 def at_least(version: Version, oldest: Version) -> bool:
-    """Return whether a version is as new as another, `13` being `13.0`."""
+    """Return whether a version is as new as another, `13` being `13.0`.
+
+    >>> at_least((13,), (13, 0)), at_least((12, 9), (13,)), at_least((), (12,))
+    (True, False, False)
+    """
     width = max(len(version), len(oldest))
     return _pad(version, width) >= _pad(oldest, width)
 

@@ -56,10 +56,10 @@ class Verdict:
 
 
 def matching(found: Iterable[str], wanted: Sequence[str]) -> list[str]:
-    """Return those of the devices found that are wanted.
+    """Return those of the devices found that are wanted; the ends of a range belong to it.
 
-    >>> matching(["8086:0bd5", "8086:46a6"], ["8086:0bd0-0bdb"])
-    ['8086:0bd5']
+    >>> matching(["8086:0bd0", "8086:0bdb", "8086:0bdc", "8087:0bd5", "1ae0:0063"], ["8086:0bd0-0bdb", "1ae0:0063"])
+    ['8086:0bd0', '8086:0bdb', '1ae0:0063']
     """
     ranges = []
     for vendor, _, devices in (entry.partition(":") for entry in wanted):

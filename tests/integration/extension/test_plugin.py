@@ -49,10 +49,8 @@ def test_an_api_that_cannot_tell_its_errors_is_refused(run: Callable[..., Any], 
 
 def test_an_old_api_is_read_as_far_as_it_goes(run: Callable[..., Any]) -> None:
     """It ends after the functions for errors, before the attributes."""
-    assert run("(_pjrt.api_version(p.api), _pjrt.attributes(p.api))", "p.library.fake_set_api_size(56)") == (
-        (0, 115),
-        {},
-    )
+    found = run("(_pjrt.api_version(p.api), _pjrt.attributes(p.api))", "p.library.fake_set_api_size(56)")
+    assert found == ((0, 115), {})
 
 
 def test_the_status_command_says_what_the_plugin_says(run: Callable[..., Any]) -> None:

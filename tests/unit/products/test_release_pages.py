@@ -245,7 +245,10 @@ def test_a_device_is_a_row_of_its_own(chip: str, label: str, targets: tuple[Targ
     proof = Proof(Level.DEVICE, "0.1", results, ORIGIN, targets, "abacus", machine=replace(MACHINE, chip=chip))
     (found,) = make_maps(abacus_release(entry_of(NAME, proof=proof)))
     (row,) = found.rows
-    assert (row.label, [(cell.level, cell.text) for cell in row.cells]) == (label, [("device", "1 passed")])
+    assert (row.label, [(cell.level, cell.text) for cell in row.cells]) == (
+        label,
+        [("device", "1 passed, Python\N{NO-BREAK SPACE}3.12")],
+    )
 
 
 def test_an_installation_is_compared_with_jax_own(release: Release) -> None:
@@ -285,8 +288,9 @@ def test_map_page_and_terminal_count_alike() -> None:
     proof = Proof(Level.DEVICE, "0.1", pythons, ORIGIN, backend="abacus", machine=MACHINE)
     entry = entry_of(NAME, proof=proof)
     pages = render_pages([Project("jaxlib-abacus", (file_of(entry),))])
-    proofs, page = (pages[f"about_files/{name}.html"].decode() for name in ("proofs", NAME.removesuffix(".whl")))
-    assert "<small>3 passed</small>" in proofs
+    proofs, wheels, page = (pages[f"about_files/{name}.html"].decode() for name in ("proofs", "wheels", NAME[:-4]))
+    assert f"<small>{MACHINE.processor}, Python 3.12, 3.13</small>" in wheels
+    assert "<small>3 passed, Python\N{NO-BREAK SPACE}3.12, 3.13</small>" in proofs
     assert ", 3 passed, 1 not run," in page
     assert "3/1/0" in text_of(lambda console: print_wheels([entry], Path("dist"), console=console), 80)
     (ran,) = re.findall(r"Programs that ran</caption>(.*?)</table>", proofs, re.DOTALL)

@@ -119,6 +119,5 @@ def test_the_summary_counts_outcomes() -> None:
         result(Outcome.EXPECTED, kind=ResultKind.TARGET),
         result(Outcome.PASSED, kind=ResultKind.CHECK),
     )
-    assert PythonProof("cp312", "3.12.1", results).summary == (
-        "2 programs passed, 1 program not run, 1 target failed as expected, 1 check passed"
-    )
+    expected = "2 programs passed, 1 program not run, 1 target failed as expected, 1 check passed"
+    assert PythonProof("cp312", "3.12.1", results).summary == expected

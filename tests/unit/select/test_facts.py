@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from jaxlib_select import facts as facts_package
-from jaxlib_select.choose.rules import matching
 from jaxlib_select.errors import FactsError
 from jaxlib_select.facts import load_facts, read_facts
-from jaxlib_select.versions import at_least, in_range, read_version
+from jaxlib_select.versions import in_range
 
 FOLDER = Path(facts_package.__file__).parent
 
@@ -78,15 +77,3 @@ def test_a_bad_range_is_refused(bounds: str) -> None:
     """It stands in a file that the build writes."""
     with pytest.raises(ValueError, match="no bound"):
         in_range((1,), bounds)
-
-
-def test_versions() -> None:
-    """As tuples of numbers, whatever follows them."""
-    assert [read_version(text) for text in ("7.0.0-38", "13", "", "new")] == [(7, 0, 0), (13,), None, None]
-    assert (at_least((13,), (13, 0)), at_least((12, 9), (13,)), at_least((), (12,))) == (True, False, False)
-
-
-def test_devices_match_singly_and_in_ranges() -> None:
-    """The ends of a range belong to it; other vendors do not."""
-    found = ["8086:0bd0", "8086:0bdb", "8086:0bdc", "8087:0bd5", "1ae0:0063"]
-    assert matching(found, ["8086:0bd0-0bdb", "1ae0:0063"]) == ["8086:0bd0", "8086:0bdb", "1ae0:0063"]

@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from packaging.version import Version
 
-from pjrtwheel.abis import name_python, python_order
+from pjrtwheel.abis import name_python, name_pythons, python_order
 from pjrtwheel.backend import load_backends
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.index.projects import IndexedFile, Project
@@ -109,7 +109,16 @@ class Wheel:
     def pythons(self, release: ListedRelease) -> str:
         """Return which Pythons of a release it is for, or what it says itself."""
         tags = [python for python in release.pythons if fits(self.name.tag, python)]
-        return ", ".join(map(name_python, tags)) or self.file.requires_python or self.name.tag.split("-")[0]
+        return name_pythons(tags) or self.file.requires_python or self.name.tag.split("-")[0]
+
+    def devices(self) -> dict[str, str]:
+        """Return what programs ran on → the Pythons that they ran on; a host is called by its processor."""
+        found: dict[str, set[str]] = {}
+        for proof in self.entry.proofs():
+            if proof.level is Level.DEVICE and proof.machine is not None:
+                ran = (one.python for one in proof.pythons if one.level is Level.DEVICE)
+                found.setdefault(proof.device or proof.machine.processor, set()).update(ran)
+        return {device: name_pythons(ran) for device, ran in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,9 +273,10 @@ def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tu
     """Yield what was shown on a device, or for a chip, by what that is called; a device may be such a chip."""
     for proof in wheel.entry.proofs():
         if proof.level is Level.DEVICE and proof.machine is not None:
-            named = (proof.device or proof.machine.processor, "")
-            named = next((chips[name] for name in chips if name in proof.device_words()), named)
-            yield named, Cell(Level.DEVICE.value, f"{proof.outcomes()[Outcome.PASSED]} passed", proof=proof)
+            device = proof.device or proof.machine.processor
+            named = next((chips[name] for name in chips if name in proof.device_words()), (device, ""))
+            text = f"{proof.outcomes()[Outcome.PASSED]} passed, Python\N{NO-BREAK SPACE}{wheel.devices()[device]}"
+            yield named, Cell(Level.DEVICE.value, text, proof=proof)
     for proof, target in _targets_of(wheel):
         yield chips[target.name], _target_cell(proof, target)
 
@@ -275,10 +285,10 @@ def _target_cell(proof: Proof, target: TargetProof) -> Cell:
     passed, all_of = len(target.programs(Outcome.PASSED)), len({entry.program for entry in target.compilations})
     if not passed:
         return Cell(NOT_SERVED, "as expected", proof=proof, target=target)
-    pythons = ", ".join(name_python(one.python) for one in proof.pythons if target.name in one.compiled())
-    where = [f"Python\N{NO-BREAK SPACE}{pythons}"] if pythons else []
-    text = ", ".join([f"{passed} of {all_of} programs", *where, *(["emulated"] if proof.emulated else [])])
-    return Cell(Level.AOT.value, text, proof=proof, target=target)
+    pythons = name_pythons(one.python for one in proof.pythons if target.name in one.compiled())
+    where = f"Python\N{NO-BREAK SPACE}{pythons}" if pythons else ""
+    text = filter(None, (f"{passed} of {all_of} programs", where, "emulated" if proof.emulated else ""))
+    return Cell(Level.AOT.value, ", ".join(text), proof=proof, target=target)
 
 
 def _plain_cell(wheel: Wheel, refused: Mapping[tuple[str, ...], str]) -> Cell:
