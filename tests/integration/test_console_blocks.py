@@ -10,6 +10,7 @@
 - `h100`: an empty folder on a machine with an NVIDIA H100 (mock driver), with `jaxlib-select`.
 - `two_gpus`: the same, with a GTX 1080 Ti as well.
 - `node`: a `clone` on a machine with an NVIDIA H100 (mock driver), with JAX for the CPU in the environment.
+- `upstream`: the same, with JAX's own `jaxlib`.
 - `received`: the release of `tests/data/release`, as those have it who receive it, next to a clone.
 """
 
@@ -32,6 +33,7 @@ from pjrtwheel.dist_folder.folder import merge_folders
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.processes import clean_environ
 from pjrtwheel.environment.venv import find_uv
+from pjrtwheel.fetch import WheelCache, cache_root, download_wheel
 from pjrtwheel.products.index import write_index
 from pjrtwheel.products.index.closure import read_closure
 from pjrtwheel.products.pure_python import build_project
@@ -120,17 +122,25 @@ def two_gpus(fake_libcuda: Path, interpreter: Interpreter) -> Setup:
     return partial(with_selector, python=interpreter.path, driver=driver_of(fake_libcuda, H100, "6.1:GTX 1080 Ti"))
 
 
+def with_jax(folder: Path, clone: Setup, libcuda: Path, jaxlib: tuple[str, ...]) -> Mapping[str, str]:
+    """Make a clone, install JAX with a `jaxlib` in its environment, and return that of a machine with an H100."""
+    environ = {**clone(folder), **driver_of(libcuda, H100)}
+    subprocess.run(["pip", "install", "--quiet", "jax", *jaxlib], cwd=folder, env=environ, check=True)
+    return environ
+
+
 @pytest.fixture
 def node(clone: Setup, fake_libcuda: Path) -> Setup:
     """Return what makes a clone with JAX for the CPU, on a machine that has an H100."""
+    return partial(with_jax, clone=clone, libcuda=fake_libcuda, jaxlib=("--find-links", "dist", "jaxlib-cpu"))
 
-    def make(folder: Path) -> Mapping[str, str]:
-        environ = {**clone(folder), **driver_of(fake_libcuda, H100)}
-        install = ("pip", "install", "--quiet", "--find-links", "dist", "jax", "jaxlib-cpu")
-        subprocess.run(install, cwd=folder, env=environ, check=True)
-        return environ
 
-    return make
+@pytest.fixture
+def upstream(clone: Setup, fake_libcuda: Path, release: Release, interpreter: Interpreter) -> Setup:
+    """Return the same with JAX's own `jaxlib`."""
+    pin = release.pin(f"bindings.{interpreter.tag}.linux_x86_64")
+    wheel = WheelCache(cache_root(os.environ), download_wheel).fetch(pin)
+    return partial(with_jax, clone=clone, libcuda=fake_libcuda, jaxlib=(str(wheel),))
 
 
 @pytest.fixture
@@ -169,6 +179,6 @@ def test_a_block_prints_what_it_shows(block: Block, tmp_path: Path, request: pyt
 
 def test_no_folder_and_no_output_is_kept_for_nothing() -> None:
     """Each folder is used, and a block that shows output runs here or is compared by the test that it names."""
-    assert {block.setup for block in RUNS} == {"clone", "h100", "node", "received", "two_gpus"}
+    assert {block.setup for block in RUNS} == {"clone", "h100", "node", "received", "two_gpus", "upstream"}
     printing = [block for path in PAGES for block in find_blocks(path) if any(shown for _, shown in block.commands)]
     assert [block.name for block in printing if not block.setup and not (ROOT / block.test).is_file()] == []
