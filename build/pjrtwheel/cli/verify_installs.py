@@ -13,14 +13,7 @@ from pjrtwheel.errors import ProofError
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import write_atomically
 from pjrtwheel.installs.stage import check_staged, open_stage, read_set
-from pjrtwheel.installs.tries import (
-    INSTALLERS,
-    InstallOutcome,
-    describe_skips,
-    list_combinations,
-    sum_up,
-    try_all,
-)
+from pjrtwheel.installs.tries import INSTALLERS, InstallOutcome, describe_skips, list_combinations, sum_up, try_all
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import require_text
 from pjrtwheel.release_check.check import warn_of_names

@@ -80,9 +80,9 @@ class Wheel:
     def order(self) -> tuple[int, str, int, str, tuple[bool, tuple[int, int]]]:
         """What wheels are ordered by: bindings, plugins with kernels, tools; then by system, and by Python."""
         kind = 0 if self.is_bindings else 2 if self.project in PURE_PYTHON else 1
-        places = {name: place for place, name in enumerate(PLATFORMS)}
+        place = [*PLATFORMS, self.entry.platform].index(self.entry.platform)
         python = python_order(self.python) if self.python else (False, (0, 0))
-        return kind, self.project, places.get(self.entry.platform, len(places)), self.name.label, python
+        return kind, self.project, place, self.name.label, python
 
     @property
     def python(self) -> str:
@@ -110,6 +110,11 @@ class Wheel:
         """Return which Pythons of a release it is for, or what it says itself."""
         tags = [python for python in release.pythons if fits(self.name.tag, python)]
         return name_pythons(tags) or self.file.requires_python or self.name.tag.split("-")[0]
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """What it shares with the wheels of other Pythons that stand in one row with it."""
+        return (self.system, self.entry.proof.level, *self.devices()) if self.python else (self.label,)
 
     def devices(self) -> dict[str, str]:
         """Return what programs ran on → the Pythons that they ran on; a host is called by its processor."""
@@ -150,10 +155,6 @@ class ListedRelease:
         """The Pythons that it has bindings for, by ABI tag, free-threaded ones last."""
         tags = {wheel.python for wheel in self.wheels if wheel.is_bindings}
         return tuple(sorted(tags - {""}, key=python_order))
-
-    def plugins(self) -> tuple[Wheel, ...]:
-        """Return the wheels of accelerators."""
-        return tuple(wheel for wheel in self.wheels if wheel.is_plugin)
 
 
 def list_releases(projects: Iterable[Project]) -> tuple[ListedRelease, ...]:
@@ -239,7 +240,8 @@ class Map:
 
 def make_maps(release: ListedRelease) -> list[Map]:
     """Return a map for each accelerator package."""
-    return [_map_of(name, tuple(wheels)) for name, wheels in groupby(release.plugins(), lambda wheel: wheel.project)]
+    plugins = (wheel for wheel in release.wheels if wheel.is_plugin)
+    return [_map_of(name, tuple(wheels)) for name, wheels in groupby(plugins, lambda wheel: wheel.project)]
 
 
 def _targets_of(wheel: Wheel) -> Iterator[tuple[Proof, TargetProof]]:
@@ -256,8 +258,7 @@ def _map_of(project: str, wheels: tuple[Wheel, ...]) -> Map:
     for named in [*devices, *chips.values()] or [("any device", "")]:
         both = [(wheel, found.get(named)) for wheel, found in zip(wheels, cells, strict=True)]
         refused = {wheel.entry.gpu_code: wheel.system for wheel, cell in both if cell and cell.level == NOT_SERVED}
-        row = (cell or _plain_cell(wheel, refused) for wheel, cell in both)
-        rows.append(Row(*named, tuple(row)))
+        rows.append(Row(*named, tuple(cell or _plain_cell(wheel, refused) for wheel, cell in both)))
     return Map(project, wheels, tuple(rows))
 
 
@@ -275,7 +276,8 @@ def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tu
         if proof.level is Level.DEVICE and proof.machine is not None:
             device = proof.device or proof.machine.processor
             named = next((chips[name] for name in chips if name in proof.device_words()), (device, ""))
-            text = f"{proof.outcomes()[Outcome.PASSED]} passed, Python\N{NO-BREAK SPACE}{wheel.devices()[device]}"
+            ran, pythons = proof.outcomes(), wheel.devices()[device]
+            text = f"{ran[Outcome.PASSED]} of {ran.total()} passed, Python\N{NO-BREAK SPACE}{pythons}"
             yield named, Cell(Level.DEVICE.value, text, proof=proof)
     for proof, target in _targets_of(wheel):
         yield chips[target.name], _target_cell(proof, target)
@@ -284,11 +286,11 @@ def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tu
 def _target_cell(proof: Proof, target: TargetProof) -> Cell:
     passed, all_of = len(target.programs(Outcome.PASSED)), len({entry.program for entry in target.compilations})
     if not passed:
-        return Cell(NOT_SERVED, "as expected", proof=proof, target=target)
+        return Cell(NOT_SERVED, next((entry.detail for entry in target.compilations), ""), proof=proof, target=target)
     pythons = name_pythons(one.python for one in proof.pythons if target.name in one.compiled())
-    where = f"Python\N{NO-BREAK SPACE}{pythons}" if pythons else ""
-    text = filter(None, (f"{passed} of {all_of} programs", where, "emulated" if proof.emulated else ""))
-    return Cell(Level.AOT.value, ", ".join(text), proof=proof, target=target)
+    parts = (f"{passed} of {all_of} programs", pythons and f"Python\N{NO-BREAK SPACE}{pythons}")
+    text = ", ".join(filter(None, (*parts, "emulated" if proof.emulated else "")))
+    return Cell(Level.AOT.value, text, proof=proof, target=target)
 
 
 def _plain_cell(wheel: Wheel, refused: Mapping[tuple[str, ...], str]) -> Cell:

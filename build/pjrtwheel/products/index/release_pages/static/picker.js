@@ -79,8 +79,8 @@ const startPicker = (root) => {
     const lines = data.shells[shell][elements.installer.value].map((line) => (index ? line : line.replace(/ \S+ \{index\}/, ""))
       .replace(/\{(\w+)\}/g, (_, word) => values[word]));
     const names = ["Make an environment", "Install", "Check"];
-    const meaning = found.check.startsWith("-m") ? "The first line says whether JAX uses it; if not, the last is the fix."
-      : data.gpus[elements.gpu.value].cpu ? "" : "If it lists only CpuDevice, JAX does not use the accelerator.";
+    const meaning = found.check.startsWith("-m") ? "The first line says whether JAX uses the accelerator; if not, the last line says how to fix it."
+      : data.gpus[elements.gpu.value].cpu ? "" : "It lists your accelerator. If it lists only CpuDevice, JAX does not use it.";
     return [
       ...found.notes.map((text) => element("p", { className: "note", textContent: text })),
       ...(note ? [element("p", { className: "why", textContent: note })] : []),
@@ -161,7 +161,7 @@ const startPicker = (root) => {
       ...[...replaced].map(([name, why]) => `${why}: "${shownValue(name)}" is chosen.`),
       typed && !index && "The address of an index begins with https://, http:// or file://.",
       isOpen(parsed(index)) && "Without https, anybody on the way can change what is installed.",
-      linked && index && `The link that you followed names this index, ${index}: install from it only if you trust it.`,
+      linked && index && `The address of this page names the index ${index}: install from it only if you trust it.`,
     ].filter(Boolean).map((text) => element("p", { className: "note", textContent: text }));
     const shown = () => (index || !found ? showMissing(row) : showFound("JAX's own wheels", found, ""));
     answer.replaceChildren(...notes, ...(ours ? showOurs(row, index) : shown()));
