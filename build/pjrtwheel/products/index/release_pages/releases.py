@@ -231,10 +231,18 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """The wheels of one project, one for each system, over the chips that they serve."""
+    """The wheels of one project, one for each system, over the chips that they serve.
+
+    Attributes:
+        project: Name of the project.
+        wheels: Those that something is known of for a chip; all if nothing is of any.
+        others: Those that nothing is known of but for all chips alike.
+        rows: One for each chip, with a cell for each of `wheels`.
+    """
 
     project: str
     wheels: tuple[Wheel, ...]
+    others: tuple[Wheel, ...]
     rows: tuple[Row, ...]
 
 
@@ -252,14 +260,15 @@ def _targets_of(wheel: Wheel) -> Iterator[tuple[Proof, TargetProof]]:
 def _map_of(project: str, wheels: tuple[Wheel, ...]) -> Map:
     chips = _name_chips(wheels)
     # The strongest proof of a wheel comes first; of several that say something about a chip it counts.
-    cells = [dict(reversed(list(_cells_of(wheel, chips)))) for wheel in wheels]
-    devices = dict.fromkeys(named for found in cells for named in found if named not in chips.values())
-    rows = []
-    for named in [*devices, *chips.values()] or [("any device", "")]:
-        both = [(wheel, found.get(named)) for wheel, found in zip(wheels, cells, strict=True)]
-        refused = {wheel.entry.gpu_code: wheel.system for wheel, cell in both if cell and cell.level == NOT_SERVED}
-        rows.append(Row(*named, tuple(cell or _plain_cell(wheel, refused) for wheel, cell in both)))
-    return Map(project, wheels, tuple(rows))
+    both = [(wheel, dict(reversed(list(_cells_of(wheel, chips))))) for wheel in wheels]
+    shown = [(wheel, cells) for wheel, cells in both if cells] or both
+    devices = dict.fromkeys(named for _, cells in shown for named in cells if named not in chips.values())
+    rows = [
+        Row(*named, tuple(cells.get(named) or _plain_cell(wheel) for wheel, cells in shown))
+        for named in [*devices, *chips.values()] or [("any device", "")]
+    ]
+    others = tuple(wheel for wheel, cells in both if not cells and len(shown) < len(both))
+    return Map(project, tuple(wheel for wheel, _ in shown), others, tuple(rows))
 
 
 def _name_chips(wheels: Iterable[Wheel]) -> dict[str, tuple[str, str]]:
@@ -276,8 +285,8 @@ def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tu
         if proof.level is Level.DEVICE and proof.machine is not None:
             device = proof.device or proof.machine.processor
             named = next((chips[name] for name in chips if name in proof.device_words()), (device, ""))
-            ran, pythons = proof.outcomes(), wheel.devices()[device]
-            text = f"{ran[Outcome.PASSED]} of {ran.total()} passed, Python\N{NO-BREAK SPACE}{pythons}"
+            counts = [f"{number} {outcome}" for outcome, number in proof.outcomes().items()]
+            text = ", ".join([*counts, f"Python\N{NO-BREAK SPACE}{wheel.devices()[device]}"])
             yield named, Cell(Level.DEVICE.value, text, proof=proof)
     for proof, target in _targets_of(wheel):
         yield chips[target.name], _target_cell(proof, target)
@@ -293,8 +302,6 @@ def _target_cell(proof: Proof, target: TargetProof) -> Cell:
     return Cell(Level.AOT.value, text, proof=proof, target=target)
 
 
-def _plain_cell(wheel: Wheel, refused: Mapping[tuple[str, ...], str]) -> Cell:
-    """Return what holds for a wheel whatever the chip, unless that was refused by the same code elsewhere."""
-    if wheel.entry.gpu_code in refused:
-        return Cell(NOT_SERVED, f"as on {refused[wheel.entry.gpu_code]}", page=wheel.page)
+def _plain_cell(wheel: Wheel) -> Cell:
+    """Return what holds for a wheel whatever the chip."""
     return Cell(min(wheel.entry.proof.level, Level.LOAD, key=ORDER.index).value, page=wheel.page)
