@@ -116,14 +116,21 @@ class Wheel:
         """What it shares with the wheels of other Pythons that stand in one row with it."""
         return (self.system, self.entry.proof.level, *self.devices()) if self.python else (self.label,)
 
-    def devices(self) -> dict[str, str]:
-        """Return what programs ran on → the Pythons that they ran on; a host is called by its processor."""
-        found: dict[str, set[str]] = {}
+    def runs(self) -> dict[str, list[Proof]]:
+        """Return what programs ran on → the proofs of that; a host is called by its processor."""
+        found: dict[str, list[Proof]] = {}
         for proof in self.entry.proofs():
             if proof.level is Level.DEVICE and proof.machine is not None:
-                ran = (one.python for one in proof.pythons if one.level is Level.DEVICE)
-                found.setdefault(proof.device or proof.machine.processor, set()).update(ran)
-        return {device: name_pythons(ran) for device, ran in found.items()}
+                found.setdefault(proof.device or proof.machine.processor, []).append(proof)
+        return found
+
+    def devices(self) -> dict[str, str]:
+        """Return what programs ran on → the Pythons that they ran on."""
+        ran = {device: [one for proof in proofs for one in proof.pythons] for device, proofs in self.runs().items()}
+        return {
+            device: name_pythons({one.python for one in each if one.level is Level.DEVICE})
+            for device, each in ran.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,14 +216,14 @@ class Cell:
         level: A level of proof, or `expected`.
         text: What ran, in a few words.
         page: The page of the wheel, where that says all there is to say.
-        proof: The proof that says more otherwise.
+        proofs: The proofs that say more otherwise.
         target: What was compiled for the chip, in full.
     """
 
     level: str
     text: str = ""
     page: str = ""
-    proof: Proof | None = None
+    proofs: tuple[Proof, ...] = ()
     target: TargetProof | None = None
 
 
@@ -281,13 +288,11 @@ def _name_chips(wheels: Iterable[Wheel]) -> dict[str, tuple[str, str]]:
 
 def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tuple[tuple[str, str], Cell]]:
     """Yield what was shown on a device, or for a chip, by what that is called; a device may be such a chip."""
-    for proof in wheel.entry.proofs():
-        if proof.level is Level.DEVICE and proof.machine is not None:
-            device = proof.device or proof.machine.processor
-            named = next((chips[name] for name in chips if name in proof.device_words()), (device, ""))
-            counts = [f"{number} {outcome}" for outcome, number in proof.outcomes().items()]
-            text = ", ".join([*counts, f"Python\N{NO-BREAK SPACE}{wheel.devices()[device]}"])
-            yield named, Cell(Level.DEVICE.value, text, proof=proof)
+    for device, proofs in wheel.runs().items():
+        named = next((chips[name] for name in chips if name in proofs[0].device_words()), (device, ""))
+        counts = [f"{number} {outcome}" for outcome, number in proofs[0].outcomes().items()]
+        text = ", ".join([*counts, f"Python\N{NO-BREAK SPACE}{wheel.devices()[device]}"])
+        yield named, Cell(Level.DEVICE.value, text, proofs=tuple(proofs))
     for proof, target in _targets_of(wheel):
         yield chips[target.name], _target_cell(proof, target)
 
@@ -295,11 +300,13 @@ def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tu
 def _target_cell(proof: Proof, target: TargetProof) -> Cell:
     passed, all_of = len(target.programs(Outcome.PASSED)), len({entry.program for entry in target.compilations})
     if not passed:
-        return Cell(NOT_SERVED, next((entry.detail for entry in target.compilations), ""), proof=proof, target=target)
+        return Cell(
+            NOT_SERVED, next((entry.detail for entry in target.compilations), ""), proofs=(proof,), target=target
+        )
     pythons = name_pythons(one.python for one in proof.pythons if target.name in one.compiled())
     parts = (f"{passed} of {all_of} programs", pythons and f"Python\N{NO-BREAK SPACE}{pythons}")
     text = ", ".join(filter(None, (*parts, "emulated" if proof.emulated else "")))
-    return Cell(Level.AOT.value, text, proof=proof, target=target)
+    return Cell(Level.AOT.value, text, proofs=(proof,), target=target)
 
 
 def _plain_cell(wheel: Wheel) -> Cell:

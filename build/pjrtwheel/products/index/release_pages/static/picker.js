@@ -79,7 +79,7 @@ const startPicker = (root) => {
     const lines = data.shells[shell][elements.installer.value].map((line) => (index ? line : line.replace(/ \S+ \{index\}/, ""))
       .replace(/\{(\w+)\}/g, (_, word) => values[word]));
     const names = ["Make an environment", "Install", "Check"];
-    const meaning = found.check.startsWith("-m") ? "The first line says whether JAX uses the accelerator; if not, the last line says how to fix it."
+    const meaning = found.check.startsWith("-m") ? "The first line says whether JAX can use it; if not, the last line says how to fix that."
       : data.gpus[elements.gpu.value].cpu ? "" : "It lists your accelerator. If it lists only CpuDevice, JAX does not use it.";
     return [
       ...found.notes.map((text) => element("p", { className: "note", textContent: text })),
@@ -159,12 +159,13 @@ const startPicker = (root) => {
     more.textContent = [data.systems[elements.system.value].label, found && `Python ${elements.python.value}`, `JAX ${elements.release.value}`].filter(Boolean).join(" · ");
     const notes = [
       ...[...replaced].map(([name, why]) => `${why}: "${shownValue(name)}" is chosen.`),
-      typed && !index && "The address of an index begins with https://, http:// or file://.",
+      typed && !index && "This is no address of an index, which begins with https://, http:// or file://. Without one, you get JAX's own wheels.",
       isOpen(parsed(index)) && "Without https, anybody on the way can change what is installed.",
       linked && index && `The address of this page names the index ${index}: install from it only if you trust it.`,
     ].filter(Boolean).map((text) => element("p", { className: "note", textContent: text }));
     const shown = () => (index || !found ? showMissing(row) : showFound("JAX's own wheels", found, ""));
-    answer.replaceChildren(...notes, ...(ours ? showOurs(row, index) : shown()));
+    const mistyped = typed && !index; // no command: JAX's own wheels are not what somebody with an index wants
+    answer.replaceChildren(...notes, ...(mistyped ? [] : ours ? showOurs(row, index) : shown()));
   };
 
   const choose = (name, value) => {
