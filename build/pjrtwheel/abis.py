@@ -48,7 +48,7 @@ def name_pythons(tags: Iterable[str]) -> str:
     return ", ".join(map(name_python, sorted(tags, key=python_order)))
 
 
-def choose_pythons(available: Collection[str], asked: Collection[str]) -> tuple[str, ...]:
+def choose_pythons(available: Collection[str], asked: Collection[str], what: str = "wheels") -> tuple[str, ...]:
     """Return Pythons by their ABI tags: those that are asked for, or all that there are wheels for.
 
     >>> choose_pythons(["cp312", "cp313", "cp313t"], ["3.13", "3.13t"])
@@ -60,8 +60,8 @@ def choose_pythons(available: Collection[str], asked: Collection[str]) -> tuple[
     tags = {python: python if python.startswith("cp") else f"cp{python.replace('.', '')}" for python in asked}
     if unknown := [python for python, tag in tags.items() if tag not in available]:
         remedy = f"there are some for {fit(map(name_python, available))}"
-        raise UsageError(f"no wheels for Python {fit(unknown)}", remedy=remedy)
-    return tuple(tags.values()) or tuple(available)
+        raise UsageError(f"no {what} for Python {fit(unknown)}", remedy=remedy)
+    return tuple(dict.fromkeys(tags.values())) or tuple(available)
 
 
 def python_order(python: str) -> tuple[bool, tuple[int, int]]:

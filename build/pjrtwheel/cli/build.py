@@ -155,7 +155,7 @@ def _choose_pythons(args: argparse.Namespace, release: Release, platform: Platfo
         return ()
     if not args.python:
         return tuple(tag for tag, found in find_interpreters(known).items() if found)
-    return choose_pythons(known, args.python.split(","))
+    return choose_pythons(known, args.python.split(","), f"jaxlib {release.version} on {platform.name}")
 
 
 def describe_next(request: BuildRequest, dist: Path, published: str | None) -> str:

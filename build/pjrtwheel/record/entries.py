@@ -16,7 +16,7 @@ from pjrtwheel.errors import UsageError, WheelError, fit
 from pjrtwheel.files import require_folder
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.record.origin import Origin
-from pjrtwheel.record.proofs import ORDER, Outcome, Proof, PythonProof
+from pjrtwheel.record.proofs import ORDER, Level, Outcome, Proof, PythonProof
 from pjrtwheel.tables import metadata
 from pjrtwheel.wheel.names import VARIANTS_SUFFIX, find_name, make_name
 from pjrtwheel.wheel.report import FinishedWheel, Report
@@ -78,6 +78,14 @@ class Entry(FinishedWheel):
     def proofs(self) -> tuple[Proof, ...]:
         """Return all proofs, for each backend that the wheel was proven with, the strongest first."""
         return (self.proof, *self.other_proofs)
+
+    def devices(self) -> dict[str, list[Proof]]:
+        """Return what programs ran on → the proofs of that; a host is called by its processor."""
+        found: dict[str, list[Proof]] = {}
+        for proof in self.proofs():
+            if proof.level is Level.DEVICE and proof.machine is not None:
+                found.setdefault(proof.device or proof.machine.processor, []).append(proof)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from pjrtwheel.record.proofs import (
 )
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets import SELECTOR
-from release_entries import entry_of
+from release_entries import NO_PROOF, entry_of, proof_of
 from release_index import MACHINE, NAME, ORIGIN, abacus_release, file_of
 from terminal_output import text_of
 
@@ -220,7 +220,7 @@ def test_the_map_has_chips_by_wheels() -> None:
     cells = {(row.label, row.detail): [(cell.level, cell.text) for cell in row.cells] for row in first.rows}
     assert cells == {
         ("Abacus 4", ""): [("expected", "no table")],
-        ("Abacus 5", "bead_5"): [("aot", "1 of 2 programs, Python\N{NO-BREAK SPACE}3.12, 3.13")],
+        ("Abacus 5", "bead_5"): [("aot", "1 of 2 programs, Python 3.12, 3.13")],
     }
     assert [(row.label, [cell.level for cell in row.cells]) for row in second.rows] == [("any device", ["static"])]
 
@@ -239,10 +239,21 @@ def test_a_device_is_a_row_of_its_own(chip: str, label: str, targets: tuple[Targ
     proof = Proof(Level.DEVICE, "0.1", results, ORIGIN, targets, "abacus", machine=replace(MACHINE, chip=chip))
     (found,) = make_maps(abacus_release(entry_of(NAME, proof=proof)))
     (row,) = found.rows
-    assert (row.label, [(cell.level, cell.text) for cell in row.cells]) == (
-        label,
-        [("device", "1 passed, Python\N{NO-BREAK SPACE}3.12")],
-    )
+    (cell,) = row.cells
+    assert (row.label, cell.level, cell.text) == (label, "device", "1 passed, Python 3.12")
+
+
+def test_what_showed_the_same_shares_a_row() -> None:
+    """Wheels of one system, one for each Python; all proofs of a device, with what did not run for any of them."""
+    first = replace(proof_of(Level.DEVICE, None), backend="abacus", machine=MACHINE)
+    late = ProgramResult("late", Outcome.NOT_RUN, Level.DEVICE, 0.0, "")
+    second = replace(first, pythons=(PythonProof("cp313", "3.13.0", (*first.pythons[0].results, late)),))
+    shown = {"cp312": first, "cp313": second, "cp314": NO_PROOF}
+    wheels = [entry_of(f"jaxlib-1.2.3+own.1-{name}-{name}-win_amd64.whl", proof=shown[name]) for name in shown]
+    release = abacus_release(*wheels, entry_of(NAME, proof=first, other_proofs=(second,)))
+    assert [[wheel.python for wheel in row] for row in release.rows()["jaxlib"]] == [["cp312", "cp313"], ["cp314"]]
+    (cell,) = make_maps(release)[0].rows[0].cells
+    assert (cell.text, cell.proofs) == ("1 passed, 1 not run, Python 3.12, 3.13", (first, second))
 
 
 def test_an_installation_is_compared_with_jax_own(release: Release) -> None:
@@ -284,7 +295,7 @@ def test_map_page_and_terminal_count_alike() -> None:
     pages = render_pages([Project("jaxlib-abacus", (file_of(entry),))])
     proofs, wheels, page = (pages[f"about_files/{name}.html"].decode() for name in ("proofs", "wheels", NAME[:-4]))
     assert f"<small>{MACHINE.processor}, Python 3.12, 3.13</small>" in wheels
-    assert "<small>3 passed, 1 not run, Python\N{NO-BREAK SPACE}3.12, 3.13</small>" in proofs
+    assert "<small>3 passed, 1 not run, Python 3.12, 3.13</small>" in proofs
     assert ", 3 passed, 1 not run," in page
     assert "3/1/0" in text_of(lambda console: print_wheels([entry], Path("dist"), console=console), 80)
     (ran,) = re.findall(r"Programs that ran</caption>(.*?)</table>", proofs, re.DOTALL)

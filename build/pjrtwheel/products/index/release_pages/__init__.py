@@ -16,7 +16,7 @@ from urllib.parse import quote
 import jinja2
 import markupsafe
 
-from pjrtwheel.abis import name_python
+from pjrtwheel.abis import name_python, name_pythons
 from pjrtwheel.backend import OWN_ROOT
 from pjrtwheel.products.index.projects import Project
 from pjrtwheel.products.index.release_pages.releases import compare_sizes, list_releases, make_maps
@@ -79,5 +79,5 @@ def open_templates() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    templates.filters |= {"url": quote, "python": name_python}
+    templates.filters |= {"url": quote, "python": name_python, "pythons": name_pythons}
     return templates

@@ -172,7 +172,7 @@ def _answer(machine: MachineFile, system: System, stock: Stock, accelerator: Acc
         lacks = "{}, or what it needs, is not in this index."
         absent = [(one.backend, lacks.format((BINDINGS, *one.requirements[1:])[-1])) for one in served[:1]]
         reasons = [(entry.backend, _say_why(advised, entry.reason)) for entry in candidates]
-        row["problems"] = absent or reasons or [("system", f"No wheel of JAX supports it on {system.label}.")]
+        row["problems"] = absent or reasons or [("system", f"JAX has no wheel for it on {system.label}.")]
         row["advice"] = "" if served else sentence(_find_advice(machine, advised))
     return row
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
@@ -80,9 +80,9 @@ class Wheel:
     def order(self) -> tuple[int, str, int, str, tuple[bool, tuple[int, int]]]:
         """What wheels are ordered by: bindings, plugins with kernels, tools; then by system, and by Python."""
         kind = 0 if self.is_bindings else 2 if self.project in PURE_PYTHON else 1
-        place = [*PLATFORMS, self.entry.platform].index(self.entry.platform)
+        places = {name: place for place, name in enumerate(PLATFORMS)}
         python = python_order(self.python) if self.python else (False, (0, 0))
-        return kind, self.project, place, self.name.label, python
+        return kind, self.project, places.get(self.entry.platform, len(places)), self.name.label, python
 
     @property
     def python(self) -> str:
@@ -110,27 +110,6 @@ class Wheel:
         """Return which Pythons of a release it is for, or what it says itself."""
         tags = [python for python in release.pythons if fits(self.name.tag, python)]
         return name_pythons(tags) or self.file.requires_python or self.name.tag.split("-")[0]
-
-    @property
-    def row(self) -> tuple[str, ...]:
-        """What it shares with the wheels of other Pythons that stand in one row with it."""
-        return (self.system, self.entry.proof.level, *self.devices()) if self.python else (self.label,)
-
-    def runs(self) -> dict[str, list[Proof]]:
-        """Return what programs ran on → the proofs of that; a host is called by its processor."""
-        found: dict[str, list[Proof]] = {}
-        for proof in self.entry.proofs():
-            if proof.level is Level.DEVICE and proof.machine is not None:
-                found.setdefault(proof.device or proof.machine.processor, []).append(proof)
-        return found
-
-    def devices(self) -> dict[str, str]:
-        """Return what programs ran on → the Pythons that they ran on."""
-        ran = {device: [one for proof in proofs for one in proof.pythons] for device, proofs in self.runs().items()}
-        return {
-            device: name_pythons({one.python for one in each if one.level is Level.DEVICE})
-            for device, each in ran.items()
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +141,19 @@ class ListedRelease:
         """The Pythons that it has bindings for, by ABI tag, free-threaded ones last."""
         tags = {wheel.python for wheel in self.wheels if wheel.is_bindings}
         return tuple(sorted(tags - {""}, key=python_order))
+
+    def plugins(self) -> tuple[Wheel, ...]:
+        """Return the wheels of accelerators."""
+        return tuple(wheel for wheel in self.wheels if wheel.is_plugin)
+
+    def rows(self) -> dict[str, list[list[Wheel]]]:
+        """Return project → its wheels as rows: those of one system with the same proof share one, for their Pythons."""
+        found: dict[str, dict[tuple[str, ...], list[Wheel]]] = {}
+        for wheel in self.wheels:
+            proof = wheel.system, wheel.entry.proof.level, *wheel.entry.devices()
+            row = found.setdefault(wheel.project, {}).setdefault(proof if wheel.python else (wheel.label,), [])
+            row.append(wheel)
+        return {project: list(rows.values()) for project, rows in found.items()}
 
 
 def list_releases(projects: Iterable[Project]) -> tuple[ListedRelease, ...]:
@@ -243,7 +235,7 @@ class Map:
     Attributes:
         project: Name of the project.
         wheels: Those that something is known of for a chip; all if nothing is of any.
-        others: Those that nothing is known of but for all chips alike.
+        others: Those of which nothing is known for a chip.
         rows: One for each chip, with a cell for each of `wheels`.
     """
 
@@ -255,8 +247,7 @@ class Map:
 
 def make_maps(release: ListedRelease) -> list[Map]:
     """Return a map for each accelerator package."""
-    plugins = (wheel for wheel in release.wheels if wheel.is_plugin)
-    return [_map_of(name, tuple(wheels)) for name, wheels in groupby(plugins, lambda wheel: wheel.project)]
+    return [_map_of(name, tuple(wheels)) for name, wheels in groupby(release.plugins(), lambda wheel: wheel.project)]
 
 
 def _targets_of(wheel: Wheel) -> Iterator[tuple[Proof, TargetProof]]:
@@ -288,11 +279,12 @@ def _name_chips(wheels: Iterable[Wheel]) -> dict[str, tuple[str, str]]:
 
 def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tuple[tuple[str, str], Cell]]:
     """Yield what was shown on a device, or for a chip, by what that is called; a device may be such a chip."""
-    for device, proofs in wheel.runs().items():
+    for device, proofs in wheel.entry.devices().items():
         named = next((chips[name] for name in chips if name in proofs[0].device_words()), (device, ""))
-        counts = [f"{number} {outcome}" for outcome, number in proofs[0].outcomes().items()]
-        text = ", ".join([*counts, f"Python\N{NO-BREAK SPACE}{wheel.devices()[device]}"])
-        yield named, Cell(Level.DEVICE.value, text, proofs=tuple(proofs))
+        ran = replace(proofs[0], pythons=tuple(one for proof in proofs for one in proof.pythons))
+        pythons = name_pythons({one.python for one in ran.pythons if one.level is Level.DEVICE})
+        parts = [*(f"{number} {outcome}" for outcome, number in ran.outcomes().items()), f"Python {pythons}"]
+        yield named, Cell(Level.DEVICE.value, ", ".join(parts), proofs=tuple(proofs))
     for proof, target in _targets_of(wheel):
         yield chips[target.name], _target_cell(proof, target)
 
@@ -300,13 +292,15 @@ def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tu
 def _target_cell(proof: Proof, target: TargetProof) -> Cell:
     passed, all_of = len(target.programs(Outcome.PASSED)), len({entry.program for entry in target.compilations})
     if not passed:
-        return Cell(
-            NOT_SERVED, next((entry.detail for entry in target.compilations), ""), proofs=(proof,), target=target
-        )
+        return Cell(NOT_SERVED, _why_none(target), proofs=(proof,), target=target)
     pythons = name_pythons(one.python for one in proof.pythons if target.name in one.compiled())
-    parts = (f"{passed} of {all_of} programs", pythons and f"Python\N{NO-BREAK SPACE}{pythons}")
+    parts = (f"{passed} of {all_of} programs", pythons and f"Python {pythons}")
     text = ", ".join(filter(None, (*parts, "emulated" if proof.emulated else "")))
     return Cell(Level.AOT.value, text, proofs=(proof,), target=target)
+
+
+def _why_none(target: TargetProof) -> str:
+    return next((entry.detail for entry in target.compilations if entry.outcome is Outcome.EXPECTED), "")
 
 
 def _plain_cell(wheel: Wheel) -> Cell:

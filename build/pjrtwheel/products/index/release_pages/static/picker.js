@@ -159,7 +159,7 @@ const startPicker = (root) => {
     more.textContent = [data.systems[elements.system.value].label, found && `Python ${elements.python.value}`, `JAX ${elements.release.value}`].filter(Boolean).join(" · ");
     const notes = [
       ...[...replaced].map(([name, why]) => `${why}: "${shownValue(name)}" is chosen.`),
-      typed && !index && "This is no address of an index, which begins with https://, http:// or file://. Without one, you get JAX's own wheels.",
+      typed && !index && "Not an index address: it must begin with https://, http:// or file://. Leave the field empty for JAX's own wheels.",
       isOpen(parsed(index)) && "Without https, anybody on the way can change what is installed.",
       linked && index && `The address of this page names the index ${index}: install from it only if you trust it.`,
     ].filter(Boolean).map((text) => element("p", { className: "note", textContent: text }));
