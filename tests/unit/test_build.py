@@ -15,7 +15,7 @@ import pytest
 
 from pjrtwheel import build as steps
 from pjrtwheel import cli
-from pjrtwheel.abis import name_python
+from pjrtwheel.abis import name_pythons
 from pjrtwheel.backend import Backend, find_backend, load_backends
 from pjrtwheel.bazel import invoke
 from pjrtwheel.bazel.invoke import BuildRequest, BuildResult
@@ -384,7 +384,7 @@ def test_the_next_step_installs_what_was_built(root: Path, published: str | None
     request = BuildRequest(root, RELEASE, (load_backends(root)["cpu"],), host_platform())
     pins = f"jax=={RELEASE.version} jaxlib-cpu=={RELEASE.set_version}"
     pythons, _, line = command.describe_next(request, Path.cwd() / "dist", published).partition("): ")
-    names = ", ".join(map(name_python, RELEASE.pythons(request.platform.name)))
+    names = name_pythons(RELEASE.pythons(request.platform.name))
     assert pythons == f"next (in an environment with Python {names}; with uv: uv pip"
     chosen = dataclasses.replace(request, pythons=("cp312", "cp313t"))
     assert "with Python 3.12, 3.13t;" in command.describe_next(chosen, Path("/dist"), None)
