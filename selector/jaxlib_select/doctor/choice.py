@@ -16,7 +16,7 @@ from jaxlib_select.apply.installer import release_of
 from jaxlib_select.choose.decision import Decision
 from jaxlib_select.choose.policy import CPU, Policy, PolicySource, from_arguments
 from jaxlib_select.choose.resolve import reason_for, resolve
-from jaxlib_select.choose.rules import Fit, matching
+from jaxlib_select.choose.rules import Fit, Verdict, matching
 from jaxlib_select.choose.vendors import find_judge, judge
 from jaxlib_select.doctor.confirm import find_bad_flags
 from jaxlib_select.doctor.installation import find_break, find_missing
@@ -28,9 +28,6 @@ from jaxlib_select.facts import OURS, Backend, Facts
 from jaxlib_select.installed.environment import Environment
 from jaxlib_select.machine.model import NO_DEVICE, STUB, Machine, format_version
 from jaxlib_select.names import belongings, normalize
-
-# Results of cuInit that prove no GPU; any other means that one is there and cannot be used.
-_HARMLESS_CUINIT = (None, 0, STUB, NO_DEVICE)
 
 
 @dataclass(frozen=True)
@@ -76,13 +73,16 @@ def judge_choice(exam: Examination, around: Surroundings) -> Iterator[Finding]:
 def is_silent_cpu(prediction: Prediction, around: Surroundings) -> bool:
     """Return whether JAX would run on the CPU though there is an accelerator, and nobody asked for the CPU.
 
-    An accelerator is one that a package serves, or one that nobody calls integrated.
+    An accelerator is one that a package serves, or one that nobody calls integrated, also without its driver.
     """
-    nvidia = around.machine.nvidia
     served = around.decision is not None and around.decision.backend != "cpu"
-    there = served or bool(nvidia.gpus) or nvidia.cuinit not in _HARMLESS_CUINIT
+    there = served or any(verdict.present for verdict in _judge_all(around))
     there = there or bool(other_devices(around.machine, around.facts.backends))
     return prediction.default == "cpu" and there and not any(map(around.variables.get, ASKING))
+
+
+def _judge_all(around: Surroundings) -> list[Verdict]:
+    return [judge(around.machine, backend) for backend in around.facts.backends if not backend.is_cpu]
 
 
 def _cpu_finding(exam: Examination, around: Surroundings) -> Iterator[Finding]:
@@ -90,14 +90,14 @@ def _cpu_finding(exam: Examination, around: Surroundings) -> Iterator[Finding]:
     seen = ", ".join(describe_hardware(around.machine, around.facts.backends)) or "an accelerator"
     decision = around.decision
     if decision is None or decision.backend == "cpu":
-        reasons = (
-            [entry.reason for entry in decision.candidates if not (entry.chosen or entry.absent)]
-            if decision is not None
-            else []
-        )
+        # A driver, say, which no command of ours installs.
+        lacks = next((f"{one.reason}: {one.advice}" for one in _judge_all(around) if one.present and one.advice), "")
+        candidates = decision.candidates if decision is not None else ()
+        reasons = [entry.reason for entry in candidates if not (entry.chosen or entry.absent)]
         because = f" ({'; '.join(reasons[:2])})" if reasons else ""
-        what = f"JAX will run on the CPU: no package serves {seen}{because}"
-        yield Finding(ERROR, "silent-cpu", what, set_variable("JAX_PLATFORMS", "cpu"), "if that is meant")
+        what = f"JAX will run on the CPU: {lacks or f'no package serves {seen}{because}'}"
+        remedy = () if lacks else (set_variable("JAX_PLATFORMS", "cpu"), "if that is meant")
+        yield Finding(ERROR, "silent-cpu", what, *remedy)
         return
     installed = normalize(decision.package) in exam.environment.distributions
     idle = [entry for entry in exam.prediction.platforms if entry.outcome != SERVES]
@@ -177,6 +177,7 @@ def describe_hardware(machine: Machine, backends: Sequence[Backend]) -> tuple[st
     """Return one line for each kind of accelerator that was seen; which devices are accelerators, packages say."""
     devices = _served_devices(backends)
     lines = [_describe_nvidia(gpu.name, gpu.compute_capability) for gpu in machine.nvidia.gpus]
+    lines = lines or [f"NVIDIA GPU {device}" for device in machine.nvidia.pci]
     lines += [f"AMD GPU {architecture}" for architecture in machine.amd.gpus]
     lines += [f"Intel GPU {device}" for device in matching(machine.intel.pci, devices)]
     lines += [f"TPU {device}" for device in matching(machine.tpu.pci, devices)]
