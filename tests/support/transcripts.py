@@ -26,8 +26,8 @@ RUNS = {
     "attest": [f"--tag v1.2.3+split.1 --dist {place}" for place in NO_WHEELS],
     "auto": [f"--dist {place}" for place in NO_WHEELS],
     "build": [
-        *("", "cpuu", "--all cpu", "cpu --bindings-only", "--bindings-only --set x", "cpu --relase 1"),
-        "cpu --release 9.9.9",
+        *("", "cpuu", "--all cpu", "cpu --bindings-only", "--bindings-only --xla source", "--bindings-only --set x"),
+        *("cpu --relase 1", "cpu --release 9.9.9"),
     ],
     "conformance": ["none", "empty --backend gpu"],
     "facts": ["--dist none", "--dist file"],

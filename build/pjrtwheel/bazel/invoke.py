@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from pjrtwheel.abis import name_python
 from pjrtwheel.backend import Backend, backend_files
 from pjrtwheel.bazel.events import BuildLog, explain_failure, parse_events, report_line
 from pjrtwheel.bazel.locate import Bazel, check_version, is_overridden, provide_bazel
@@ -161,6 +162,8 @@ class Invocation:
         if (backend := request.from_source) and backend.source:
             # The accelerator's settings win over the platform's.
             flags += [f"--config={name}" for name in (f"xla_{request.platform.name}", *backend.source.configs)]
+            if request.source.makes_bindings:
+                flags += [f"--repo_env=HERMETIC_PYTHON_VERSION={name_python(tag)}" for tag in request.pythons]
             flags += request.source.flags(backend)
             given = (*request.source.bazel_options, *extra)
             stated = describe_source(request.source) | ({"overridden": True} if is_overridden(given) else {})

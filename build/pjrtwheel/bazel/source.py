@@ -17,6 +17,7 @@ from pjrtwheel.files import hash_file
 _COMMIT = re.compile("[0-9a-f]{40}")
 _CHIP = re.compile(r"\w[\w.-]*")
 _UNSAFE = re.compile(r"[^\w.-]")
+_BINDINGS = frozenset({"--config=xla_bindings", "--config=xla_abi3"})
 _MARK = "workspace0.bzl"  # at the top of every tree of XLA
 
 
@@ -39,6 +40,11 @@ class SourceOptions:
     chips: tuple[str, ...] = ()
     debug_symbols: bool = False
     bazel_options: tuple[str, ...] = ()
+
+    @property
+    def makes_bindings(self) -> bool:
+        """Whether jaxlib and kernels come from JAX's source, which one build makes for one Python."""
+        return not _BINDINGS.isdisjoint(self.bazel_options)
 
     def flags(self, backend: Backend) -> list[str]:
         """Return the options of `bazel build` that follow."""

@@ -86,6 +86,11 @@ def execute(args: argparse.Namespace) -> int:
     if args.set and args.bindings_only:
         raise UsageError("--set is for a plugin: the jaxlib of a published set is not built again")
     provider, library = parse_provider(args.xla)
+    if args.bindings_only and provider != "prebuilt":
+        raise UsageError(
+            f"--xla {args.xla} is for a backend's library, and jaxlib alone has none",
+            remedy="build a backend; jaxlib from source comes with it: add --bazel-option=--config=xla_bindings",
+        )
     source = _read_source(args)
     check_source(source, provider, args.label)
     root = args.root.resolve()

@@ -23,15 +23,7 @@ from pjrtwheel.fetch.index import download_wheel, require_index
 from pjrtwheel.fetch.listing import IndexFile, list_wheels
 from pjrtwheel.fetch.settings import IndexSettings, read_settings
 from pjrtwheel.files import write_atomically
-from pjrtwheel.pin.choose import (
-    Chosen,
-    Inputs,
-    WantedFiles,
-    choose_files,
-    find_named,
-    offered_versions,
-    plan_inputs,
-)
+from pjrtwheel.pin.choose import Chosen, Inputs, WantedFiles, choose_files, find_named, offered_versions, plan_inputs
 from pjrtwheel.pin.upstream import UpstreamWheel, gather_metadata, read_upstream
 from pjrtwheel.release.model import (
     OVERRIDES_FILE,

@@ -27,14 +27,7 @@ from pjrtwheel.platforms import host_platform
 from pjrtwheel.probe.plugin import ProbeOutcome, ProbeResult, probe_plugin
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove import aot
-from pjrtwheel.prove.devices import (
-    NOTHING_OPENED,
-    Devices,
-    choose_level,
-    find_devices,
-    find_machine,
-    require_device,
-)
+from pjrtwheel.prove.devices import NOTHING_OPENED, Devices, choose_level, find_devices, find_machine, require_device
 from pjrtwheel.prove.inputs import ProofInputs, choose_targets
 from pjrtwheel.prove.inside import smoke as inside
 from pjrtwheel.record.proofs import Level, Outcome, ProgramResult, ProofMachine, PythonProof, ResultKind, TargetProof

@@ -23,13 +23,7 @@ from twine.settings import Settings
 from pjrtwheel.errors import PublishError, UsageError
 from pjrtwheel.fetch.listing import CHUNK, DownloadSession, IndexFile, describe_package, save_chunks
 from pjrtwheel.publish.destinations import Destination, variable_of
-from pjrtwheel.publish.servers import (
-    Credentials,
-    explain_answer,
-    explained,
-    same_host,
-    split_credentials,
-)
+from pjrtwheel.publish.servers import Credentials, explain_answer, explained, same_host, split_credentials
 from pjrtwheel.wheel.names import ATTESTATION_SUFFIX
 
 SILENCE_S = 120.0  # without a byte, after which a server is given up

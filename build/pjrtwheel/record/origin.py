@@ -110,6 +110,10 @@ def find_date(environ: Mapping[str, str]) -> str:
 
     >>> find_date({"SOURCE_DATE_EPOCH": "0"})
     '1970-01-01T00:00:00Z'
+    >>> find_date({"SOURCE_DATE_EPOCH": "yesterday"})
+    Traceback (most recent call last):
+    pjrtwheel.errors.UsageError: SOURCE_DATE_EPOCH is 'yesterday'
+    expected seconds since 1970
 
     Raises:
         UsageError: It names none.

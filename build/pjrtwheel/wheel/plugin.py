@@ -27,15 +27,7 @@ from pjrtwheel.release.wheels import LOCK_FILENAME, ReleaseLock, make_lock
 from pjrtwheel.tables import TableError, read_json, write_json
 from pjrtwheel.wheel import metadata
 from pjrtwheel.wheel.names import WheelName, make_name, parse_name
-from pjrtwheel.wheel.plan import (
-    BackendSpec,
-    KernelsSpec,
-    MemberSource,
-    PluginSpec,
-    WheelPlan,
-    file_source,
-    text_source,
-)
+from pjrtwheel.wheel.plan import BackendSpec, KernelsSpec, MemberSource, PluginSpec, WheelPlan, file_source, text_source
 from pjrtwheel.wheel.sbom import SBOM_FILENAME, format_sbom
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A user's own XLA: what the options of `--xla source` do, and which of them are refused."""
 
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -61,6 +62,9 @@ def test_options_reach_bazel(invoke: Invoke, tree: Path) -> None:
     assert flags[-2] == f"--//build:source_name={name_provider(options)}"
     assert json.loads(flags[-1].partition("=")[2]) == json.loads(json.dumps(describe_source(options)))
     assert "build:xla_debug " in (ROOT / "ci/bazelrc/xla.bazelrc").read_text("utf-8")
+    bindings = invoke(SourceOptions(bazel_options=("--config=xla_bindings",)))
+    bindings = dataclasses.replace(bindings, request=dataclasses.replace(bindings.request, pythons=("cp313",)))
+    assert "--repo_env=HERMETIC_PYTHON_VERSION=3.13" in bindings.build_flags()
     overridden = SourceOptions(bazel_options=("--override_repository=xla=/my/xla",))
     assert json.loads(invoke(overridden).build_flags()[-1].partition("=")[2])["overridden"] is True
     own = SourceOptions(COMMIT, patches=(patch,))

@@ -110,7 +110,7 @@ def test_settings_are_known_where_they_are_set() -> None:
     known = {name for facts in FACTS.values() for name in facts["settings"]}
     text = "".join(path.read_text("utf-8") for path in ROOT.glob("*/*/xla.bazelrc"))
     text += "".join(f"--repo_env={entry.source.chips}" for entry in BACKENDS.values() if entry.source)
-    assert set(re.findall(r"--(?:(?:repo_env|action_env|define)=)?(@[^\s=]+|(?<==)\w+)", text)) == known
+    assert set(re.findall(r"--(?:(?:repo_env|action_env|define)=|copt=-D)?(@[^\s=]+|(?<=[=D])\w+)", text)) == known
 
 
 def test_chips_that_are_promised_are_built_for() -> None:
