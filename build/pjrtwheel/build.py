@@ -169,6 +169,8 @@ def _check_request(request: BuildRequest, progress: Progress) -> None:
             cause=f"given were {', '.join(backend.name for backend in request.backends)}",
             remedy="build them one after the other; what is in dist/ is kept",
         )
+    if request.source.makes_bindings and len(request.pythons) != 1:
+        raise UsageError("jaxlib from source is made for one Python at a time", remedy="name it, such as --python 3.12")
     for given in request.backends:
         check_files(given)
         check_chips(request.source, given)
@@ -176,8 +178,6 @@ def _check_request(request: BuildRequest, progress: Progress) -> None:
         check_inputs(request.release, backend, request.platform, request.provider, host_platform())
         if request.library and backend:
             check_library(request.library, backend, request.platform)
-    if request.source.makes_bindings and len(request.pythons) != 1:
-        raise UsageError("jaxlib from source is made for one Python at a time", remedy="name it, such as --python 3.12")
     xla = request.release.xla
     if request.provider == "source" and xla and not xla.verified:
         progress.say(f"warning: XLA commit {xla.commit[:12]} is not verified; it comes from {xla.origin}")

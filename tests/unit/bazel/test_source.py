@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A user's own XLA: what the options of `--xla source` do, and which of them are refused."""
 
-import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +23,7 @@ from pjrtwheel.release.wheels import make_lock
 from release_under_test import ROOT, release_under_test
 
 COMMIT = "0123456789abcdef" * 2 + "01234567"
-Invoke = Callable[[SourceOptions], Invocation]
+Invoke = Callable[..., Invocation]
 
 
 @pytest.fixture
@@ -40,9 +39,9 @@ def tree(tmp_path: Path) -> Path:
 def invoke(root: Path) -> Invoke:
     """Return a function: options → how Bazel is run for a backend whose chips can be chosen."""
 
-    def make(options: SourceOptions) -> Invocation:
-        backend, platform = find_backend(root, "cuda12"), PLATFORMS["linux_aarch64"]
-        request = BuildRequest(root, release_under_test(), (backend,), platform, "source", source=options)
+    def make(options: SourceOptions, pythons: tuple[str, ...] = ()) -> Invocation:
+        backend, arm = find_backend(root, "cuda12"), PLATFORMS["linux_aarch64"]
+        request = BuildRequest(root, release_under_test(), (backend,), arm, "source", source=options, pythons=pythons)
         return Invocation(request, Bazel("bazel", (7, 7, 1)), Workspace(root, Path("/c")), {})
 
     return make
@@ -62,8 +61,7 @@ def test_options_reach_bazel(invoke: Invoke, tree: Path) -> None:
     assert flags[-2] == f"--//build:source_name={name_provider(options)}"
     assert json.loads(flags[-1].partition("=")[2]) == json.loads(json.dumps(describe_source(options)))
     assert "build:xla_debug " in (ROOT / "ci/bazelrc/xla.bazelrc").read_text("utf-8")
-    bindings = invoke(SourceOptions(bazel_options=("--config=xla_bindings",)))
-    bindings = dataclasses.replace(bindings, request=dataclasses.replace(bindings.request, pythons=("cp313",)))
+    bindings = invoke(SourceOptions(bazel_options=("--config=xla_bindings",)), pythons=("cp313",))
     assert "--repo_env=HERMETIC_PYTHON_VERSION=3.13" in bindings.build_flags()
     overridden = SourceOptions(bazel_options=("--override_repository=xla=/my/xla",))
     assert json.loads(invoke(overridden).build_flags()[-1].partition("=")[2])["overridden"] is True
@@ -108,6 +106,7 @@ SOURCE = ("--xla", "source", "--label", "mine")
         ([*SOURCE, "--xla-tree", "/", "--xla-patch", "/no/patch"], "--xla-tree"),
         ([*SOURCE, "--chips", "sm_87,,"], "''"),
         ([*SOURCE, "--chips", "sm_87"], "backend cpu"),
+        ([*SOURCE, "--python", "all", "--bazel-option=--config=xla_bindings"], "one Python"),
         (["--label", "Mine"], "'Mine'"),
         (["--label", release_under_test().label], repr(release_under_test().label)),
         (["--label", "mine", "--set", "1.2.3"], "--label"),
