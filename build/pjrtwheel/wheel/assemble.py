@@ -163,9 +163,9 @@ def plan_bindings(spec: BindingsSpec, files: ExitStack, *, scratch: Path) -> Whe
         raise WheelError(f"{spec.wheel.name} is not for {release.version}, {spec.python} and {spec.platform.name}")
     lock = spec.lock or make_lock(release, spec.provider)
     name = make_name(upstream.distribution, lock.version, upstream.tag, "" if "+" in lock.version else str(lock.build))
-    project, version = upstream.distribution, upstream.version
-    digest = hash_file(spec.wheel)
-    provenance = describe_origin(spec.provider, spec.wheel.name, digest, project=project, version=version)
+    indexed = {"project": upstream.distribution, "version": upstream.version}
+    known, provider = ({"jax_commit": spec.jax_commit}, spec.provider) if spec.jax_commit else (indexed, "prebuilt")
+    provenance = describe_origin(provider, spec.wheel.name, hash_file(spec.wheel), **known)
     own_text = metadata.replace_version(read_text(unpacked, f"{upstream.dist_info}/METADATA"), name.version)
     text = metadata.add_extras(own_text, offered(release, backends, spec.provider), name.version)
     generated = {

@@ -81,6 +81,7 @@ class BindingsSpec:
         wheel: Upstream's wheel.
         backends: One backend file for each extra.
         lock: That of a set with a label of its own; nothing for the release's.
+        jax_commit: Commit of JAX that the wheel was built from; nothing for one of the package index.
     """
 
     platform: Platform
@@ -90,6 +91,7 @@ class BindingsSpec:
     wheel: Path
     backends: tuple[Path, ...]
     lock: ReleaseLock | None = None
+    jax_commit: str = ""
 
 
 Spec = PluginSpec | KernelsSpec | BindingsSpec

@@ -33,7 +33,7 @@ def format_sbom(name: WheelName, provenance: Mapping[str, Any], *, bundled: bool
     # The file name distinguishes our wheel from upstream's of the same name and version, from which it may be made.
     purl = PackageURL("pypi", None, name.distribution, name.version, {"file_name": name.filename})
     root = describe_part(name.distribution, name.version, purl)
-    components = [*_origin(provenance, bundled=bundled), *_xla(provenance)]
+    components = [*_origin(provenance, bundled=bundled), *_commits(provenance)]
     bom = start_bom(root, [purl.to_string(), *(str(component.bom_ref) for component in components)])
     bom.components.update(components)
     bom.register_dependency(root, components)
@@ -98,9 +98,10 @@ def _origin(provenance: Mapping[str, Any], *, bundled: bool) -> Iterator[Compone
     )
 
 
-def _xla(provenance: Mapping[str, Any]) -> Iterator[Component]:
-    if commit := provenance.get("xla_commit"):
-        yield describe_part("xla", commit, PackageURL("github", "openxla", "xla", commit))
+def _commits(provenance: Mapping[str, Any]) -> Iterator[Component]:
+    for owner, name in (("openxla", "xla"), ("jax-ml", "jax")):
+        if commit := provenance.get(f"{name}_commit"):
+            yield describe_part(name, commit, PackageURL("github", owner, name, commit))
 
 
 def _properties(stated: Mapping[str, Any]) -> list[Property]:

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The jaxlib wheels of a release."""
 
-load("@jax_release//:release.bzl", "BACKENDS", "PLATFORMS")
+load("@jax_release//:release.bzl", "BACKENDS", "PLATFORMS", "RELEASE")
 load("//build/rules/private:wheels.bzl", "bindings_wheel")
 
 def bindings_repository(python, platform):
@@ -39,6 +39,10 @@ def bindings_wheels(name, pythons, visibility = ["//visibility:public"]):
             bindings_wheel(
                 name = wheel,
                 backends = ["//plugins/{}:backend".format(backend) for backend in BACKENDS],
+                jax_commit = select({
+                    "//build:is_bindings_source": RELEASE["jax_commit"],
+                    "//conditions:default": "",
+                }),
                 python = python,
                 tags = ["manual"],  # builds for --//build:platform only
                 visibility = visibility,

@@ -197,6 +197,7 @@ def _bindings_wheel_impl(ctx):
             "python": ctx.attr.python,
             "wheel": ctx.file.wheel.path,
             "backends": [table.path for table in tables],
+            "jax_commit": ctx.attr.jax_commit,
         },
         inputs = [ctx.file.wheel] + tables,
         message = "Assembling the wheel of jaxlib for {}".format(ctx.attr.python),
@@ -208,6 +209,7 @@ bindings_wheel = rule(
     attrs = dict(
         _ASSEMBLE_ATTRS,
         backends = attr.label_list(mandatory = True, providers = [BackendInfo], doc = "All accelerators."),
+        jax_commit = attr.string(doc = "Commit of JAX that the wheel was built from; nothing for one of the package index."),
         python = attr.string(mandatory = True, doc = "The Python, by its ABI tag, such as cp312 or cp314t."),
         wheel = attr.label(allow_single_file = [".whl"], mandatory = True, doc = "Upstream's wheel."),
     ),
