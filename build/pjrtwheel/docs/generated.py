@@ -35,6 +35,7 @@ def render_generated(root: Path) -> dict[str, str]:
     return {
         RELEASES: "\n".join([before + _BEGIN, render_releases(releases, backends), _END + after]),
         "docs/images/wheels.svg": render_picture(releases[0], backends),
+        "docs/images/wheels-wide.svg": render_picture(releases[0], backends, is_wide=True),
     }
 
 
@@ -76,8 +77,11 @@ def _list_limits(release: Release, backend: Backend, platforms: Sequence[str]) -
             yield f"not for {name_pythons(without)}, which lack kernels"
 
 
-def render_picture(release: Release, backends: Iterable[Backend]) -> str:
-    """Return it as SVG: the plugins of a release, and `jaxlib` for each Python; the theme gives colours."""
+def render_picture(release: Release, backends: Iterable[Backend], *, is_wide: bool = False) -> str:
+    """Return it as SVG: the plugins of a release, and `jaxlib` for each Python; the theme gives colours.
+
+    Its halves are above each other, as phones need it, or in a line.
+    """
     templates = jinja2.Environment(
         loader=jinja2.PackageLoader(__package__, "."),
         autoescape=True,
@@ -88,4 +92,5 @@ def render_picture(release: Release, backends: Iterable[Backend]) -> str:
     names = [backend.distribution for backend in backends if backend.name in pinned and not backend.is_cpu]
     found = {key.split(".")[1] for key in release.pins if key.startswith("bindings.")}
     pythons = [name_python(tag) for tag in sorted(found, key=python_order) if not tag.endswith("t")]
-    return templates.get_template("wheels.svg").render(names=names, pythons=pythons, version=release.set_version) + "\n"
+    facts = {"names": names, "pythons": pythons, "version": release.set_version, "is_wide": is_wide}
+    return templates.get_template("wheels.svg").render(facts) + "\n"
