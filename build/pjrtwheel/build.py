@@ -16,7 +16,7 @@ from pjrtwheel.bazel.invoke import build as build_with_bazel
 from pjrtwheel.bazel.remote import describe_processes, describe_warnings
 from pjrtwheel.bazel.source import check_chips
 from pjrtwheel.bazel.workspace import lock_builds
-from pjrtwheel.dist_folder.folder import add_wheels
+from pjrtwheel.dist_folder.folder import add_wheels, check_locks
 from pjrtwheel.elf.image import read_image
 from pjrtwheel.elf.repair import check_exports
 from pjrtwheel.errors import BazelError, UsageError, count
@@ -25,10 +25,11 @@ from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.on_every_python import FailedProofError, prove
 from pjrtwheel.prove.proof_file import match_proofs, read_known_proofs
-from pjrtwheel.record.entries import Entry, read_entries
+from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.origin import counts_for, find_origin
 from pjrtwheel.record.proofs import Proof, explain_level
 from pjrtwheel.release.checks import check_inputs
+from pjrtwheel.release.wheels import make_lock
 from pjrtwheel.sets import BINDINGS
 from pjrtwheel.sets.promised import promised_bindings, promised_plugin
 from pjrtwheel.sources import import_closure
@@ -105,11 +106,13 @@ def build(
         raise UsageError(f"--keep is for wheels whose proof failed, not {dist}", remedy="name another folder")
     for folder in filter(None, (dist, cache, keep)):
         check_writable(folder)
+    lock = request.lock or make_lock(request.release, request.provider_name)
+    check_locks(dict.fromkeys(promised_wheels(request), lock.lock_id), dist)
     elsewhere = read_known_proofs(request.root)
     origin = find_origin(request.root, os.environ)  # at once: while it builds, the repository may move on
     progress.say(f"building {' '.join(request.targets)} for {request.platform.name}")
     with lock_builds(request.root, cache):
-        built = _build_and_check(request, backends, dist, cache, progress)
+        built = _build_and_check(request, backends, cache, progress)
         proofs: list[Mapping[str, Proof]] = []
         for backend in request.backends or (None,):
             of_backend = {BINDINGS, *(backend.distributions if backend else ())}
@@ -144,7 +147,7 @@ def build(
 
 
 def _build_and_check(
-    request: BuildRequest, backends: Sequence[Backend], dist: Path, cache: Path, progress: Progress
+    request: BuildRequest, backends: Sequence[Backend], cache: Path, progress: Progress
 ) -> tuple[BuiltWheel, ...]:
     """Return the wheels of a request, each verified."""
     result = build_with_bazel(request, progress=progress)
@@ -152,7 +155,6 @@ def _build_and_check(
     if warnings := describe_warnings(result.log.text):
         progress.say(warnings)
     check_returned(request, [wheel.report.filename for wheel in result.wheels])
-    read_entries(dist)  # one that is damaged is said before it takes long
     _verify_once(result.wheels, backends, cache, progress)
     return result.wheels
 

@@ -29,7 +29,7 @@ from pjrtwheel.build import (
     verification_key,
 )
 from pjrtwheel.cli import build as command
-from pjrtwheel.errors import BazelError, ElfError, ProofError, UsageError
+from pjrtwheel.errors import BazelError, ElfError, ProofError, UsageError, WheelError
 from pjrtwheel.platforms import PLATFORMS, host_platform
 from pjrtwheel.products import facts
 from pjrtwheel.prove import proof_file
@@ -38,7 +38,7 @@ from pjrtwheel.prove.proof_file import write_proof_file
 from pjrtwheel.record.entries import Entry, read_entries
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import Level, Proof
-from pjrtwheel.release.wheels import ReleaseLock
+from pjrtwheel.release.wheels import ReleaseLock, make_lock
 from pjrtwheel.wheel.names import parse_name
 from pjrtwheel.wheel.report import BuiltWheel, Report, read_built
 from proven_wheels import FAILED, RAN, make_proof
@@ -106,6 +106,7 @@ def test_place_that_cannot_be_written_is_refused_before_building(tmp_path: Path)
 
 BazelReturns = Callable[[Mapping[str, Sequence[str]]], None]
 RELEASE = release_under_test()
+LOCK_ID = make_lock(RELEASE, "prebuilt").lock_id
 UPSTREAM = [parse_name(RELEASE.pin(f"bindings.{abi}.linux_x86_64").filename) for abi in RELEASE.pythons("linux_x86_64")]
 PROMISED = (
     *(f"jaxlib-{RELEASE.set_version}-{name.tag}.whl" for name in UPSTREAM),
@@ -129,7 +130,7 @@ def bazel_returns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> BazelRetur
         folder.mkdir(parents=True, exist_ok=True)
         (folder / name).touch()
         digest = hashlib.sha256(b"").hexdigest()
-        report = Report(name, digest, 0, "id", (), "prebuilt")
+        report = Report(name, digest, 0, LOCK_ID, (), "prebuilt")
         (folder / "report.json").write_text(report.to_json(), "utf-8")
         return (folder / name).as_uri()
 
@@ -300,6 +301,9 @@ def test_proofs_of_another_machine_are_recorded_of_the_same_bytes(
         entries = read_entries(tmp_path / "dist").values()
         signers = {entry.filename for entry in entries if entry.proof.origin.signed_off_by == "A Tester"}
         assert (signers, len(entries)) == (shown, len(PROMISED))
+    record = tmp_path / "dist/release.json"
+    record.write_text(record.read_text("utf-8").replace(LOCK_ID, "another"), "utf-8")
+    assert build_cpu(wheels=[]) == WheelError.exit_code  # before Bazel is asked, which would return too little
 
 
 def test_all_backends_of_a_release_are_built_at_once(

@@ -84,15 +84,12 @@ def put_wheels(
             name and another lock; or it would have wheels of one version and different sets, which is to be refused.
     """
     with files.staging_folder(dist) as folder, files.locked(dist):
+        check_locks({entry.filename: entry.lock_id for entry in entries}, dist)
         digests = {path.name: hash_file(path) for path in dist.glob("*.whl")}
         if refuse_mixed:
             present = {*digests, *(entry.filename for entry in entries)}
             check_sets(merge_entries(read_entries(dist), entries, present).values(), str(dist))
         fresh = {entry.filename: entry for entry in entries if digests.get(entry.filename) != entry.sha256}
-        known = {name: entry for name, entry in read_entries(dist).items() if name in fresh and name in digests}
-        if others := [name for name, entry in known.items() if entry.lock_id != fresh[name].lock_id]:
-            remedy = "remove them, or name another --dist; a set of your own needs a label (docs/vendor/lock-policy.md)"
-            raise WheelError(f"{dist} has wheels of the same names and another set: {fit(others)}", remedy=remedy)
         for name, entry in fresh.items():
             _add(wheels[name], entry, folder)
         for name, entry in fresh.items():
@@ -103,6 +100,14 @@ def put_wheels(
     for warning in _describe_unlisted(merged, digests):
         print(f"warning: {warning}", file=sys.stderr, flush=True)
     return tuple(merged.values())
+
+
+def check_locks(locks: Mapping[str, str], dist: Path) -> None:
+    """Raise a `WheelError` where a folder has a wheel of the same name and another lock: file name → id of its lock."""
+    known = {name: entry.lock_id for name, entry in read_entries(dist).items() if (dist / name).exists()}
+    if others := [name for name, lock_id in known.items() if locks.get(name, lock_id) != lock_id]:
+        remedy = "remove them, or name another --dist; a set of your own needs a label (docs/vendor/lock-policy.md)"
+        raise WheelError(f"{dist} has wheels of the same names and another set: {fit(others)}", remedy=remedy)
 
 
 def add_proofs(proofs: Mapping[str, Proof], digests: Mapping[str, str], dist: Path) -> tuple[str, ...]:
