@@ -159,8 +159,7 @@ def test_bindings_and_kernels_come_from_jax(checkout: Path, environ: dict[str, s
     built = {wheel.report.name.distribution: wheel.report for wheel in build(request, environ).wheels}
     assert {report.provider for report in built.values()} == {request.provider_name}
     origins = [built[name].provenance for name in ("jaxlib", "jaxlib-cuda-12-kernels")]
-    commit = plain.release.commits["jaxlib"]
-    assert {(origin["jax_commit"], origin.get("project")) for origin in origins} == {(commit, None)}
+    assert {(one["jax_commit"], one.get("project")) for one in origins} == {(plain.release.commits["jaxlib"], None)}
     assert origins[0]["filename"].startswith(f"jaxlib-{request.release.version}-cp312-")
 
 

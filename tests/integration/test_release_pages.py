@@ -229,30 +229,26 @@ def test_a_page_says_everything_without_a_script(plain_browser: Browser, pages: 
 
 def test_a_cell_of_the_map_shows_what_ran(browser: Browser, plain_browser: Browser, pages: dict[str, Path]) -> None:
     """A click, or the keyboard, opens the programs of that chip and hides others; so does the address."""
+    shown = "return [...document.querySelectorAll('[data-proof]')].filter((part) => part.open).map((part) => part.id)"
     browser.open(pages["proofs"])
-    visible = (
-        "return [...document.querySelectorAll('.evidence > details')].filter((part) => part.checkVisibility()).length"
-    )
-    assert browser.run(visible) == 0
-    cells = browser.run("return [...document.querySelectorAll('[data-proof]')].map((cell) => cell.hash)")
-    assert len(cells) >= 5
+    names = browser.run("return [...document.querySelectorAll('[data-proof]')].map((part) => part.id)")
+    assert len(names) >= 5
     for keys in (False, True):
-        link = browser.driver.find_elements("css selector", "[data-proof]")[1 + keys]
-        link.send_keys(Keys.ENTER) if keys else link.click()
-        assert browser.run(visible) == 1
-        shown = browser.run("return document.querySelector('details[open] .inner').innerText")
-        assert "A Processor" in shown
-        assert browser.run("return document.activeElement.id") == cells[1 + keys][1:]
-    browser.open(pages["proofs"], suffix=cells[2])
-    assert browser.run(visible) == 1
-    shown = "return document.querySelector('.evidence > details[open] .inner').id"
-    assert browser.run(shown) == cells[2][1:]
-    browser.run("location.hash = arguments[0]", cells[0])
-    WebDriverWait(browser.driver, 10).until(lambda _: browser.run(shown) == cells[0][1:])
-    assert browser.run(visible) == 1
-    plain_browser.open(pages["proofs"], suffix=cells[2])
-    opened = "return [...document.querySelectorAll('.evidence > details[open] .inner')].map((part) => part.id)"
-    assert plain_browser.run(opened) == [cells[2][1:]]  # the browser does that by itself
+        cell = browser.driver.find_element("id", names[1 + keys])
+        summary = cell.find_element("tag name", "summary")
+        summary.send_keys(Keys.ENTER) if keys else summary.click()
+        WebDriverWait(browser.driver, 10).until(lambda _, name=names[1 + keys]: browser.run(shown) == [name])
+        assert "A Processor" in cell.find_element("class name", "evidence").text
+        assert browser.run("return location.hash") == f"#{names[1 + keys]}"
+    browser.driver.find_element("css selector", "[open] [data-close]").click()
+    assert browser.run(shown) == []
+    browser.run("location.hash = arguments[0]", names[0])
+    WebDriverWait(browser.driver, 10).until(lambda _: browser.run(shown) == names[:1])
+    browser.driver.find_element("tag name", "body").send_keys(Keys.ESCAPE)
+    assert browser.run(shown) == []
+    plain_browser.open(pages["proofs"])
+    plain_browser.driver.find_element("css selector", f"#{names[2]} summary").click()
+    assert plain_browser.run(shown) == names[2:3]
 
 
 def test_a_wheel_is_installed_from_this_index(browser: Browser, pages: dict[str, Path], index: Path) -> None:

@@ -16,25 +16,17 @@ const startTheme = (button) => {
   name();
 };
 
-// One proof at a time, under its map, instead of lists of all.
-const startMaps = (links) => {
-  const cards = document.querySelectorAll(".evidence > details");
-  const open = (link, move) => {
-    const inner = document.getElementById(link.hash.slice(1));
-    const card = inner.closest("details");
-    for (const other of cards) { other.hidden = other !== card; other.open = other === card; }
-    for (const other of links) other.removeAttribute("aria-current");
-    link.setAttribute("aria-current", "true");
-    if (move) { card.scrollIntoView({ block: "nearest" }); inner.focus({ preventScroll: true }); }
-  };
-  for (const card of cards) card.hidden = true;
-  for (const link of links) {
-    link.addEventListener("click", (event) => { event.preventDefault(); history.replaceState(null, "", link.hash); open(link, true); });
+// The address names the proof that is open; a button and Escape close it, as its own cell does.
+const startProofs = (proofs) => {
+  const close = () => { for (const proof of proofs) proof.open = false; };
+  const openNamed = () => { for (const proof of proofs) if (`#${proof.id}` === location.hash) proof.open = true; };
+  for (const proof of proofs) {
+    proof.addEventListener("toggle", () => { if (proof.open) history.replaceState(null, "", `#${proof.id}`); });
+    const button = proof.querySelector("[data-close]");
+    button.hidden = false;
+    button.addEventListener("click", () => { close(); proof.querySelector("summary").focus(); });
   }
-  const openNamed = () => {
-    const named = links.find((link) => link.hash === location.hash);
-    if (named) open(named, true);
-  };
+  addEventListener("keydown", ({ key }) => { if (key === "Escape") close(); });
   addEventListener("hashchange", openNamed);
   openNamed();
 };
@@ -45,4 +37,4 @@ for (const part of document.querySelectorAll("[data-index] code")) {
 }
 startTheme(document.querySelector("[data-theme-switch]"));
 document.querySelectorAll("[data-copy]").forEach(copyButton);
-startMaps([...document.querySelectorAll("[data-proof]")]);
+startProofs(document.querySelectorAll("[data-proof]"));
