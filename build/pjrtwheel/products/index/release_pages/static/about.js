@@ -21,7 +21,11 @@ const startProofs = (proofs) => {
   const close = () => { for (const proof of proofs) proof.open = false; };
   const openNamed = () => { for (const proof of proofs) if (`#${proof.id}` === location.hash) proof.open = true; };
   for (const proof of proofs) {
-    proof.addEventListener("toggle", () => { if (proof.open) history.replaceState(null, "", `#${proof.id}`); });
+    proof.addEventListener("toggle", () => {
+      if (!proof.open) return;
+      history.replaceState(null, "", `#${proof.id}`);
+      proof.closest("tr").scrollIntoView({ block: "nearest" }); // the map is narrower now
+    });
     const button = proof.querySelector("[data-close]");
     button.hidden = false;
     button.addEventListener("click", () => { close(); proof.querySelector("summary").focus(); });
