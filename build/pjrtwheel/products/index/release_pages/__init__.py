@@ -20,6 +20,7 @@ from pjrtwheel.abis import name_python, name_pythons
 from pjrtwheel.backend import OWN_ROOT
 from pjrtwheel.products.index.projects import Project
 from pjrtwheel.products.index.release_pages.releases import compare_sizes, list_releases, make_maps
+from pjrtwheel.record.proofs import COMPILED
 
 MAIN_PAGE = "about.html"
 FOLDER = "about_files"  # never the name of a project: those have no underscore (PEP 503)
@@ -42,7 +43,7 @@ def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
     table = picker.make_table(form, [stock_of(release) for release in known]) if known else {}
     templates.filters |= {"quote": picker.quote, "machines_of": picker.group_machines}
     templates.globals |= {"menu": _PAGES, "releases": releases, "base": "", "home": f"../{MAIN_PAGE}", **_read_static()}
-    templates.globals |= {"table": table, "systems": form.systems, "known": known}
+    templates.globals |= {"table": table, "systems": form.systems, "known": known, "compiled_for": COMPILED}
     proofs = {release.jax: f"{FOLDER}/proofs{release.suffix}.html" for release in releases}
     front = {"unknown": [each for each in releases if each not in known], "release": next(iter(releases), None)}
     install, page = templates.get_template("install.html"), templates.get_template("wheel.html")
