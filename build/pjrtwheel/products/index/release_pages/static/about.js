@@ -18,17 +18,20 @@ const startTheme = (button) => {
 
 // The address names the proof that is open; a button and Escape close it, as its own cell does.
 const startProofs = (proofs) => {
-  const close = () => { for (const proof of proofs) proof.open = false; };
-  const openNamed = () => { for (const proof of proofs) if (`#${proof.id}` === location.hash) proof.open = true; };
+  const hash = (proof) => `#${proof.querySelector(".evidence").id}`;
+  const close = () => {
+    for (const proof of proofs) if (proof.open) { proof.open = false; proof.querySelector("summary").focus(); }
+  };
+  const openNamed = () => { for (const proof of proofs) if (hash(proof) === location.hash) proof.open = true; };
   for (const proof of proofs) {
     proof.addEventListener("toggle", () => {
-      if (!proof.open) return;
-      history.replaceState(null, "", `#${proof.id}`);
-      proof.closest("tr").scrollIntoView({ block: "nearest" }); // the map is narrower now
+      if (!proof.open && hash(proof) !== location.hash) return;
+      history.replaceState(null, "", proof.open ? hash(proof) : location.pathname + location.search);
+      if (proof.open) proof.closest("tr").scrollIntoView({ block: "nearest" }); // the map is narrower now
     });
     const button = proof.querySelector("[data-close]");
     button.hidden = false;
-    button.addEventListener("click", () => { close(); proof.querySelector("summary").focus(); });
+    button.addEventListener("click", close);
   }
   addEventListener("keydown", ({ key }) => { if (key === "Escape") close(); });
   addEventListener("hashchange", openNamed);
