@@ -175,10 +175,11 @@ def list_releases(projects: Iterable[Project]) -> tuple[ListedRelease, ...]:
     )
 
 
-def compare_sizes(root: Path, release: ListedRelease) -> Iterator[tuple[Wheel, dict[str, int], dict[str, int]]]:
+def compare_sizes(root: Path, release: ListedRelease) -> Iterator[tuple[Wheel, dict[str, int], dict[str, int], bool]]:
     """Yield each plugin, and the bindings alone, with what is downloaded for them and for JAX's own wheels instead.
 
     That is project → bytes, for one Python, without what both need alike; nothing where upstream's files are not known.
+    The last value says whether the wheel is optional, because `jaxlib` has such a library built in.
     A library that must not be handed on is upstream's in both, and for the CPU upstream needs its `jaxlib` alone.
     """
     pins = known.load_release(root, release.jax).pins.values() if release.jax in known.list_releases(root) else ()
@@ -194,7 +195,7 @@ def compare_sizes(root: Path, release: ListedRelease) -> Iterator[tuple[Wheel, d
         theirs = {pin.project: pin.size for pin in made_of if pin}
         vendor = {pin.project: pin.size for pin in made_of if pin and f"{pin.project}=={pin.version}" in needs}
         ours = vendor | {part.project: part.entry.size for part in parts}
-        yield wheel, ours, theirs if all(made_of) else {}
+        yield wheel, ours, theirs if all(made_of) else {}, wheel.project in built_in
 
 
 NOT_SERVED = "expected"  # the level of a cell that shows that a chip cannot be served
@@ -243,6 +244,11 @@ class Map:
     wheels: tuple[Wheel, ...]
     others: tuple[Wheel, ...]
     rows: tuple[Row, ...]
+
+    def tried(self) -> frozenset[str]:
+        """Return the Pythons, by ABI tag, on which anything was tried with one of `wheels`."""
+        proofs = (proof for wheel in self.wheels for proof in wheel.entry.proofs())
+        return frozenset(one.python for proof in proofs for one in proof.pythons if one.results)
 
 
 def make_maps(release: ListedRelease) -> list[Map]:
