@@ -4,6 +4,7 @@
 
 import contextlib
 import itertools
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -66,6 +67,12 @@ class WheelName:
         python, abi = (part.partition(".")[0] for part in self.tag.split("-")[:2])
         tag = python if abi == "none" else abi if abi.startswith(python) else f"{python}-{abi}"
         return " ".join(filter(None, (self.distribution, tag, self.label)))
+
+    @property
+    def python(self) -> str:
+        """The one Python that it is for, by its ABI tag; empty for a wheel of several or any."""
+        abi = self.tag.split("-")[1]
+        return abi if re.fullmatch(r"cp\d{2,}t?", abi) else ""
 
     @property
     def release(self) -> str:

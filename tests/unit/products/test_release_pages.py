@@ -9,7 +9,7 @@ import hashlib
 import html
 import re
 from base64 import b64encode
-from dataclasses import replace
+from dataclasses import astuple, replace
 from html.parser import HTMLParser
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
@@ -22,7 +22,8 @@ from pjrtwheel.dist_folder.printing import print_wheels
 from pjrtwheel.products.index import installer_pages
 from pjrtwheel.products.index.projects import Project, WheelContents
 from pjrtwheel.products.index.release_pages import render_pages
-from pjrtwheel.products.index.release_pages.releases import compare_sizes, list_releases, make_maps
+from pjrtwheel.products.index.release_pages.releases import Wheel, list_releases, make_maps
+from pjrtwheel.products.index.release_pages.sizes import Comparison, Download, compare_sizes
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.proofs import (
     Compilation,
@@ -214,13 +215,13 @@ def test_the_map_has_chips_by_wheels() -> None:
         entry_of("jaxlib_abacus-1.2.3-cp312-abi3-win_amd64.whl", proof=nothing),
         entry_of("jaxlib_rule-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", proof=nothing),
     )
-    first, second = make_maps(release)
+    first, second = make_maps(release, {"new": "Abacus 5 or 5 Pro"})
     systems = [[wheel.system for wheel in wheels] for wheels in (first.wheels, first.others, second.wheels)]
     assert systems == [["Linux x86_64"], ["Linux aarch64", "Windows x86_64"], ["Linux x86_64"]]
-    cells = {(row.label, row.detail): [(cell.level, cell.text) for cell in row.cells] for row in first.rows}
+    cells = {(row.label, row.detail, row.family): [(cell.level, cell.text) for cell in row.cells] for row in first.rows}
     assert cells == {
-        ("Abacus 4", ""): [("expected", "no table")],
-        ("Abacus 5", "bead_5"): [("aot", "1 of 2 programs, Python 3.12, 3.13")],
+        ("Abacus 4", "", ""): [("expected", "no table")],
+        ("Abacus 5", "bead_5", "Abacus 5 or 5 Pro"): [("aot", "1 of 2 programs, Python 3.12, 3.13")],
     }
     assert [(row.label, [cell.level for cell in row.cells]) for row in second.rows] == [("any device", ["static"])]
 
@@ -252,8 +253,13 @@ def test_what_showed_the_same_shares_a_row() -> None:
     wheels = [entry_of(f"jaxlib-1.2.3+own.1-{name}-{name}-win_amd64.whl", proof=shown[name]) for name in shown]
     release = abacus_release(*wheels, entry_of(NAME, proof=first, other_proofs=(second,)))
     assert [[wheel.python for wheel in row] for row in release.rows()["jaxlib"]] == [["cp312", "cp313"], ["cp314"]]
-    (cell,) = make_maps(release)[0].rows[0].cells
+    bindings, plugin = make_maps(release)
+    (cell,) = plugin.rows[0].cells
     assert (cell.text, cell.proofs) == ("1 passed, 1 not run, Python 3.12, 3.13", (first, second))
+    assert [[wheel.python for wheel in some] for some in (bindings.wheels, bindings.others)] == [
+        ["cp312", "cp313"],
+        ["cp314"],
+    ]
 
 
 def test_an_installation_is_compared_with_jax_own(release: Release) -> None:
@@ -274,14 +280,35 @@ def test_an_installation_is_compared_with_jax_own(release: Release) -> None:
         ),
         entry_of(f"jaxlib_abacus-{version}-cp312-abi3-manylinux_2_27_x86_64.whl", provider="prebuilt"),
     )
-    vendor = {"libtpu": tpu.size}
-    found = {wheel.project: rest for wheel, *rest in compare_sizes(OWN_ROOT, listed)}
-    assert found == {
-        "jaxlib": [{"jaxlib": 1}, {"jaxlib": bindings.size}, False],
-        "jaxlib-abacus": [{"jaxlib-abacus": 1}, {}, False],  # nobody knows what it is made of
-        "jaxlib-cpu": [{"jaxlib-cpu": 1, "jaxlib": 1}, {"jaxlib": bindings.size}, True],
-        "jaxlib-tpu": [{"jaxlib-tpu": 1, "jaxlib": 1} | vendor, {"jaxlib": bindings.size} | vendor, False],
+    upstream, vendor = ("jaxlib", bindings.size, True), ("libtpu", tpu.size, True)
+    found = {
+        one.wheel.project: ([*map(astuple, one.ours)], [*map(astuple, one.theirs)], one.is_optional)
+        for one in compare_sizes(OWN_ROOT, listed)
     }
+    own = ("jaxlib", 1, True)
+    assert found == {
+        "jaxlib-abacus": ([("jaxlib-abacus", 1, False)], [], False),  # nobody knows what it is made of
+        "jaxlib-tpu": ([vendor, own, ("jaxlib-tpu", 1, False)], [vendor, upstream], False),
+        "jaxlib-cpu": ([own, ("jaxlib-cpu", 1, False)], [upstream], True),
+        "jaxlib": ([own], [upstream], False),
+    }
+    assert [*found] == ["jaxlib-abacus", "jaxlib-tpu", "jaxlib-cpu", "jaxlib"]
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "change"),
+    [
+        (101, 100, "about the same"),
+        (1020, 1000, "2 % larger"),
+        (980, 1000, "2 % smaller"),
+        (1, 0, "not known"),
+    ],
+)
+def test_a_difference_of_sizes_is_in_words(ours: int, theirs: int, change: str) -> None:
+    """Of all that is downloaded on both sides; without the other side there is none."""
+    wheel = Wheel(entry_of(NAME), file_of(entry_of(NAME)))
+    own, other = (Download("abacus", ours, of_one_python=False),), (Download("beads", theirs, of_one_python=True),)
+    assert Comparison(wheel, own, other if theirs else (), is_optional=False).change == change
 
 
 def test_map_page_and_terminal_count_alike() -> None:

@@ -11,19 +11,16 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
-from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import quote
 
 from packaging.version import Version
 
 from pjrtwheel.abis import name_python, name_pythons, python_order
-from pjrtwheel.backend import load_backends
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.index.projects import IndexedFile, Project
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.proofs import ORDER, Level, Outcome, Proof, TargetProof
-from pjrtwheel.release import known
-from pjrtwheel.release.model import Pin
 from pjrtwheel.sets import BINDINGS, PURE_PYTHON
 from pjrtwheel.wheel.names import NULL, WheelName, fits, parse_name
 
@@ -87,8 +84,7 @@ class Wheel:
     @property
     def python(self) -> str:
         """The one Python that it is for, by its ABI tag; empty for a wheel of several or any."""
-        abi = self.name.tag.split("-")[1]
-        return abi if re.fullmatch(r"cp\d{2,}t?", abi) else ""
+        return self.name.python
 
     @property
     def is_bindings(self) -> bool:
@@ -175,29 +171,6 @@ def list_releases(projects: Iterable[Project]) -> tuple[ListedRelease, ...]:
     )
 
 
-def compare_sizes(root: Path, release: ListedRelease) -> Iterator[tuple[Wheel, dict[str, int], dict[str, int], bool]]:
-    """Yield each plugin, and the bindings alone, with what is downloaded for them and for JAX's own wheels instead.
-
-    That is project → bytes, for one Python, without what both need alike; nothing where upstream's files are not known.
-    The last value says whether the wheel is optional, because `jaxlib` has such a library built in.
-    A library that must not be handed on is upstream's in both, and for the CPU upstream needs its `jaxlib` alone.
-    """
-    pins = known.load_release(root, release.jax).pins.values() if release.jax in known.list_releases(root) else ()
-    by_hash: dict[object, Pin] = {pin.sha256: pin for pin in pins}
-    built_in = {backend.distribution for backend in load_backends(root).values() if backend.is_cpu}
-    pythons = {"", *release.pythons[:1]}
-    wheels = [wheel for wheel in release.wheels if wheel.entry.has_library and wheel.python in pythons]
-    for wheel in (wheel for wheel in wheels if wheel.is_plugin or wheel.is_bindings):
-        needs = wheel.entry.requires
-        here = [other for other in wheels if other.entry.platform == wheel.entry.platform]
-        parts = [wheel, *(other for other in here if f"{other.project}=={other.entry.version}" in needs)]
-        made_of = [by_hash.get(part.entry.provenance.get("sha256")) for part in parts if part.project not in built_in]
-        theirs = {pin.project: pin.size for pin in made_of if pin}
-        vendor = {pin.project: pin.size for pin in made_of if pin and f"{pin.project}=={pin.version}" in needs}
-        ours = vendor | {part.project: part.entry.size for part in parts}
-        yield wheel, ours, theirs if all(made_of) else {}, wheel.project in built_in
-
-
 NOT_SERVED = "expected"  # the level of a cell that shows that a chip cannot be served
 
 
@@ -222,16 +195,24 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One chip: its name, what is said about it in small letters, and a cell for each wheel."""
+    """One chip.
+
+    Attributes:
+        label: Its name.
+        detail: What programs are compiled for, such as `sm_89`.
+        family: Those that run the same code, as the install picker calls them.
+        cells: One for each wheel.
+    """
 
     label: str
     detail: str
+    family: str
     cells: tuple[Cell, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """The wheels of one project, one for each system, over the chips that they serve.
+    """The wheels of one project over the chips that they serve.
 
     Attributes:
         project: Name of the project.
@@ -251,9 +232,10 @@ class Map:
         return frozenset(one.python for proof in proofs for one in proof.pythons if one.results)
 
 
-def make_maps(release: ListedRelease) -> list[Map]:
-    """Return a map for each accelerator package."""
-    return [_map_of(name, tuple(wheels)) for name, wheels in groupby(release.plugins(), lambda wheel: wheel.project)]
+def make_maps(release: ListedRelease, families: Mapping[str, str] = MappingProxyType({})) -> list[Map]:
+    """Return a map for the bindings, and for each accelerator package; `families` has what a target stands for."""
+    wheels = (wheel for wheel in release.wheels if wheel.is_plugin or wheel.is_bindings)
+    return [_map_of(name, tuple(those), families) for name, those in groupby(wheels, lambda wheel: wheel.project)]
 
 
 def _targets_of(wheel: Wheel) -> Iterator[tuple[Proof, TargetProof]]:
@@ -261,14 +243,15 @@ def _targets_of(wheel: Wheel) -> Iterator[tuple[Proof, TargetProof]]:
     return ((proof, target) for proof in wheel.entry.proofs() for target in proof.targets)
 
 
-def _map_of(project: str, wheels: tuple[Wheel, ...]) -> Map:
+def _map_of(project: str, wheels: tuple[Wheel, ...], families: Mapping[str, str]) -> Map:
     chips = _name_chips(wheels)
+    family = {named: families[name] for name, named in chips.items() if name in families}
     # The strongest proof of a wheel comes first; of several that say something about a chip it counts.
     both = [(wheel, dict(reversed(list(_cells_of(wheel, chips))))) for wheel in wheels]
     shown = [(wheel, cells) for wheel, cells in both if cells] or both
     devices = dict.fromkeys(named for _, cells in shown for named in cells if named not in chips.values())
     rows = [
-        Row(*named, tuple(cells.get(named) or _plain_cell(wheel) for wheel, cells in shown))
+        Row(*named, family.get(named, ""), tuple(cells.get(named) or _plain_cell(wheel) for wheel, cells in shown))
         for named in [*devices, *chips.values()] or [("any device", "")]
     ]
     others = tuple(wheel for wheel, cells in both if not cells and len(shown) < len(both))

@@ -1,0 +1,82 @@
+# SPDX-FileCopyrightText: The split JAX wheel authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is downloaded for each accelerator of a release, and for JAX's own wheels instead."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pjrtwheel.backend import load_backends
+from pjrtwheel.products.index.release_pages.releases import ListedRelease, Wheel
+from pjrtwheel.release import known
+from pjrtwheel.release.model import Pin
+from pjrtwheel.wheel.names import parse_name
+
+
+@dataclass(frozen=True, slots=True)
+class Download:
+    """One wheel that is downloaded: its project, its size in bytes, and whether each Python has one of its own."""
+
+    project: str
+    size: int
+    of_one_python: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What is downloaded for a wheel on one Python, without what JAX's own wheels need as well.
+
+    Attributes:
+        wheel: That of an accelerator, or of the bindings alone.
+        ours: The wheels of this index, those of one Python first, the larger first.
+        theirs: JAX's own instead; nothing where it is not known which these are.
+        is_optional: Whether `jaxlib` has such a library built in.
+    """
+
+    wheel: Wheel
+    ours: tuple[Download, ...]
+    theirs: tuple[Download, ...]
+    is_optional: bool
+
+    @property
+    def change(self) -> str:
+        """By how much ours are larger, in words."""
+        if not self.theirs:
+            return "not known"
+        ours, theirs = (sum(part.size for part in parts) for parts in (self.ours, self.theirs))
+        percent = round(100 * (ours / theirs - 1))
+        return "about the same" if abs(percent) <= 1 else f"{abs(percent)} % {'larger' if percent > 0 else 'smaller'}"
+
+
+def compare_sizes(root: Path, release: ListedRelease) -> list[Comparison]:
+    """Return a comparison for each accelerator of a release, then those that are optional, then the bindings alone.
+
+    A library that must not be handed on is the vendor's in both, and for the CPU JAX itself needs its `jaxlib` alone.
+    """
+    found = _compare(root, release)
+    return sorted(found, key=lambda one: (one.wheel.is_bindings, one.is_optional))
+
+
+def _compare(root: Path, release: ListedRelease) -> Iterator[Comparison]:
+    pins = known.load_release(root, release.jax).pins.values() if release.jax in known.list_releases(root) else ()
+    by_hash: dict[object, Pin] = {pin.sha256: pin for pin in pins}
+    built_in = {backend.distribution for backend in load_backends(root).values() if backend.is_cpu}
+    pythons = {"", *release.pythons[:1]}
+    wheels = [wheel for wheel in release.wheels if wheel.entry.has_library and wheel.python in pythons]
+    for wheel in (wheel for wheel in wheels if wheel.is_plugin or wheel.is_bindings):
+        needs = wheel.entry.requires
+        here = [other for other in wheels if other.entry.platform == wheel.entry.platform]
+        parts = [wheel, *(other for other in here if f"{other.project}=={other.entry.version}" in needs)]
+        made_of = [by_hash.get(part.entry.provenance.get("sha256")) for part in parts if part.project not in built_in]
+        theirs = [_of_pin(pin) for pin in made_of if pin] if all(made_of) else []
+        vendor = [_of_pin(pin) for pin in made_of if pin and f"{pin.project}=={pin.version}" in needs]
+        ours = [Download(part.project, part.entry.size, bool(part.python)) for part in parts] + vendor
+        yield Comparison(wheel, _in_order(ours), _in_order(theirs), wheel.project in built_in)
+
+
+def _of_pin(pin: Pin) -> Download:
+    return Download(pin.project, pin.size, bool(parse_name(pin.filename).python))
+
+
+def _in_order(downloads: list[Download]) -> tuple[Download, ...]:
+    return tuple(sorted(downloads, key=lambda one: (not one.of_one_python, -one.size)))
