@@ -175,9 +175,8 @@ def explain_difference(published: Path, rebuilt: Path) -> Iterator[str]:
     except WheelError as error:
         yield error.what
         return
-    for found in differences:
-        about = f"{found.about} of {found.library}" if found.library else found.about
-        old, new = (shorten(names, _SHOWN) for names in (found.only_a, found.only_b))
+    for about, sides in differences.items():
+        old, new = (shorten(names, _SHOWN) for names in sides)
         yield f"{about}: {old}" if old == new else f"{about}: {old or 'none'} before, {new or 'none'} now"
     if not differences:  # the members are equal in all that the directory says
         yield f"compressed at level {find_compression(published)}, now at {find_compression(rebuilt)}"

@@ -281,15 +281,12 @@ def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tu
 def _target_cell(proof: Proof, target: TargetProof) -> Cell:
     passed, all_of = len(target.programs(Outcome.PASSED)), len({entry.program for entry in target.compilations})
     if not passed:
-        return Cell(NOT_SERVED, _why_none(target), proofs=(proof,), target=target)
+        reasons = (entry.detail for entry in target.compilations if entry.outcome is Outcome.EXPECTED)
+        return Cell(NOT_SERVED, next(reasons, ""), proofs=(proof,), target=target)
     pythons = name_pythons(one.python for one in proof.pythons if target.name in one.compiled())
     parts = (f"{passed} of {all_of} programs", pythons and f"Python {pythons}")
     text = ", ".join(filter(None, (*parts, "emulated" if proof.emulated else "")))
     return Cell(Level.AOT.value, text, proofs=(proof,), target=target)
-
-
-def _why_none(target: TargetProof) -> str:
-    return next((entry.detail for entry in target.compilations if entry.outcome is Outcome.EXPECTED), "")
 
 
 def _plain_cell(wheel: Wheel) -> Cell:

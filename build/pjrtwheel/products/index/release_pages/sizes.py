@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is downloaded for each accelerator of a release, and for JAX's own wheels instead."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -53,16 +52,12 @@ def compare_sizes(root: Path, release: ListedRelease) -> list[Comparison]:
 
     A library that must not be handed on is the vendor's in both, and for the CPU JAX itself needs its `jaxlib` alone.
     """
-    found = _compare(root, release)
-    return sorted(found, key=lambda one: (one.wheel.is_bindings, one.is_optional))
-
-
-def _compare(root: Path, release: ListedRelease) -> Iterator[Comparison]:
     pins = known.load_release(root, release.jax).pins.values() if release.jax in known.list_releases(root) else ()
     by_hash: dict[object, Pin] = {pin.sha256: pin for pin in pins}
     built_in = {backend.distribution for backend in load_backends(root).values() if backend.is_cpu}
     pythons = {"", *release.pythons[:1]}
     wheels = [wheel for wheel in release.wheels if wheel.entry.has_library and wheel.python in pythons]
+    found = list[Comparison]()
     for wheel in (wheel for wheel in wheels if wheel.is_plugin or wheel.is_bindings):
         needs = wheel.entry.requires
         here = [other for other in wheels if other.entry.platform == wheel.entry.platform]
@@ -71,7 +66,8 @@ def _compare(root: Path, release: ListedRelease) -> Iterator[Comparison]:
         theirs = [_of_pin(pin) for pin in made_of if pin] if all(made_of) else []
         vendor = [_of_pin(pin) for pin in made_of if pin and f"{pin.project}=={pin.version}" in needs]
         ours = [Download(part.project, part.entry.size, bool(part.python)) for part in parts] + vendor
-        yield Comparison(wheel, _in_order(ours), _in_order(theirs), wheel.project in built_in)
+        found.append(Comparison(wheel, _in_order(ours), _in_order(theirs), wheel.project in built_in))
+    return sorted(found, key=lambda one: (one.wheel.is_bindings, one.is_optional))
 
 
 def _of_pin(pin: Pin) -> Download:
