@@ -209,11 +209,8 @@ def require_space(place: Path, needed: int) -> None:
 
 
 def _free_space(place: Path) -> int:
-    return shutil.disk_usage(_nearest(place)).free
-
-
-def _nearest(place: Path) -> Path:
-    return next(path for path in (place, *place.resolve().parents) if path.exists())
+    nearest = next(path for path in (place, *place.resolve().parents) if path.exists())
+    return shutil.disk_usage(nearest).free
 
 
 def _no_space(place: Path, cause: str) -> WheelError:

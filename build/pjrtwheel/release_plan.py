@@ -9,6 +9,7 @@ from pathlib import Path
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import count
 from pjrtwheel.files import display_path
+from pjrtwheel.grouping import group
 from pjrtwheel.platforms import PLATFORMS, Platform
 from pjrtwheel.record.entries import read_entries
 from pjrtwheel.release.model import Release
@@ -61,11 +62,9 @@ def plan_builds(release: Release, backends: Sequence[Backend], *, dist: Path, ho
 def list_absent(release: Release, backends: Sequence[Backend]) -> Iterator[tuple[str, str]]:
     """Yield the wheels that a release does not have, though the backend has a tag for the platform, and why."""
     for backend in backends:
-        causes: dict[str, list[str]] = {}
-        for platform in backend.tags:
-            missing = release.find_absent(f"plugin.{backend.name}.{platform}")
-            if platform not in release.platforms(backend.name):
-                causes.setdefault(missing.cause if missing else "nobody has pinned it", []).append(platform)
+        without = (platform for platform in backend.tags if platform not in release.platforms(backend.name))
+        absent = ((release.find_absent(f"plugin.{backend.name}.{platform}"), platform) for platform in without)
+        causes = group((entry.cause if entry else "nobody has pinned it", platform) for entry, platform in absent)
         for cause, platforms in causes.items():
             yield f"{backend.name} for {', '.join(platforms)}", cause
 

@@ -64,14 +64,10 @@ def _check(directory: Path, *, is_shared: bool) -> BuiltWheel:
         if is_shared:
             check_against_inputs(built.path, directory.with_name(directory.name + _MANIFEST))
     except WheelError:
-        _remove(directory)
+        directory.chmod(0o755)  # Bazel takes the right to write away from what it made
+        shutil.rmtree(directory)
         raise
     return built
-
-
-def _remove(directory: Path) -> None:
-    directory.chmod(0o755)  # Bazel takes the right to write away from what it made
-    shutil.rmtree(directory)
 
 
 @contextlib.contextmanager

@@ -10,6 +10,7 @@ from packaging.requirements import Requirement
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import shorten
+from pjrtwheel.grouping import group
 from pjrtwheel.pin import XLA_FILE
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.facts import facts_path, read_old
@@ -133,8 +134,6 @@ def _requirements(release: Release) -> dict[str, Sequence[str]]:
 
 def _sizes(release: Release) -> dict[str, Sequence[str]]:
     """Return the mean size by project and platform, so that another Python does not look like a larger wheel."""
-    sizes: dict[str, list[int]] = {}
-    for pin in release.pins.values():
-        if pin.key.startswith(("bindings.", "kernels.", "plugin.")):
-            sizes.setdefault(f"{pin.project} {pin.key.rpartition('.')[2]}", []).append(pin.size)
+    pins = (pin for pin in release.pins.values() if pin.key.startswith(("bindings.", "kernels.", "plugin.")))
+    sizes = group((f"{pin.project} {pin.key.rpartition('.')[2]}", pin.size) for pin in pins)
     return {name: [f"{sum(found) / len(found) / 1e6:.1f} MB"] for name, found in sizes.items()}

@@ -82,10 +82,8 @@ def check_files(paths: Sequence[Path], what: str = "wheels", pattern: str = "*.w
     for path in paths:
         if path.is_dir():
             raise UsageError(f"{path} is a folder", remedy=f"name the {what} in it, such as {path}/{pattern}")
-        if path.exists() and not path.is_file():
-            raise UsageError(f"not a regular file: {path}")
         if not path.is_file():
-            raise UsageError(f"no such file: {path}")
+            raise UsageError(f"{'not a regular' if path.exists() else 'no such'} file: {path}")
 
 
 def find_links(published: str | None) -> list[str]:

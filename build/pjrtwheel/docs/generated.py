@@ -11,6 +11,7 @@ import jinja2
 from pjrtwheel.abis import name_python, name_pythons, python_order
 from pjrtwheel.backend import Backend, load_backends
 from pjrtwheel.errors import UsageError
+from pjrtwheel.grouping import group
 from pjrtwheel.release.known import list_releases, load_release
 from pjrtwheel.release.model import Release
 from pjrtwheel.sets import BINDINGS
@@ -45,17 +46,14 @@ def render_releases(releases: Sequence[Release], backends: Iterable[Backend]) ->
     describe: dict[str, Callable[[Release], str]] = {BINDINGS: _describe_bindings}
     describe |= {backend.distribution: partial(_describe_plugin, backend) for backend in backends}
     for name, describe_in in describe.items():
-        alike: dict[str, list[str]] = {}
-        for release in releases:
-            alike.setdefault(describe_in(release), []).append(release.version)
+        alike = group((describe_in(release), release.version) for release in releases)
         rows += [f"| `{name}` | {', '.join(versions)} | {text} |" for text, versions in alike.items() if text]
     return "\n".join(rows)
 
 
 def _describe_bindings(release: Release) -> str:
-    platforms: dict[str, list[str]] = {}
-    for platform in sorted({key.split(".")[2] for key in release.pins if key.startswith("bindings.")}):
-        platforms.setdefault(name_pythons(release.pythons(platform)), []).append(platform)
+    names = sorted({key.split(".")[2] for key in release.pins if key.startswith("bindings.")})
+    platforms = group((name_pythons(release.pythons(platform)), platform) for platform in names)
     return "; ".join(f"{', '.join(names)}: {pythons}" for pythons, names in platforms.items())
 
 

@@ -27,6 +27,7 @@ from pjrtwheel.environment.venv import (
 )
 from pjrtwheel.errors import PjrtWheelError, ProofError
 from pjrtwheel.files import staging_folder
+from pjrtwheel.grouping import group
 from pjrtwheel.installs.stage import Stage, StagedSet, fetch_wheel
 from pjrtwheel.prove.devices import parse_answer
 from pjrtwheel.prove.inside import devices as inside
@@ -119,11 +120,8 @@ def why_skipped(
 
 def describe_skips(results: Iterable[InstallResult]) -> Iterator[str]:
     """Yield a line for each reason: how many combinations were skipped for it, and which."""
-    skipped: dict[str, list[Combination]] = {}
-    for result in results:
-        if result.outcome is InstallOutcome.SKIPPED:
-            skipped.setdefault(result.detail, []).append(result.combination)
-    for reason, alike in skipped.items():
+    skipped = (result for result in results if result.outcome is InstallOutcome.SKIPPED)
+    for reason, alike in group((result.detail, result.combination) for result in skipped).items():
         extras = dict.fromkeys(one.extra for one in alike)
         pythons = dict.fromkeys(name_python(one.python) for one in alike)
         yield f"skipped {len(alike):>2}, {reason}: {', '.join(extras)} on Python {', '.join(pythons)}"

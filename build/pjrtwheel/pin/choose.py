@@ -178,14 +178,9 @@ def _readable(files: Iterable[IndexFile]) -> Iterator[tuple[WheelName, IndexFile
     """Yield the files whose names can be read; an index may hold old ones under any name."""
     for file in files:
         name = find_name(file.filename)
-        if name and file.yanked is None and not _only_musl(name):
+        # Without those that are for Linux with musl, and not with glibc as well.
+        if name and file.yanked is None and not all(tag.platform.startswith("musllinux") for tag in name.tags):
             yield name, file
-
-
-def _only_musl(name: WheelName) -> bool:
-    """Whether a wheel is for Linux with musl, and not with glibc as well."""
-    platforms = {tag.platform for tag in name.tags}
-    return all(platform.startswith("musllinux") for platform in platforms)
 
 
 def _place(name: WheelName) -> tuple[str, str]:

@@ -154,9 +154,8 @@ def _keep_metadata(old: Release, chosen: Chosen) -> tuple[dict[str, str], Extras
 def _first_of_each(pins: Iterable[Pin], projects: Iterable[str]) -> dict[str, Pin]:
     """Return one wheel of each of some projects: that for this machine, if there is one, as builds need it too."""
     host = host_platform().name
-    found: dict[str, Pin] = {}
-    for pin in sorted(pins, key=lambda pin: (not pin.key.endswith(host), pin.key)):
-        found.setdefault(pin.project, pin)
+    best_last = sorted(pins, key=lambda pin: (not pin.key.endswith(host), pin.key), reverse=True)
+    found = {pin.project: pin for pin in best_last}
     return {project: found[project] for project in projects if project in found}
 
 

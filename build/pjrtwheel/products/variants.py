@@ -66,6 +66,9 @@ class Group:
     requires: tuple[str, ...] = ()
 
 
+_TPU = Group("", ("tpu::present::true",))  # Google's provider says no more than whether there is any
+
+
 def make_variants(backends: Collection[Backend], entries: Iterable[Entry], release: Release) -> list[Variant]:
     """Return the wheels for what was built: a variant whose package is missing would make installers fail.
 
@@ -91,7 +94,7 @@ def make_variants(backends: Collection[Backend], entries: Iterable[Entry], relea
 
 
 def _of_backend(backend: Backend, select: Select, built: Mapping[str, KnownCode], version: str) -> Iterator[Variant]:
-    find_groups = {"nvidia": nvidia_groups, "google": _tpu_groups}.get(select.vendor)
+    find_groups = {"nvidia": nvidia_groups, "google": lambda *_: [_TPU]}.get(select.vendor)
     if find_groups is None:
         return
     package = f"{backend.requirement}=={version}"
@@ -99,11 +102,6 @@ def _of_backend(backend: Backend, select: Select, built: Mapping[str, KnownCode]
         for group in find_groups(select, entry.code, PLATFORMS[platform].architecture):
             label = "_".join(filter(None, [backend.name, group.suffix])) + _PLATFORM_SUFFIX[platform]
             yield Variant(label, backend.tags[platform], (package, *group.requires), group.properties)
-
-
-def _tpu_groups(_select: Select, _code: Iterable[str], _architecture: str) -> list[Group]:
-    """Return the one group of Google's accelerators: the provider says whether there is any."""
-    return [Group("", ("tpu::present::true",))]
 
 
 def _cpu_requirement(backend: Backend, platform: str, release: Release) -> str:

@@ -16,6 +16,7 @@ from pjrtwheel import tables
 from pjrtwheel.backend import Backend, Failure
 from pjrtwheel.environment.venv import requirement_group
 from pjrtwheel.errors import UsageError, fit
+from pjrtwheel.grouping import group
 from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import aot_requires
 from pjrtwheel.sources import import_closure
@@ -110,9 +111,7 @@ def load_targets(root: Path, backend: Backend) -> tuple[Target, ...]:
     Where both have a file about a chip, the backend's own says only the keys that differ.
     """
     folders = [root / "plugins" / name / "targets" for name in (*backend.shared, backend.name)]
-    paths: dict[str, list[Path]] = {}
-    for path in (path for folder in folders for path in folder.glob("*.toml")):
-        paths.setdefault(path.stem, []).append(path)
+    paths = group((path.stem, path) for folder in folders for path in folder.glob("*.toml"))
     return tuple(
         parse_target(own.read_text("utf-8"), own, [path.read_text("utf-8") for path in shared])
         for _, (*shared, own) in sorted(paths.items())

@@ -11,6 +11,9 @@ from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.sets import BINDINGS, PURE_PYTHON
 from pjrtwheel.wheel.names import WheelName, find_name
 
+# In which order projects are sent: documents, which no installer sees, plugins, `jaxlib`, and what requires both.
+_RANKS = {"": 0, BINDINGS: 2, **dict.fromkeys(PURE_PYTHON, 3)}
+
 
 @dataclass(frozen=True, slots=True)
 class LocalFile:
@@ -66,7 +69,7 @@ def make_plan(
         problems: What else forbids it, such as limits of the destination.
         alone: Whether any other file that is there forbids it: a draft or a folder becomes public as it is.
     """
-    ordered = tuple(sorted(files, key=lambda file: (_rank(file), file.project, file.name)))
+    ordered = tuple(sorted(files, key=lambda file: (_RANKS.get(file.project, 1), file.project, file.name)))
     to_send = tuple(file for file in ordered if file.name not in present)
     differences = find_differences(destination, ordered, present, alone=alone)
     return Plan(ordered, to_send, (*problems, *differences))
@@ -109,13 +112,6 @@ def format_plan(what: str, plan: Plan) -> list[str]:
         for number, file in enumerate(plan.files, 1)
     )
     return [head, f"to send: {_count(plan.to_send)}, in this order", *lines]
-
-
-def _rank(file: LocalFile) -> int:
-    """Return the place in the order: documents, which no installer sees, plugins, jaxlib, and what requires both."""
-    if not file.project:
-        return 0
-    return {BINDINGS: 2, **dict.fromkeys(PURE_PYTHON, 3)}.get(file.project, 1)
 
 
 def _identity(name: WheelName) -> tuple[str, str, str]:

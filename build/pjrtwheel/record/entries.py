@@ -14,6 +14,7 @@ from typing import Literal
 from pjrtwheel import tables
 from pjrtwheel.errors import UsageError, WheelError, fit
 from pjrtwheel.files import require_folder
+from pjrtwheel.grouping import group
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.record.origin import Origin
 from pjrtwheel.record.proofs import ORDER, Level, Outcome, Proof, PythonProof
@@ -81,11 +82,11 @@ class Entry(FinishedWheel):
 
     def devices(self) -> dict[str, list[Proof]]:
         """Return what programs ran on → the proofs of that; a host is called by its processor."""
-        found: dict[str, list[Proof]] = {}
-        for proof in self.proofs():
-            if proof.level is Level.DEVICE and proof.machine is not None:
-                found.setdefault(proof.device or proof.machine.processor, []).append(proof)
-        return found
+        return group(
+            (proof.device or proof.machine.processor, proof)
+            for proof in self.proofs()
+            if proof.level is Level.DEVICE and proof.machine is not None
+        )
 
 
 @dataclass(frozen=True, slots=True)

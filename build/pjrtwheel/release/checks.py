@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from pjrtwheel.backend import Backend
 from pjrtwheel.errors import FetchError, UsageError
+from pjrtwheel.grouping import group
 from pjrtwheel.platforms import PLATFORMS, Platform, find_platform
 from pjrtwheel.release.model import Pin, Release
 from pjrtwheel.release.wheels import extras_of
@@ -68,9 +69,7 @@ def describe_doubts(release: Release) -> Iterator[str]:
 
 def describe_commits(release: Release) -> str:
     """Say which commits of JAX the inputs were built from; nothing where it is one."""
-    by_commit: dict[str, list[str]] = {}
-    for project, commit in release.commits.items():
-        by_commit.setdefault(commit, []).append(project)
+    by_commit = group((commit, project) for project, commit in release.commits.items())
     parts = (f"{commit[:12]} ({', '.join(projects)})" for commit, projects in by_commit.items())
     return f"inputs were built from different commits of JAX: {'; '.join(parts)}" if len(by_commit) > 1 else ""
 

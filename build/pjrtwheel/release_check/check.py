@@ -19,6 +19,7 @@ from pjrtwheel.backend import load_backends
 from pjrtwheel.errors import FetchError, UsageError, count, fit, shorten
 from pjrtwheel.fetch.listing import list_digests
 from pjrtwheel.fetch.settings import read_settings
+from pjrtwheel.grouping import group
 from pjrtwheel.publish.destinations import Destination, check_limits, load_destinations
 from pjrtwheel.record.entries import RELEASE_FILENAME
 from pjrtwheel.record.proofs import Level, Outcome
@@ -191,9 +192,7 @@ def check_bytes(candidate: Candidate) -> Iterator[str]:
 def check_locks(candidate: Candidate) -> Iterator[str]:
     """Yield each lock of a set that is not the only one, or not one that follows from the release file."""
     expected = candidate.promise.locks
-    by_lock: dict[str, list[str]] = {}
-    for entry in candidate.entries if expected else ():
-        by_lock.setdefault(entry.lock_id, []).append(entry.filename)
+    by_lock = group((entry.lock_id, entry.filename) for entry in candidate.entries if expected)
     fitting = [lock for lock in by_lock if lock in expected]
     for lock, names in sorted(by_lock.items()):
         what = f"{shorten(names, 1)}: lock {lock[:8] or 'none'}"

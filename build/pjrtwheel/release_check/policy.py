@@ -13,6 +13,7 @@ from typing import Literal
 
 from pjrtwheel.backend import KERNELS_SUFFIX
 from pjrtwheel.errors import fit, shorten
+from pjrtwheel.grouping import group
 from pjrtwheel.record.entries import Entry
 from pjrtwheel.record.origin import describe_commit_fault
 from pjrtwheel.record.proofs import ORDER, Level, Proof, highest
@@ -166,23 +167,15 @@ def check_levels(verdicts: Iterable[Verdict]) -> Iterator[str]:
 
 def check_origins(entries: Iterable[Entry], commits: Collection[str]) -> Iterator[str]:
     """Yield why proofs do not count, with the wheels that they are of."""
-    found: dict[str, list[str]] = {}
-    for entry in entries:
-        for proof in entry.proofs():
-            for fault in find_faults(proof, commits):
-                found.setdefault(fault, []).append(entry.filename)
-    for fault, names in found.items():
-        yield f"{fault}: {fit(dict.fromkeys(names))}"
+    proofs = ((entry.filename, proof) for entry in entries for proof in entry.proofs())
+    faults = group((fault, name) for name, proof in proofs for fault in find_faults(proof, commits))
+    yield from (f"{fault}: {fit(dict.fromkeys(names))}" for fault, names in faults.items())
 
 
-def check_built(entries: Iterable[Entry], commits: Collection[str]) -> Iterator[str]:
+def check_built(entries: Collection[Entry], commits: Collection[str]) -> Iterator[str]:
     """Yield why it is not known, or not one thing, what the wheels were built from."""
-    found: dict[str, list[str]] = {}
-    for entry in entries:
-        if fault := describe_commit_fault(entry.built, commits):
-            found.setdefault(f"built {fault}", []).append(entry.filename)
-    for fault, names in found.items():
-        yield f"{fault}: {fit(names)}"
+    faults = group((describe_commit_fault(entry.built, commits), entry.filename) for entry in entries)
+    yield from (f"built {fault}: {fit(names)}" for fault, names in faults.items() if fault)
     built = sorted({entry.built.commit for entry in entries if entry.built.commit})
     if built[1:]:
         shown = fit(commit[:12] for commit in built)

@@ -117,7 +117,9 @@ def _plan(
     """Plan a wheel, with what every wheel of a backend has: licences, and documents in a package of its own."""
     spec, backend, lock = inputs.spec, inputs.backend, inputs.lock
     on_disk = {**placed, **{f"{name.dist_info}/licenses/{file}": path for file, path in spec.licenses.items()}}
-    provenance = _read_provenance(spec.provenance) | _describe_override(inputs.override)
+    provenance = _read_provenance(spec.provenance)
+    if inputs.override:
+        provenance["override"] = {"version": inputs.override.version, "reason": inputs.override.reason}
     has_symbols = provenance.get("options", {}).get("debug_symbols", False)
     sources = [_open(member, path, inputs, name, files, symbols=has_symbols) for member, path in on_disk.items()]
     libraries = {source.path: on_disk[source.path] for source in sources if source.is_library}
@@ -167,10 +169,6 @@ def _open(
         exports=backend.exports if member == f"{backend.package}/{backend.library}" else (),
         place=LibraryPlace(member.count("/"), backend.search_paths, symbols),
     )
-
-
-def _describe_override(override: Override | None) -> dict[str, Any]:
-    return {"override": {"version": override.version, "reason": override.reason}} if override else {}
 
 
 def _read_provenance(path: Path) -> dict[str, Any]:

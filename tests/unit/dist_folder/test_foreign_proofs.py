@@ -51,8 +51,7 @@ def vouched(proof: Proof, signer: str) -> Proof:
 
 def test_proofs_enter_the_record(dist: Path, proofs: Path) -> None:
     """And what is recorded is what was read, and who vouches for it; a second time nothing changes."""
-    changed = add_proof_files([proofs], dist)
-    assert [entry.filename for entry in changed] == [BINDINGS, PLUGIN]
+    assert [entry.filename for entry in add_proof_files([proofs], dist)] == [BINDINGS, PLUGIN]
     assert {name: entry.proof for name, entry in read_entries(dist).items()} == dict.fromkeys(
         DIGESTS, vouched(PROOF, "A Tester")
     )

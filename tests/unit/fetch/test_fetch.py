@@ -42,8 +42,7 @@ def unreachable(pin: Pin, _directory: Path) -> Path:
 
 def test_wheel_is_downloaded_once(tmp_path: Path) -> None:
     """What is in the cache needs no network any more."""
-    kept = WheelCache(tmp_path, serve(CONTENT)).fetch(PIN)
-    assert kept == tmp_path / "wheels" / PIN.sha256 / PIN.filename
+    assert WheelCache(tmp_path, serve(CONTENT)).fetch(PIN) == tmp_path / "wheels" / PIN.sha256 / PIN.filename
     assert WheelCache(tmp_path, unreachable).fetch(PIN).read_bytes() == CONTENT
 
 

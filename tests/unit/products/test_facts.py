@@ -201,7 +201,6 @@ def test_the_command_writes_the_file(root: Path, tmp_path: Path) -> None:
         for arch in ("x86_64", "aarch64")
     }
     (tmp_path / "dist/release.json").write_text(format_entries(wheels), "utf-8")
-    command = ["facts", "--release", DEFAULT_RELEASE, "--root", str(tmp_path)]
-    assert main(command) == 0
+    assert main(["facts", "--release", DEFAULT_RELEASE, "--root", str(tmp_path)]) == 0
     (abacus,) = load_facts(DEFAULT_RELEASE, tmp_path / "selector/jaxlib_select/facts").backends
     assert dict(abacus.code) == {"linux_x86_64": ("bead_5",), "linux_aarch64": ("bead_5",)}

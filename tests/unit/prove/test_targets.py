@@ -63,8 +63,7 @@ def test_own_targets_take_precedence(root: Path, tmp_path: Path) -> None:
     write_files(tmp_path / "plugins", {**shared, "mine/targets/chip.toml": own})
     backend = replace(find_backend(root, "cpu"), name="mine", shared=("shared",))
     own_chip = replace(TARGET, code=("sm_2",), fails={"sort": Failure("too old", "not by us")})
-    expected = (replace(TARGET, name="another"), own_chip)
-    assert load_targets(tmp_path, backend) == expected
+    assert load_targets(tmp_path, backend) == (replace(TARGET, name="another"), own_chip)
 
 
 NVIDIA = ["a100", "a6000", "b200", "gb200", "gb300", "gh200", "h100", "l4", "rtx_pro_6000", "t4", "thor"]

@@ -75,8 +75,7 @@ def test_a_whole_release_passes_with_one_line(small: TaggedRepository, capsys: p
         PLUGIN, proof=replace(proof, pythons=(replace(proof.pythons[0], results=(*proof.pythons[0].results, fails)),))
     )
     size = sum(entry.size for entry in small.entries().values()) / 1e6
-    command = ["release_check", "--tag", TAG, "--root", str(small.root), "--dist", str(small.dist)]
-    assert main(command) == 0
+    assert main(["release_check", "--tag", TAG, "--root", str(small.root), "--dist", str(small.dist)]) == 0
     line = f"{TAG}: 3 wheels, {size:.1f} MB, 2 device, 1 load, 1 program failed as expected: fft\n"
     assert capsys.readouterr().out.startswith(line)
 

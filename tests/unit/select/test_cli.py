@@ -94,8 +94,7 @@ def test_a_machine_comes_through_a_pipe(select: Select, monkeypatch: pytest.Monk
     """`detect --json | resolve jax --machine -`."""
     text = select("detect", "--json").out
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    said = select("resolve", "jax", "--machine", "-", "--json")
-    assert json.loads(said.out)["provider"] == "upstream"
+    assert json.loads(select("resolve", "jax", "--machine", "-", "--json").out)["provider"] == "upstream"
 
 
 @pytest.mark.parametrize("content", [None, b"\xff", b"{", b"[]", b'{"nvidia": {"gpus": 8}}'], ids=str)

@@ -51,8 +51,7 @@ def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
     pages = {MAIN_PAGE: install.render(page="install", base=f"{FOLDER}/", home=MAIN_PAGE, pages=proofs, **front)}
     families = {target: accelerator.label for accelerator in form.accelerators for target in accelerator.targets}
     for release in releases:
-        maps = make_maps(release, families)
-        views = {"release": release, "maps": maps, "sizes": compare_sizes(OWN_ROOT, release)}
+        views = {"release": release, "maps": make_maps(release, families), "sizes": compare_sizes(OWN_ROOT, release)}
         for name in _PAGES:
             text = templates.get_template(f"{name}.html").render(page=name, **views)
             pages[f"{FOLDER}/{name}{release.suffix}.html"] = text

@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import groupby
 from types import MappingProxyType
 from urllib.parse import quote
 
 from packaging.version import Version
 
 from pjrtwheel.abis import name_python, name_pythons, python_order
+from pjrtwheel.grouping import group
 from pjrtwheel.platforms import PLATFORMS
 from pjrtwheel.products.index.projects import IndexedFile, Project
 from pjrtwheel.record.entries import Entry
@@ -138,18 +138,15 @@ class ListedRelease:
         tags = {wheel.python for wheel in self.wheels if wheel.is_bindings}
         return tuple(sorted(tags - {""}, key=python_order))
 
-    def plugins(self) -> tuple[Wheel, ...]:
-        """Return the wheels of accelerators."""
-        return tuple(wheel for wheel in self.wheels if wheel.is_plugin)
-
     def rows(self) -> dict[str, list[list[Wheel]]]:
         """Return project → its wheels as rows: those of one system with the same proof share one, for their Pythons."""
-        found: dict[str, dict[tuple[str, ...], list[Wheel]]] = {}
-        for wheel in self.wheels:
-            proof = wheel.system, wheel.entry.proof.level, *wheel.entry.devices()
-            row = found.setdefault(wheel.project, {}).setdefault(proof if wheel.python else (wheel.label,), [])
-            row.append(wheel)
-        return {project: list(rows.values()) for project, rows in found.items()}
+        found = group((wheel.project, wheel) for wheel in self.wheels)
+        return {project: list(group(map(_row_of, wheels)).values()) for project, wheels in found.items()}
+
+
+def _row_of(wheel: Wheel) -> tuple[tuple[str, ...], Wheel]:
+    shown = wheel.system, wheel.entry.proof.level, *wheel.entry.devices()
+    return shown if wheel.python else (wheel.label,), wheel
 
 
 def list_releases(projects: Iterable[Project]) -> tuple[ListedRelease, ...]:
@@ -234,8 +231,8 @@ class Map:
 
 def make_maps(release: ListedRelease, families: Mapping[str, str] = MappingProxyType({})) -> list[Map]:
     """Return a map for the bindings, and for each accelerator package; `families` has what a target stands for."""
-    wheels = (wheel for wheel in release.wheels if wheel.is_plugin or wheel.is_bindings)
-    return [_map_of(name, tuple(those), families) for name, those in groupby(wheels, lambda wheel: wheel.project)]
+    wheels = group((wheel.project, wheel) for wheel in release.wheels if wheel.is_plugin or wheel.is_bindings)
+    return [_map_of(name, tuple(those), families) for name, those in wheels.items()]
 
 
 def _targets_of(wheel: Wheel) -> Iterator[tuple[Proof, TargetProof]]:

@@ -40,11 +40,18 @@ class Comparison:
     @property
     def change(self) -> str:
         """By how much ours are larger, in words."""
-        if not self.theirs:
-            return "not known"
         ours, theirs = (sum(part.size for part in parts) for parts in (self.ours, self.theirs))
-        percent = round(100 * (ours / theirs - 1))
-        return "about the same" if abs(percent) <= 1 else f"{abs(percent)} % {'larger' if percent > 0 else 'smaller'}"
+        return describe_change(ours, theirs) if theirs else "not known"
+
+
+def describe_change(size: int, other: int) -> str:
+    """Return by how much a size is larger than another one.
+
+    >>> [describe_change(size, 1000) for size in (985, 990, 1010, 1600)]
+    ['2 % smaller', 'about the same', 'about the same', '60 % larger']
+    """
+    percent = round(100 * (size / other - 1))
+    return "about the same" if abs(percent) <= 1 else f"{abs(percent)} % {'larger' if percent > 0 else 'smaller'}"
 
 
 def compare_sizes(root: Path, release: ListedRelease) -> list[Comparison]:
