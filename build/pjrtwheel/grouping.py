@@ -5,17 +5,17 @@
 from collections.abc import Hashable, Iterable
 from typing import TypeVar
 
-K = TypeVar("K", bound=Hashable)
-V = TypeVar("V")
+_K = TypeVar("_K", bound=Hashable)
+_V = TypeVar("_V")
 
 
-def group(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+def group(pairs: Iterable[tuple[_K, _V]]) -> dict[_K, list[_V]]:
     """Return key → its values, both in the order in which they come; pairs need not be sorted.
 
     >>> group([("odd", 1), ("even", 2), ("odd", 3)])
     {'odd': [1, 3], 'even': [2]}
     """
-    groups: dict[K, list[V]] = {}
+    groups: dict[_K, list[_V]] = {}
     for key, value in pairs:
         groups.setdefault(key, []).append(value)
     return groups

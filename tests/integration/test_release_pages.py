@@ -233,7 +233,7 @@ def test_a_cell_of_the_map_shows_what_ran(browser: Browser, plain_browser: Brows
     browser.open(pages["proofs"])
     names = browser.run("return [...document.querySelectorAll('.evidence')].map((part) => part.id)")
     for keys in (False, True):
-        cell = browser.driver.find_element("css selector", f"[data-proof]:has(#{names[1 + keys]})")
+        cell = browser.driver.find_element("css selector", f"[data-proof]:has([id='{names[1 + keys]}'])")
         summary = cell.find_element("tag name", "summary")
         summary.send_keys(Keys.ENTER) if keys else summary.click()
         assert browser.run(shown) == [names[1 + keys]]

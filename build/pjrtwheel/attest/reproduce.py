@@ -33,10 +33,7 @@ _SHOWN = 10  # names of members, or lines
 
 
 def reproduce(
-    release: ReleaseFolder,
-    repository: Path,
-    dist: Path,
-    patterns: Collection[str] = ("*",),
+    release: ReleaseFolder, repository: Path, dist: Path, patterns: Collection[str] = ("*",)
 ) -> dict[str, tuple[str, ...]]:
     """Build wheels of a release again; return in what each differs, by file name: nothing for the same bytes.
 

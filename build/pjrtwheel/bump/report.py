@@ -72,11 +72,9 @@ def compare(before: Mapping[str, Sequence[str]], after: Mapping[str, Sequence[st
     >>> compare({"a": ["1"], "b": ["x", "y"], "c": ["z"]}, {"a": ["2"], "b": ["y"], "d": ["z"]})
     ['- a: 1 → 2', '- b: **removed x**', '- c: **gone**, was z', '- d: new, z']
     """
-    alike: dict[str, list[str]] = {}
-    for subject in sorted(before.keys() | after.keys()):
-        old, new = before.get(subject, ()), after.get(subject, ())
-        if set(old) != set(new):
-            alike.setdefault(_describe_change(old, new), []).append(subject)
+    subjects = sorted(before.keys() | after.keys())
+    values = ((subject, before.get(subject, ()), after.get(subject, ())) for subject in subjects)
+    alike = group((_describe_change(old, new), subject) for subject, old, new in values if set(old) != set(new))
     return [f"- {', '.join(subjects)}: {change}" for change, subjects in alike.items()]
 
 

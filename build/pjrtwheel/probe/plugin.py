@@ -154,7 +154,7 @@ def judge(answer: Mapping[str, Any], end: Ended, *, device: bool) -> ProbeResult
         checks.append(Check(died, CheckResult.FAIL, f"{end.describe()}: {said or 'it left no output'}"))
     failed = [check for check in checks if check.result is CheckResult.FAIL]
     passed = {check.name: check.detail for check in checks if check.result is CheckResult.OK}
-    # There is no device: in words, where a library looks for one.
+    # Failures that only say that there is no device.
     absent = [check for check in failed if check.name in _LOOKING and _NO_DEVICE.search(check.detail)]
     excused = [] if device else absent
     outcome = ProbeOutcome.NO_DEVICE if excused else ProbeOutcome.PASSED

@@ -66,11 +66,7 @@ class Publication:
         """
         problems = check_limits(self.destination, self.release.entries, self.release.documents)
         return make_plan(
-            self.destination.name,
-            self.files,
-            self._list(self.files),
-            problems,
-            alone=not self.destination.is_shared,
+            self.destination.name, self.files, self._list(self.files), problems, alone=not self.destination.is_shared
         )
 
     def send(self, plan: Plan, staged: Mapping[str, Path]) -> None:

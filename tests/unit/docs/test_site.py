@@ -106,3 +106,11 @@ def test_the_readme_is_a_front_page(root: Path) -> None:
     _, install, rest = re.split(r"<!-- install: \w+ -->", text)
     assert install.count("```console") == 1
     assert len(re.findall(r"\]\(", rest.partition("## Documentation")[2].partition("\n## ")[0])) <= 8
+
+
+def test_the_install_picker_finds_its_colours(root: Path) -> None:
+    """On the pages of an index and in the documentation, which have style sheets of their own."""
+    static = root / "build/pjrtwheel/products/index/release_pages/static"
+    used = set(re.findall(r"var\((--[\w-]+)\)", (static / "picker.css").read_text("utf-8")))
+    for sheet in (static / "about.css", root / "docs/_static/site.css"):
+        assert used <= set(re.findall(r"(--[\w-]+):", sheet.read_text("utf-8"))), sheet

@@ -136,8 +136,7 @@ def test_the_system_is_not_a_vendor() -> None:
     """Parts of glibc and GCC are left to the dynamic linker."""
     system = "libc.so.6 libm.so.6 libdl.so.2 librt.so.1 libpthread.so.0 libstdc++.so.6 libgcc_s.so.1"
     linkers, vendors = "ld-linux-x86-64.so.2 ld-linux-aarch64.so.1", ["libmpi.so.12", "libcrypt.so.1"]
-    names = [*system.split(), *linkers.split(), *vendors]
-    assert load_cpu("pjrt.needed").vendor_libraries(names) == vendors
+    assert load_cpu("pjrt.needed").vendor_libraries([*system.split(), *linkers.split(), *vendors]) == vendors
 
 
 def test_dependencies_come_first_and_are_added() -> None:

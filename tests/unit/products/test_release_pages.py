@@ -214,8 +214,10 @@ def test_the_map_has_chips_by_wheels() -> None:
         entry_of("jaxlib_abacus-1.2.3-cp312-abi3-manylinux_2_27_aarch64.whl", proof=nothing),
         entry_of("jaxlib_abacus-1.2.3-cp312-abi3-win_amd64.whl", proof=nothing),
         entry_of("jaxlib_rule-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", proof=nothing),
+        entry_of("jaxlib-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl", proof=nothing),
     )
-    first, second = make_maps(release, {"new": "Abacus 5 or 5 Pro"})
+    bindings, first, second = make_maps(release, {"new": "Abacus 5 or 5 Pro"})
+    assert (bindings.wheels, len(bindings.others)) == ((), 1)
     systems = [[wheel.system for wheel in wheels] for wheels in (first.wheels, first.others, second.wheels)]
     assert systems == [["Linux x86_64"], ["Linux aarch64", "Windows x86_64"], ["Linux x86_64"]]
     cells = {(row.label, row.detail, row.family): [(cell.level, cell.text) for cell in row.cells] for row in first.rows}
@@ -262,13 +264,13 @@ def test_what_showed_the_same_shares_a_row() -> None:
 def test_an_installation_is_compared_with_jax_own(release: Release) -> None:
     """With all that a plugin needs, the vendor's library too; upstream's `jaxlib` has the CPU in it."""
     bindings, cpu, tpu = (release.pins[f"{key}.linux_x86_64"] for key in ("bindings.cp312", "plugin.cpu", "plugin.tpu"))
-    version = release.set_version
+    version = release.version  # without a label, as JAX's own
     needs = (f"jaxlib=={version}", f"libtpu=={tpu.version}")
     made_of = {"jaxlib": (bindings, ()), "jaxlib_cpu": (cpu, needs[:1]), "jaxlib_tpu": (tpu, needs)}
     listed = abacus_release(
         *(
             entry_of(
-                f"{name}-{version}-cp312-{'cp312' if name == 'jaxlib' else 'abi3'}-manylinux_2_27_x86_64.whl",
+                f"{name}-{version}-1-cp312-{'cp312' if name == 'jaxlib' else 'abi3'}-manylinux_2_27_x86_64.whl",
                 requires=requires,
                 provenance={"sha256": pin.sha256},
                 provider="prebuilt",
@@ -276,6 +278,7 @@ def test_an_installation_is_compared_with_jax_own(release: Release) -> None:
             for name, (pin, requires) in made_of.items()
         ),
         entry_of(f"jaxlib_abacus-{version}-cp312-abi3-manylinux_2_27_x86_64.whl", provider="prebuilt"),
+        entry_of(f"jaxlib-{version}-0-cp312-cp312-manylinux_2_27_x86_64.whl", provider="prebuilt"),  # an older build
     )
     found = compare_sizes(OWN_ROOT, listed)
     parts = [([*map(astuple, one.ours)], [*map(astuple, one.theirs)], one.is_optional) for one in found]

@@ -68,8 +68,7 @@ def test_facts_about_pytorch_agree_with_ours_about_hardware() -> None:
 )
 def test_ranges(bounds: str, inside: list[tuple[int, ...]], outside: list[tuple[int, ...]]) -> None:
     """Zeros at the end do not count."""
-    versions = [*inside, *outside]
-    assert [version for version in versions if in_range(version, bounds)] == inside
+    assert [version for version in [*inside, *outside] if in_range(version, bounds)] == inside
 
 
 @pytest.mark.parametrize("bounds", ["", "7.5", "<", "~=7", "<7,,>5", ">7.*", "<7, >"])

@@ -148,8 +148,7 @@ def test_what_reaches_outside_of_the_package_is_named(inspect: Inspect) -> None:
     points = b"[console_scripts]\npip = demo:main\n[jax_plugins]\na = demo.a\nb = other.b\nc = numpy:c\n"
     files = {"demo/a.py": b"", "other.py": b"", "demo-1.0.data/scripts/x": b""}
     found = inspect(clean_files(b"") | files | {"demo-1.0.dist-info/entry_points.txt": points})
-    named = [line.split()[0] for line in found.outside]
-    assert named == ["demo-1.0.data", "other.py", "pip", "jax_plugins:"]
+    assert [line.split()[0] for line in found.outside] == ["demo-1.0.data", "other.py", "pip", "jax_plugins:"]
     assert found.outside[-1].split()[1] == "c"
 
 

@@ -30,8 +30,7 @@ def test_with_which_arguments_a_lock_was_written(tmp_path: Path) -> None:
     packed = pack_arguments([*given, *indexes], tmp_path)
     kept = [*given[:3], "my dist", "--find-links", "/dist", "--index-url", "https://example.org/simple/", "--no-index"]
     assert packed == kept
-    unpacked = unpack_arguments(packed, Path("moved"))
-    assert list(unpacked) == [*given[:3], str(Path("moved/my dist")), *kept[4:]]
+    assert list(unpack_arguments(packed, Path("moved"))) == [*given[:3], str(Path("moved/my dist")), *kept[4:]]
     path = tmp_path / "pylock.toml"
     path.write_text(write_toml(build_document(GROUPS, "cuda13", evidence(arguments=tuple(packed)), HERE)), "utf-8")
     again = shlex.split(write_again(read_lock(path)))

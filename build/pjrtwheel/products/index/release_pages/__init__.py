@@ -9,6 +9,7 @@ style sheet and script are in each page, whose policy names their hashes, becaus
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable
 from importlib.resources import files
 from urllib.parse import quote
@@ -72,6 +73,15 @@ def _read_static() -> dict[str, str]:
     return {"style": markupsafe.Markup(style), "script": markupsafe.Markup(script), "policy": policy}  # noqa: S704 ours
 
 
+def name_anchor(text: str) -> str:
+    """Return what an address names a place on a page by.
+
+    >>> name_anchor("Intel(R) Xeon(R) @ 2.9 GHz, Müller™")
+    'intel-r-xeon-r-2.9-ghz-m-ller'
+    """
+    return re.sub(r"[^a-z0-9_.]+", "-", text.lower()).strip("-")
+
+
 def open_templates() -> jinja2.Environment:
     """Return the templates of an index; whatever they are given is escaped, and a name that they lack is an error."""
     templates = jinja2.Environment(
@@ -82,5 +92,5 @@ def open_templates() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    templates.filters |= {"url": quote, "python": name_python, "pythons": name_pythons}
+    templates.filters |= {"url": quote, "python": name_python, "pythons": name_pythons, "anchor": name_anchor}
     return templates

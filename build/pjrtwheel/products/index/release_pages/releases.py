@@ -213,7 +213,7 @@ class Map:
 
     Attributes:
         project: Name of the project.
-        wheels: Those that something is known of for a chip; all if nothing is of any.
+        wheels: Those that something is known of for a chip; all plugins if nothing is of any.
         others: Those of which nothing is known for a chip.
         rows: One for each chip, with a cell for each of `wheels`.
     """
@@ -245,7 +245,7 @@ def _map_of(project: str, wheels: tuple[Wheel, ...], families: Mapping[str, str]
     family = {named: families[name] for name, named in chips.items() if name in families}
     # The strongest proof of a wheel comes first; of several that say something about a chip it counts.
     both = [(wheel, dict(reversed(list(_cells_of(wheel, chips))))) for wheel in wheels]
-    shown = [(wheel, cells) for wheel, cells in both if cells] or both
+    shown = [(wheel, cells) for wheel, cells in both if cells] or [one for one in both if one[0].is_plugin]
     devices = dict.fromkeys(named for _, cells in shown for named in cells if named not in chips.values())
     rows = [
         Row(*named, family.get(named, ""), tuple(cells.get(named) or _plain_cell(wheel) for wheel, cells in shown))

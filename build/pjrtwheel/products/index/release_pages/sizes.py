@@ -63,7 +63,10 @@ def compare_sizes(root: Path, release: ListedRelease) -> list[Comparison]:
     by_hash: dict[object, Pin] = {pin.sha256: pin for pin in pins}
     built_in = {backend.distribution for backend in load_backends(root).values() if backend.is_cpu}
     pythons = {"", *release.pythons[:1]}
-    wheels = [wheel for wheel in release.wheels if wheel.entry.has_library and wheel.python in pythons]
+    listed = [wheel for wheel in release.wheels if wheel.entry.has_library and wheel.python in pythons]
+    # Of several builds the newest, which installers take.
+    listed.sort(key=lambda wheel: wheel.name.build_order)
+    wheels = {(wheel.project, wheel.entry.platform, wheel.python): wheel for wheel in listed}.values()
     found = list[Comparison]()
     for wheel in (wheel for wheel in wheels if wheel.is_plugin or wheel.is_bindings):
         needs = wheel.entry.requires
@@ -71,7 +74,8 @@ def compare_sizes(root: Path, release: ListedRelease) -> list[Comparison]:
         parts = [wheel, *(other for other in here if f"{other.project}=={other.entry.version}" in needs)]
         made_of = [by_hash.get(part.entry.provenance.get("sha256")) for part in parts if part.project not in built_in]
         theirs = [_of_pin(pin) for pin in made_of if pin] if all(made_of) else []
-        vendor = [_of_pin(pin) for pin in made_of if pin and f"{pin.project}=={pin.version}" in needs]
+        others = (pin for pin in made_of if pin and pin.project not in {part.project for part in parts})
+        vendor = [_of_pin(pin) for pin in others if f"{pin.project}=={pin.version}" in needs]
         ours = [Download(part.project, part.entry.size, bool(part.python)) for part in parts] + vendor
         found.append(Comparison(wheel, _in_order(ours), _in_order(theirs), wheel.project in built_in))
     return sorted(found, key=lambda one: (one.wheel.is_bindings, one.is_optional))
