@@ -164,6 +164,7 @@ class Invocation:
             flags += [f"--config={name}" for name in (f"xla_{request.platform.name}", *backend.source.configs)]
             if request.source.makes_bindings:
                 flags += [f"--repo_env=HERMETIC_PYTHON_VERSION={name_python(tag)}" for tag in request.pythons]
+                flags += [f"--@jax//jaxlib/tools:jaxlib_git_hash={request.release.commits.get('jaxlib', '')}"]
             flags += request.source.flags(backend)
             given = (*request.source.bazel_options, *extra)
             stated = describe_source(request.source) | ({"overridden": True} if is_overridden(given) else {})

@@ -62,7 +62,8 @@ def test_options_reach_bazel(invoke: Invoke, tree: Path) -> None:
     assert json.loads(flags[-1].partition("=")[2]) == json.loads(json.dumps(describe_source(options)))
     assert "build:xla_debug " in (ROOT / "ci/bazelrc/xla.bazelrc").read_text("utf-8")
     bindings = invoke(SourceOptions(bazel_options=("--config=xla_bindings",)), pythons=("cp313",))
-    assert "--repo_env=HERMETIC_PYTHON_VERSION=3.13" in bindings.build_flags()
+    commit = f"--@jax//jaxlib/tools:jaxlib_git_hash={bindings.request.release.commits['jaxlib']}"
+    assert {"--repo_env=HERMETIC_PYTHON_VERSION=3.13", commit} <= set(bindings.build_flags())
     overridden = SourceOptions(bazel_options=("--override_repository=xla=/my/xla",))
     assert json.loads(invoke(overridden).build_flags()[-1].partition("=")[2])["overridden"] is True
     own = SourceOptions(COMMIT, patches=(patch,))
@@ -116,8 +117,7 @@ def test_what_cannot_be_is_refused(
     root: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], named: str
 ) -> None:
     """Before Bazel is started, in at most three lines."""
-    command = ["build", "cpu", "--root", str(root), "--dist", str(tmp_path), *options]
-    assert cli.main(command) == UsageError.exit_code
+    assert cli.main(["build", "cpu", "--root", str(root), "--dist", str(tmp_path), *options]) == UsageError.exit_code
     said = capsys.readouterr().err.partition("error: ")[2].splitlines()
     assert named in said[0]
     assert len(said) <= 3
