@@ -32,8 +32,7 @@ METADATA = b"Metadata-Version: 2.1\nName: demo\nVersion: 1.0\n"
 )
 def test_a_wheel_fits_its_python(tag: str, fitting: str, others: str) -> None:
     """Bindings fit one Python; a stable ABI fits that and every later one, with the GIL or without."""
-    pythons = f"{fitting} {others}".split()
-    assert [python for python in pythons if fits(tag, python)] == fitting.split()
+    assert [python for python in f"{fitting} {others}".split() if fits(tag, python)] == fitting.split()
 
 
 def test_no_setting_reaches_the_programs_under_test(monkeypatch: pytest.MonkeyPatch) -> None:

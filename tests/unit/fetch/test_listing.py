@@ -77,8 +77,7 @@ def test_a_page_offers_files_of_its_project_alone(index: tuple[str, Path]) -> No
     url, folder = index
     links = [f'<a href="{name}#sha256={DIGEST}">{name}</a>' for name in (NAME, "jaxlib_cpu-2.0-py3-none-any.whl")]
     write_files(folder, {"simple/abacus-pjrt/index.html": "".join(links), NAME: "12345"})
-    found = list_wheels("abacus-pjrt", IndexSettings((url,)))
-    assert [file.filename for file in found] == [NAME]
+    assert [file.filename for file in list_wheels("abacus-pjrt", IndexSettings((url,)))] == [NAME]
     page = f'<a href="{(folder / NAME).as_uri()}#sha256={DIGEST}">{NAME}</a>'
     write_files(folder, {"simple/abacus-pjrt/index.html": page})
     with pytest.raises(FetchError, match=f"leads to files of this machine: {NAME}"):

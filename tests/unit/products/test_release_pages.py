@@ -216,7 +216,7 @@ def test_the_map_has_chips_by_wheels() -> None:
         entry_of("jaxlib_rule-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", proof=nothing),
         entry_of("jaxlib-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl", proof=nothing),
     )
-    bindings, first, second = make_maps(release, {"new": "Abacus 5 or 5 Pro"})
+    first, second, bindings = make_maps(release, {"new": "Abacus 5 or 5 Pro"})
     assert (bindings.wheels, len(bindings.others)) == ((), 1)
     systems = [[wheel.system for wheel in wheels] for wheels in (first.wheels, first.others, second.wheels)]
     assert systems == [["Linux x86_64"], ["Linux aarch64", "Windows x86_64"], ["Linux x86_64"]]
@@ -255,7 +255,7 @@ def test_what_showed_the_same_shares_a_row() -> None:
     wheels = [entry_of(f"jaxlib-1.2.3+own.1-{name}-{name}-win_amd64.whl", proof=shown[name]) for name in shown]
     release = abacus_release(*wheels, entry_of(NAME, proof=first, other_proofs=(second,)))
     assert [[wheel.python for wheel in row] for row in release.rows()["jaxlib"]] == [["cp312", "cp313"], ["cp314"]]
-    bindings, plugin = make_maps(release)
+    plugin, bindings = make_maps(release)
     (cell,) = plugin.rows[0].cells
     assert (cell.text, cell.proofs) == ("1 passed, 1 not run, Python 3.12, 3.13", (first, second))
     assert ([wheel.python for wheel in bindings.wheels], len(bindings.others)) == (["cp312", "cp313"], 1)
@@ -309,6 +309,11 @@ def test_map_page_and_terminal_count_alike() -> None:
     assert "3/1/0" in text_of(lambda console: print_wheels([entry], Path("dist"), console=console), 80)
     (ran,) = re.findall(r"Programs that ran</caption>(.*?)</table>", proofs, re.DOTALL)
     assert re.findall(r"Python 3.12t?(?=<)|torch|jit", ran) == ["Python 3.12", "Python 3.12t", "jit"]
+    both = entry_of(
+        "jaxlib-1.2.3-cp312-cp312-win_amd64.whl", proof=proof, other_proofs=(replace(proof, backend="rule"),)
+    )
+    proofs = render_pages([Project("jaxlib", (file_of(both),))])["about_files/proofs.html"].decode()
+    assert re.findall(r"<small>3, (with \w+)", proofs) == ["with abacus"] * 2 + ["with rule"] * 2
 
 
 def test_a_wheel_says_what_it_is_and_how_to_install_it() -> None:

@@ -230,9 +230,10 @@ class Map:
 
 
 def make_maps(release: ListedRelease, families: Mapping[str, str] = MappingProxyType({})) -> list[Map]:
-    """Return a map for the bindings, and for each accelerator package; `families` has what a target stands for."""
+    """Return a map for each accelerator package, and one for the bindings; `families` has what a target stands for."""
     wheels = group((wheel.project, wheel) for wheel in release.wheels if wheel.is_plugin or wheel.is_bindings)
-    return [_map_of(name, tuple(those), families) for name, those in wheels.items()]
+    projects = sorted(wheels, key=lambda name: name == BINDINGS)
+    return [_map_of(name, tuple(wheels[name]), families) for name in projects]
 
 
 def _targets_of(wheel: Wheel) -> Iterator[tuple[Proof, TargetProof]]:
