@@ -146,8 +146,7 @@ def test_damaged_member(make_wheel: MakeWheel) -> None:
     for name in (b"a.py", b"b.py"):
         data[data.index(name) + 10] ^= 0xFF
     path.write_bytes(data)
-    found = problems(path)
-    assert [line.split(" is damaged: ")[0] for line in found] == ["'a.py'", "'b.py'"]
+    assert [line.split(" is damaged: ")[0] for line in problems(path)] == ["'a.py'", "'b.py'"]
 
 
 def test_what_is_no_wheel_is_named(make_wheel: MakeWheel, tmp_path: Path) -> None:

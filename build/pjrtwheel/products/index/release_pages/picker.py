@@ -8,6 +8,7 @@ looks an answer up.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote as quote_url
 
@@ -73,9 +74,7 @@ def make_table(form: Form, stocks: Sequence[Stock], *, closed: bool = True) -> R
     numbers = {str(row): number for number, row in enumerate(outcomes)}
     by_release = sorted(answers, key=lambda key: releases.index(key[3]))
     return {
-        "systems": {
-            entry.name: {"label": entry.label, "shell": entry.shell, "note": entry.note} for entry in form.systems
-        },
+        "systems": {one.name: {"label": one.label, "shell": one.shell, "note": one.note} for one in form.systems},
         "gpus": {
             entry.name: {
                 "label": entry.label,
@@ -149,6 +148,8 @@ def _answer(machine: MachineFile, system: System, stock: Stock, accelerator: Acc
     wanted = bool(accelerator.machine)
     decisions = list(_decide(machine, stock.jax, wanted=wanted))
     served = [decision for decision in decisions if not wanted or decision.backend != CPU]
+    # Without a wheel for the CPU, `jaxlib` serves it.
+    served += [] if wanted else [replace(one, requirements=one.requirements[:1]) for one in served]
     ours = None
     for decision in served:
         package = decision.package if len(decision.requirements) > 1 else BINDINGS
@@ -157,7 +158,9 @@ def _answer(machine: MachineFile, system: System, stock: Stock, accelerator: Acc
             ours = _describe(decision, stock, pythons, accelerator.note)
             targets = accelerator.targets if wanted else None
             levels = {name_python(python): stock.level(*wheel, python, targets) for python in pythons}
-            ours |= {"proofs": levels if package != BINDINGS or any(levels.values()) else None, "page": ""}
+            # What ran with `jaxlib` may have run on an accelerator.
+            shown = levels if package != BINDINGS or {*levels.values()} <= {"load", "static"} else None
+            ours |= {"proofs": shown, "page": ""}
             if plugin := stock.plugins.get(wheel):
                 ours["page"] = quote_url(plugin.page)
                 ours["notes"] += [f"XLA is that of {plugin.library_version}."] if plugin.library_version else []

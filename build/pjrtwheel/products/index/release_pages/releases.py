@@ -232,8 +232,7 @@ class Map:
 def make_maps(release: ListedRelease, families: Mapping[str, str] = MappingProxyType({})) -> list[Map]:
     """Return a map for each accelerator package, and one for the bindings; `families` has what a target stands for."""
     wheels = group((wheel.project, wheel) for wheel in release.wheels if wheel.is_plugin or wheel.is_bindings)
-    projects = sorted(wheels, key=lambda name: name == BINDINGS)
-    return [_map_of(name, tuple(wheels[name]), families) for name in projects]
+    return [_map_of(name, tuple(wheels[name]), families) for name in sorted(wheels, key=lambda name: name == BINDINGS)]
 
 
 def _targets_of(wheel: Wheel) -> Iterator[tuple[Proof, TargetProof]]:

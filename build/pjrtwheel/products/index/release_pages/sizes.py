@@ -62,8 +62,9 @@ def compare_sizes(root: Path, release: ListedRelease) -> list[Comparison]:
     pins = known.load_release(root, release.jax).pins.values() if release.jax in known.list_releases(root) else ()
     by_hash: dict[object, Pin] = {pin.sha256: pin for pin in pins}
     built_in = {backend.distribution for backend in load_backends(root).values() if backend.is_cpu}
-    pythons = {"", *release.pythons[:1]}
-    listed = [wheel for wheel in release.wheels if wheel.entry.has_library and wheel.python in pythons]
+    listed = [
+        wheel for wheel in release.wheels if wheel.entry.has_library and wheel.python in {"", *release.pythons[:1]}
+    ]
     # Of several builds the newest, which installers take.
     listed.sort(key=lambda wheel: wheel.name.build_order)
     wheels = {(wheel.project, wheel.entry.platform, wheel.python): wheel for wheel in listed}.values()
