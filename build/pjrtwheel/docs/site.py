@@ -6,7 +6,6 @@ Every warning is an error, and only the check of links uses the network.
 """
 
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -32,7 +31,6 @@ from pjrtwheel.products.index.release_pages.stock import stock_pinned
 _SOURCE = "docs"
 _EXAMPLE = "https://wheels.example.org/simple/"
 _PROOFS = "explanation/proof-levels.html"
-_INSTALL = re.compile(r"\$ (uv |pip |python\S* -m pip )")
 _LOGGER = logging.getLogger(__name__)
 
 
@@ -62,21 +60,6 @@ def _run_sphinx(builder: str, root: Path, output: Path, trees: Path) -> int:
     options = ["--fail-on-warning", "--nitpicky", "--quiet", f"--builder={builder}", f"--doctree-dir={trees}"]
     command = [sys.executable, "-P", "-m", "sphinx", *options, str(root / _SOURCE), str(output)]
     return subprocess.run(command, check=False).returncode
-
-
-class OneCommandEach(SphinxTransform):
-    """Take a block apart that has the commands of two installers, so that a button copies those of one."""
-
-    default_priority: ClassVar[int] = 5
-
-    def apply(self, **_: object) -> None:
-        """Replace such blocks by one for each command; output stays with its own."""
-        for node in list(self.document.findall(nodes.literal_block)):
-            commands = re.split(r"^(?=\$ )", node.astext(), flags=re.MULTILINE)[1:]
-            installers = {command.startswith("$ uv ") for command in commands if _INSTALL.match(command)}
-            if len(installers) > 1:
-                texts = [command.rstrip("\n") for command in commands]
-                node.replace_self([nodes.literal_block(text, text, **node.attributes) for text in texts])
 
 
 class RepositoryLinks(SphinxTransform):
@@ -137,6 +120,5 @@ def add_picker(app: Sphinx, page: str, _template: str, context: dict[str, Any], 
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register what is added."""
     app.add_transform(RepositoryLinks)
-    app.add_transform(OneCommandEach)
     app.connect("html-page-context", add_picker)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

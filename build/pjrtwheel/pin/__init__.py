@@ -6,8 +6,9 @@ Nothing that upstream publishes is typed. The index lists the files, with their 
 one wheel of each project say the rest. The index is the one of the machine's own pip configuration.
 """
 
+import functools
 import os
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -21,7 +22,7 @@ from pjrtwheel.errors import PinError
 from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.fetch.index import download_wheel, require_index
 from pjrtwheel.fetch.listing import IndexFile, list_wheels
-from pjrtwheel.fetch.settings import IndexSettings, read_settings
+from pjrtwheel.fetch.settings import read_settings
 from pjrtwheel.files import write_atomically
 from pjrtwheel.pin.choose import Chosen, Inputs, WantedFiles, choose_files, find_named, offered_versions, plan_inputs
 from pjrtwheel.pin.upstream import UpstreamWheel, gather_metadata, read_upstream
@@ -38,24 +39,8 @@ from pjrtwheel.release.model import (
 )
 from pjrtwheel.tables import TableError, load_toml, read, read_toml, write
 
-
-class _Index:
-    """The package index: what it lists, each project once, and its files by pin."""
-
-    def __init__(self, settings: IndexSettings, cache: Path) -> None:
-        self._settings = settings
-        self._cache = WheelCache(cache, download_wheel)
-        self._listed: dict[str, tuple[IndexFile, ...]] = {}
-
-    def list(self, project: str) -> tuple[IndexFile, ...]:
-        """Return every wheel of a project."""
-        if project not in self._listed:
-            self._listed[project] = list_wheels(project, self._settings)
-        return self._listed[project]
-
-    def read(self, pin: Pin) -> UpstreamWheel:
-        """Read the text files of a wheel; it stays in the cache for the builds that follow."""
-        return read_upstream(self._cache.fetch(pin))
+# Every wheel of a project that the package index lists.
+_Listing = Callable[[str], tuple[IndexFile, ...]]
 
 
 def pin_release(root: Path, version: str, cache: Path, *, build: int | None = None) -> Release:
@@ -70,22 +55,23 @@ def pin_release(root: Path, version: str, cache: Path, *, build: int | None = No
         FetchError: The index cannot be asked.
     """
     require_index(os.environ)
-    index = _Index(read_settings(), cache)
+    listing = functools.cache(functools.partial(list_wheels, settings=read_settings()))
+    wheels = WheelCache(cache, download_wheel)
     old = _read_old(root, version)
-    jax_pin = None if old else _find_jax(index, version)  # before all else, which matters only if there is one
+    jax_pin = None if old else _find_jax(listing, version)  # before all else, which matters only if there is one
     backends = load_backends(root)
     series = _pinned_series(old, backends.values()) if old else {}
     if old and not series.keys() >= {backend.prebuilt.required_by for backend in backends.values()} - {""}:
-        jax_pin = _find_jax(index, version)
+        jax_pin = _find_jax(listing, version)
     version = jax_pin.version if jax_pin else version  # as the index spells it
     old, path = old or _read_old(root, version), root / "releases" / f"{version}.toml"
-    jax = index.read(jax_pin) if jax_pin else None
+    jax = read_upstream(wheels.fetch(jax_pin)) if jax_pin else None
     series = series | _find_series(jax, backends.values()) if jax else series
     overrides = find_overrides(_read(root / OVERRIDES_FILE), version)
     inputs = load_toml(Inputs, root / "releases" / "inputs.toml")
     wanted = plan_inputs(inputs, backends.values(), version, series=series, overrides=overrides)
-    chosen = _choose_all(wanted, index, _keep_pins(old.pins, wanted) if old else {})
-    commits, extras = gather_metadata(chosen, old, jax, backends.values(), index.read)
+    chosen = _choose_all(wanted, listing, _keep_pins(old.pins, wanted) if old else {})
+    commits, extras = gather_metadata(chosen, old, jax, backends.values(), lambda pin: read_upstream(wheels.fetch(pin)))
     release = Release(
         pins={pin.key: pin for pin in chosen.pins},
         digest="",
@@ -105,9 +91,9 @@ def pin_release(root: Path, version: str, cache: Path, *, build: int | None = No
     return release
 
 
-def _find_jax(index: _Index, version: str) -> Pin:
+def _find_jax(listing: _Listing, version: str) -> Pin:
     """Return where `jax` itself is, which no wheel of ours is made from."""
-    files = index.list("jax")
+    files = listing("jax")
     found = find_named(version, offered_versions(files))
     (pin,) = choose_files(WantedFiles("jax.any", "jax", found, ("",)), files).pins
     return pin
@@ -132,7 +118,7 @@ def _find_series(jax: UpstreamWheel, backends: Iterable[Backend]) -> dict[str, s
     }
 
 
-def _choose_all(wanted: Sequence[WantedFiles], index: _Index, kept: Mapping[str, Pin]) -> Chosen:
+def _choose_all(wanted: Sequence[WantedFiles], listing: _Listing, kept: Mapping[str, Pin]) -> Chosen:
     """Choose all files; the first project with a file for each Python, `jaxlib`, says which Pythons there are.
 
     Kernels are looked for where there is a library that needs them. What is kept goes before what the index has now.
@@ -145,7 +131,7 @@ def _choose_all(wanted: Sequence[WantedFiles], index: _Index, kept: Mapping[str,
         pythons = sorted({key.split(".")[1] for key in pinned if key.startswith("bindings.")})
         own = {key: pin for key, pin in kept.items() if _is_at(key, entry) and key.rpartition(".")[2] in useful}
         own |= {key: pin for key, pin in kept.items() if _is_at(key, entry) and "{platform}" not in entry.key}
-        found = choose_files(replace(entry, platforms=tuple(useful)), index.list(entry.project), pythons)
+        found = choose_files(replace(entry, platforms=tuple(useful)), listing(entry.project), pythons)
         pins = {pin.key: pin for pin in found.pins} | own
         missing = (absent for absent in found.absent if absent.key not in pins)
         chosen = Chosen((*chosen.pins, *pins.values()), (*chosen.absent, *missing))
