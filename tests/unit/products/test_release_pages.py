@@ -200,7 +200,7 @@ def test_an_index_without_bindings_has_pages() -> None:
 
 
 def test_the_map_has_chips_by_wheels() -> None:
-    """One for each project; a cell says how many programs were compiled, and on which Pythons, or that none can be."""
+    """Projects share one by their chips; a cell says how many programs were compiled, where, or that none can be."""
     passed = Compilation("matmul", "single", 1, 0.5, ("bead_5",), outcome=Outcome.PASSED)
     failed = Compilation("pallas", "single", 1, 0.1, outcome=Outcome.EXPECTED, detail="no table")
     new = TargetProof("new", "Abacus 5", ("bead_5",), 1.0, (passed, failed))
@@ -212,38 +212,38 @@ def test_the_map_has_chips_by_wheels() -> None:
     release = abacus_release(
         entry_of("jaxlib_abacus-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", proof=proof),
         entry_of("jaxlib_abacus-1.2.3-cp312-abi3-manylinux_2_27_aarch64.whl", proof=nothing),
-        entry_of("jaxlib_abacus-1.2.3-cp312-abi3-win_amd64.whl", proof=nothing),
+        entry_of("jaxlib_bead-1.2.3-cp312-abi3-win_amd64.whl", proof=replace(proof, targets=(new,))),
         entry_of("jaxlib_rule-1.2.3-cp312-abi3-manylinux_2_27_x86_64.whl", proof=nothing),
         entry_of("jaxlib-1.2.3-cp312-cp312-manylinux_2_27_x86_64.whl", proof=nothing),
     )
     first, second, bindings = make_maps(release, {"new": "Abacus 5 or 5 Pro"})
     assert (bindings.wheels, len(bindings.others)) == ((), 1)
     systems = [[wheel.system for wheel in wheels] for wheels in (first.wheels, first.others, second.wheels)]
-    assert systems == [["Linux x86_64"], ["Linux aarch64", "Windows x86_64"], ["Linux x86_64"]]
+    assert systems == [["Linux x86_64", "Windows x86_64"], ["Linux aarch64"], ["Linux x86_64"]]
     cells = {(row.label, row.detail, row.family): [(cell.level, cell.text) for cell in row.cells] for row in first.rows}
     assert cells == {
-        ("Abacus 4", "", ""): [("expected", "no table")],
-        ("Abacus 5", "bead_5", "Abacus 5 or 5 Pro"): [("aot", "1 of 2 programs, Python 3.12, 3.13")],
+        ("Abacus 4", "", ""): [("expected", "no table"), ("load", "")],
+        ("Abacus 5", "bead_5", "Abacus 5 or 5 Pro"): [("aot", "1 of 2 programs, Python 3.12, 3.13")] * 2,
     }
     assert [(row.label, [cell.level for cell in row.cells]) for row in second.rows] == [("any device", ["static"])]
 
 
 @pytest.mark.parametrize(
-    ("chip", "label", "targets"),
+    ("chip", "label", "targets", "where"),
     [
-        ("Abacus 5 Pro", "Abacus 5 Pro", ()),
-        ("abacus", MACHINE.processor, ()),
-        ("ABACUS A5-80GB", "Abacus 5", (TargetProof("a5", "Abacus 5", ("bead_5",), 1.0, ()),)),
+        ("Abacus 5 Pro", "Abacus 5 Pro", (), ""),
+        ("abacus", MACHINE.processor, (), ""),
+        ("ABACUS A5-80GB", "Abacus 5", (TargetProof("a5", "Abacus 5", ("bead_5",), 1.0, ()),), "on ABACUS A5-80GB, "),
     ],
 )
-def test_a_device_is_a_row_of_its_own(chip: str, label: str, targets: tuple[TargetProof, ...]) -> None:
+def test_a_device_is_a_row_of_its_own(chip: str, label: str, targets: tuple[TargetProof, ...], where: str) -> None:
     """By what the chip calls itself, and for the host by its processor, unless that names a chip that is there."""
     results = (PythonProof("cp312", "3.12.1", (ProgramResult("jit", Outcome.PASSED, Level.DEVICE, 1.0, ""),)),)
     proof = Proof(Level.DEVICE, "0.1", results, ORIGIN, targets, "abacus", machine=replace(MACHINE, chip=chip))
     (found,) = make_maps(abacus_release(entry_of(NAME, proof=proof)))
     (row,) = found.rows
     (cell,) = row.cells
-    assert (row.label, cell.level, cell.text) == (label, "device", "1 passed, Python 3.12")
+    assert (row.label, cell.level, cell.text) == (label, "device", f"{where}1 passed, Python 3.12")
 
 
 def test_what_showed_the_same_shares_a_row() -> None:

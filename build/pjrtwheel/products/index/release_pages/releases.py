@@ -8,7 +8,7 @@ The map of proofs has chips by wheels, and in each cell how strong the evidence 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from urllib.parse import quote
@@ -209,16 +209,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """The wheels of one project over the chips that they serve.
+    """The wheels of projects that serve the same chips, over these.
 
     Attributes:
-        project: Name of the project.
+        projects: Names of the projects.
         wheels: Those that something is known of for a chip; all plugins if nothing is of any.
         others: Those of which nothing is known for a chip.
         rows: One for each chip, with a cell for each of `wheels`.
     """
 
-    project: str
+    projects: tuple[str, ...]
     wheels: tuple[Wheel, ...]
     others: tuple[Wheel, ...]
     rows: tuple[Row, ...]
@@ -230,9 +230,18 @@ class Map:
 
 
 def make_maps(release: ListedRelease, families: Mapping[str, str] = MappingProxyType({})) -> list[Map]:
-    """Return a map for each accelerator package, and one for the bindings; `families` has what a target stands for."""
+    """Return maps of the accelerator packages, the longest first, then of the bindings.
+
+    Packages that were compiled for the same chips share one; `families` has what a target stands for.
+    """
     wheels = group((wheel.project, wheel) for wheel in release.wheels if wheel.is_plugin or wheel.is_bindings)
-    return [_map_of(name, tuple(wheels[name]), families) for name in sorted(wheels, key=lambda name: name == BINDINGS)]
+    chips = {name: {target.name for wheel in of for _, target in _targets_of(wheel)} for name, of in wheels.items()}
+    firsts = {name: next(one for one in chips if one == name or chips[one] & chips[name]) for name in sorted(chips)}
+    maps = [
+        _map_of(of, families)
+        for of in group((firsts[wheel.project], wheel) for wheel in release.wheels if wheel.project in firsts).values()
+    ]
+    return sorted(maps, key=lambda found: (BINDINGS in found.projects, -len(found.rows)))
 
 
 def _targets_of(wheel: Wheel) -> Iterator[tuple[Proof, TargetProof]]:
@@ -240,7 +249,7 @@ def _targets_of(wheel: Wheel) -> Iterator[tuple[Proof, TargetProof]]:
     return ((proof, target) for proof in wheel.entry.proofs() for target in proof.targets)
 
 
-def _map_of(project: str, wheels: tuple[Wheel, ...], families: Mapping[str, str]) -> Map:
+def _map_of(wheels: Sequence[Wheel], families: Mapping[str, str]) -> Map:
     chips = _name_chips(wheels)
     family = {named: families[name] for name, named in chips.items() if name in families}
     # The strongest proof of a wheel comes first; of several that say something about a chip it counts.
@@ -252,7 +261,8 @@ def _map_of(project: str, wheels: tuple[Wheel, ...], families: Mapping[str, str]
         for named in [*devices, *chips.values()] or [("any device", "")]
     ]
     others = tuple(wheel for wheel, cells in both if not cells and len(shown) < len(both))
-    return Map(project, tuple(wheel for wheel, _ in shown), others, tuple(rows))
+    projects = tuple(dict.fromkeys(wheel.project for wheel in wheels))
+    return Map(projects, tuple(wheel for wheel, _ in shown), others, tuple(rows))
 
 
 def _name_chips(wheels: Iterable[Wheel]) -> dict[str, tuple[str, str]]:
@@ -269,7 +279,8 @@ def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tu
         named = next((chips[name] for name in chips if name in proofs[0].device_words()), (device, ""))
         ran = replace(proofs[0], pythons=tuple(one for proof in proofs for one in proof.pythons))
         pythons = name_pythons({one.python for one in ran.pythons if one.level is Level.DEVICE})
-        parts = [*(f"{number} {outcome}" for outcome, number in ran.outcomes().items()), f"Python {pythons}"]
+        parts = [f"{number} {outcome}" for outcome, number in ran.outcomes().items()]
+        parts = [*([] if named[0] == device else [f"on {device}"]), *parts, f"Python {pythons}"]
         yield named, Cell(Level.DEVICE.value, ", ".join(parts), proofs=tuple(proofs))
     for proof, target in _targets_of(wheel):
         yield chips[target.name], _target_cell(proof, target)
