@@ -19,14 +19,14 @@ from pjrtwheel.bazel.workspace import lock_builds
 from pjrtwheel.dist_folder.folder import add_wheels, check_locks
 from pjrtwheel.elf.image import read_image
 from pjrtwheel.elf.repair import check_exports
-from pjrtwheel.errors import BazelError, UsageError, count
+from pjrtwheel.errors import BazelError, UsageError, count, fit
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.on_every_python import FailedProofError, prove
 from pjrtwheel.prove.proof_file import match_proofs, read_known_proofs
 from pjrtwheel.record.entries import Entry
-from pjrtwheel.record.origin import counts_for, find_origin
+from pjrtwheel.record.origin import Origin, counts_for, find_origin, list_changes
 from pjrtwheel.record.proofs import Proof, explain_level
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.release.wheels import make_lock
@@ -110,6 +110,8 @@ def build(
     check_locks(dict.fromkeys(promised_wheels(request), lock.lock_id), dist)
     elsewhere = read_known_proofs(request.root)
     origin = find_origin(request.root, os.environ)  # at once: while it builds, the repository may move on
+    if origin.dirty:
+        progress.say(f"not for a release, because no commit has: {fit(list_changes(request.root) or ())}")
     progress.say(f"building {' '.join(request.targets)} for {request.platform.name}")
     with lock_builds(request.root, cache):
         built = _build_and_check(request, backends, cache, progress)
@@ -138,12 +140,19 @@ def build(
         digests = {wheel.report.filename: wheel.report.sha256 for wheel in built}
         for name, proven in elsewhere.items():
             found = match_proofs(proven, digests)
-            if found and all(counts_for(kept, origin, request.root) for kept in {one.origin for one in found.values()}):
-                progress.say(f"proven elsewhere, with the same bytes: {name}")
+            if _counts(name, found, origin, request.root, progress):
                 proofs.append(found)
-            elif found:
-                progress.say(f"not counted, because its commit is not in the history of this one: {name}")
         return add_wheels(built, proofs, origin, dist)
+
+
+def _counts(name: str, found: Mapping[str, Proof], origin: Origin, root: Path, progress: Progress) -> bool:
+    """Say of a file of proofs, by its name, whether those found in it count for wheels of this origin."""
+    counts = all(counts_for(kept, origin, root) for kept in {proof.origin for proof in found.values()})
+    if found and counts:
+        progress.say(f"proven elsewhere, with the same bytes: {name}")
+    elif found:
+        progress.say(f"not counted, because its commit is not in the history of this one: {name}")
+    return bool(found) and counts
 
 
 def _build_and_check(

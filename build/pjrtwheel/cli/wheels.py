@@ -72,7 +72,7 @@ def execute_inspect(args: argparse.Namespace) -> int:
 
 def configure_parser_verify(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels of one set")
+    parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL", help="wheels of one release or several")
 
 
 def execute_verify(args: argparse.Namespace) -> int:
