@@ -111,7 +111,7 @@ def build(
     elsewhere = read_known_proofs(request.root)
     origin = find_origin(request.root, os.environ)  # at once: while it builds, the repository may move on
     if origin.dirty:
-        progress.say(f"not for a release, because no commit has: {fit(list_changes(request.root) or ())}")
+        progress.say(f"not for a release, as these files are uncommitted: {fit(list_changes(request.root) or ())}")
     progress.say(f"building {' '.join(request.targets)} for {request.platform.name}")
     with lock_builds(request.root, cache):
         built = _build_and_check(request, backends, cache, progress)
