@@ -77,9 +77,13 @@ class Wheel:
     def order(self) -> tuple[int, str, int, str, tuple[bool, tuple[int, int]]]:
         """What wheels are ordered by: bindings, plugins with kernels, tools; then by system, and by Python."""
         kind = 0 if self.is_bindings else 2 if self.project in PURE_PYTHON else 1
-        places = {name: place for place, name in enumerate(PLATFORMS)}
         python = python_order(self.python) if self.python else (False, (0, 0))
-        return kind, self.project, places.get(self.entry.platform, len(places)), self.name.label, python
+        return kind, self.project, self.system_order, self.name.label, python
+
+    @property
+    def system_order(self) -> int:
+        """The place of its system among all; those for any system are last."""
+        return [*PLATFORMS, self.entry.platform].index(self.entry.platform)
 
     @property
     def python(self) -> str:
@@ -176,7 +180,7 @@ class Cell:
     """What is known about one chip and one wheel.
 
     Attributes:
-        level: A level of proof, or `expected`.
+        level: A level of proof, or `expected`; empty where the wheel was tried for other chips only.
         text: What ran, in a few words.
         page: The page of the wheel, where that says all there is to say.
         proofs: The proofs that say more otherwise.
@@ -213,8 +217,8 @@ class Map:
 
     Attributes:
         projects: Names of the projects.
-        wheels: Those that something is known of for a chip; all plugins if nothing is of any.
-        others: Those of which nothing is known for a chip.
+        wheels: The plugins, by system; of the bindings, those of which something is known for a chip.
+        others: The other bindings.
         rows: One for each chip, with a cell for each of `wheels`.
     """
 
@@ -254,13 +258,14 @@ def _map_of(wheels: Sequence[Wheel], families: Mapping[str, str]) -> Map:
     family = {named: families[name] for name, named in chips.items() if name in families}
     # The strongest proof of a wheel comes first; of several that say something about a chip it counts.
     both = [(wheel, dict(reversed(list(_cells_of(wheel, chips))))) for wheel in wheels]
-    shown = [(wheel, cells) for wheel, cells in both if cells] or [one for one in both if one[0].is_plugin]
+    shown = [(wheel, cells) for wheel, cells in both if cells or wheel.is_plugin]
+    shown.sort(key=lambda one: one[0].system_order)
     devices = dict.fromkeys(named for _, cells in shown for named in cells if named not in chips.values())
     rows = [
-        Row(*named, family.get(named, ""), tuple(cells.get(named) or _plain_cell(wheel) for wheel, cells in shown))
+        Row(*named, family.get(named, ""), tuple(_cell_of(wheel, cells, named) for wheel, cells in shown))
         for named in [*devices, *chips.values()] or [("any device", "")]
     ]
-    others = tuple(wheel for wheel, cells in both if not cells and len(shown) < len(both))
+    others = tuple(wheel for wheel, cells in both if not cells and not wheel.is_plugin)
     projects = tuple(dict.fromkeys(wheel.project for wheel in wheels))
     return Map(projects, tuple(wheel for wheel, _ in shown), others, tuple(rows))
 
@@ -279,8 +284,10 @@ def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tu
         named = next((chips[name] for name in chips if name in proofs[0].device_words()), (device, ""))
         ran = replace(proofs[0], pythons=tuple(one for proof in proofs for one in proof.pythons))
         pythons = name_pythons({one.python for one in ran.pythons if one.level is Level.DEVICE})
+        backends = ", ".join(dict.fromkeys(proof.backend for proof in proofs if proof.backend))
         parts = [f"{number} {outcome}" for outcome, number in ran.outcomes().items()]
-        parts = [*([] if named[0] == device else [f"on {device}"]), *parts, f"Python {pythons}"]
+        parts += [f"with {backends}" if backends and wheel.is_bindings else f"Python {pythons}"]
+        parts = parts if named[0] == device else [f"on {device}", *parts]
         yield named, Cell(Level.DEVICE.value, ", ".join(parts), proofs=tuple(proofs))
     for proof, target in _targets_of(wheel):
         yield chips[target.name], _target_cell(proof, target)
@@ -297,6 +304,7 @@ def _target_cell(proof: Proof, target: TargetProof) -> Cell:
     return Cell(Level.AOT.value, text, proofs=(proof,), target=target)
 
 
-def _plain_cell(wheel: Wheel) -> Cell:
-    """Return what holds for a wheel whatever the chip."""
-    return Cell(min(wheel.entry.proof.level, Level.LOAD, key=ORDER.index).value, page=wheel.page)
+def _cell_of(wheel: Wheel, cells: Mapping[tuple[str, str], Cell], named: tuple[str, str]) -> Cell:
+    """Return what is known of a wheel for a chip; where no chip was tried, what holds whatever the chip."""
+    whatever = Cell(min(wheel.entry.proof.level, Level.LOAD, key=ORDER.index).value, page=wheel.page)
+    return cells.get(named, Cell("")) if cells else whatever

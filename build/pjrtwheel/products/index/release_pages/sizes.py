@@ -55,7 +55,7 @@ def describe_change(size: int, other: int) -> str:
 
 
 def compare_sizes(root: Path, release: ListedRelease) -> list[Comparison]:
-    """Return a comparison for each accelerator of a release, then those that are optional, then the bindings alone.
+    """Return a comparison for the bindings alone, then for each accelerator of a release, then those that are optional.
 
     A library that must not be handed on is the vendor's in both, and for the CPU JAX itself needs its `jaxlib` alone.
     """
@@ -79,7 +79,7 @@ def compare_sizes(root: Path, release: ListedRelease) -> list[Comparison]:
         vendor = [_of_pin(pin) for pin in others if f"{pin.project}=={pin.version}" in needs]
         ours = [Download(part.project, part.entry.size, bool(part.python)) for part in parts] + vendor
         found.append(Comparison(wheel, _in_order(ours), _in_order(theirs), wheel.project in built_in))
-    return sorted(found, key=lambda one: (one.wheel.is_bindings, one.is_optional))
+    return sorted(found, key=lambda one: (not one.wheel.is_bindings, one.is_optional))
 
 
 def _of_pin(pin: Pin) -> Download:
