@@ -185,6 +185,7 @@ class Cell:
         page: The page of the wheel, where that says all there is to say.
         proofs: The proofs that say more otherwise.
         target: What was compiled for the chip, in full.
+        device: What programs ran on, where the chip is called otherwise.
     """
 
     level: str
@@ -192,6 +193,7 @@ class Cell:
     page: str = ""
     proofs: tuple[Proof, ...] = ()
     target: TargetProof | None = None
+    device: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,8 +219,8 @@ class Map:
 
     Attributes:
         projects: Names of the projects.
-        wheels: The plugins, by system; of the bindings, those of which something is known for a chip.
-        others: The other bindings.
+        wheels: Those that something is known of for a chip, by system; all plugins if nothing is of any.
+        others: Those of which nothing is known for a chip.
         rows: One for each chip, with a cell for each of `wheels`.
     """
 
@@ -241,10 +243,8 @@ def make_maps(release: ListedRelease, families: Mapping[str, str] = MappingProxy
     wheels = group((wheel.project, wheel) for wheel in release.wheels if wheel.is_plugin or wheel.is_bindings)
     chips = {name: {target.name for wheel in of for _, target in _targets_of(wheel)} for name, of in wheels.items()}
     firsts = {name: next(one for one in chips if one == name or chips[one] & chips[name]) for name in sorted(chips)}
-    maps = [
-        _map_of(of, families)
-        for of in group((firsts[wheel.project], wheel) for wheel in release.wheels if wheel.project in firsts).values()
-    ]
+    joined = group((firsts[wheel.project], wheel) for wheel in release.wheels if wheel.project in firsts)
+    maps = [_map_of(of, families) for of in joined.values()]
     return sorted(maps, key=lambda found: (BINDINGS in found.projects, -len(found.rows)))
 
 
@@ -258,14 +258,14 @@ def _map_of(wheels: Sequence[Wheel], families: Mapping[str, str]) -> Map:
     family = {named: families[name] for name, named in chips.items() if name in families}
     # The strongest proof of a wheel comes first; of several that say something about a chip it counts.
     both = [(wheel, dict(reversed(list(_cells_of(wheel, chips))))) for wheel in wheels]
-    shown = [(wheel, cells) for wheel, cells in both if cells or wheel.is_plugin]
+    shown = [(wheel, cells) for wheel, cells in both if cells] or [one for one in both if one[0].is_plugin]
     shown.sort(key=lambda one: one[0].system_order)
     devices = dict.fromkeys(named for _, cells in shown for named in cells if named not in chips.values())
     rows = [
         Row(*named, family.get(named, ""), tuple(_cell_of(wheel, cells, named) for wheel, cells in shown))
         for named in [*devices, *chips.values()] or [("any device", "")]
     ]
-    others = tuple(wheel for wheel, cells in both if not cells and not wheel.is_plugin)
+    others = tuple(wheel for wheel, cells in both if not cells and len(shown) < len(both))
     projects = tuple(dict.fromkeys(wheel.project for wheel in wheels))
     return Map(projects, tuple(wheel for wheel, _ in shown), others, tuple(rows))
 
@@ -287,8 +287,8 @@ def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tu
         backends = ", ".join(dict.fromkeys(proof.backend for proof in proofs if proof.backend))
         parts = [f"{number} {outcome}" for outcome, number in ran.outcomes().items()]
         parts += [f"with {backends}" if backends and wheel.is_bindings else f"Python {pythons}"]
-        parts = parts if named[0] == device else [f"on {device}", *parts]
-        yield named, Cell(Level.DEVICE.value, ", ".join(parts), proofs=tuple(proofs))
+        other = "" if named[0] == device else device
+        yield named, Cell(Level.DEVICE.value, ", ".join(parts), proofs=tuple(proofs), device=other)
     for proof, target in _targets_of(wheel):
         yield chips[target.name], _target_cell(proof, target)
 
