@@ -110,8 +110,8 @@ def build(
     check_locks(dict.fromkeys(promised_wheels(request), lock.lock_id), dist)
     elsewhere = read_known_proofs(request.root)
     origin = find_origin(request.root, os.environ)  # at once: while it builds, the repository may move on
-    if origin.dirty:
-        progress.say(f"not for a release, as these files are uncommitted: {fit(list_changes(request.root) or ())}")
+    if origin.dirty and (changes := list_changes(request.root)):
+        progress.say(f"not for a release, as these files are uncommitted: {fit(changes)}")
     progress.say(f"building {' '.join(request.targets)} for {request.platform.name}")
     with lock_builds(request.root, cache):
         built = _build_and_check(request, backends, cache, progress)
@@ -140,19 +140,19 @@ def build(
         digests = {wheel.report.filename: wheel.report.sha256 for wheel in built}
         for name, proven in elsewhere.items():
             found = match_proofs(proven, digests)
-            if _counts(name, found, origin, request.root, progress):
+            if _do_count(name, found, origin, request.root, progress):
                 proofs.append(found)
         return add_wheels(built, proofs, origin, dist)
 
 
-def _counts(name: str, found: Mapping[str, Proof], origin: Origin, root: Path, progress: Progress) -> bool:
-    """Say of a file of proofs, by its name, whether those found in it count for wheels of this origin."""
-    counts = all(counts_for(kept, origin, root) for kept in {proof.origin for proof in found.values()})
-    if found and counts:
+def _do_count(name: str, found: Mapping[str, Proof], origin: Origin, root: Path, progress: Progress) -> bool:
+    """Return whether proofs from a file count for wheels of this origin, and say so of those that were found."""
+    do_count = all(counts_for(kept, origin, root) for kept in {proof.origin for proof in found.values()})
+    if found and do_count:
         progress.say(f"proven elsewhere, with the same bytes: {name}")
     elif found:
         progress.say(f"not counted, because its commit is not in the history of this one: {name}")
-    return bool(found) and counts
+    return bool(found) and do_count
 
 
 def _build_and_check(

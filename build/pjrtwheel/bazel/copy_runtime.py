@@ -18,7 +18,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pjrtwheel.errors import BazelError
-from pjrtwheel.fetch.cache import disk_errors
 from pjrtwheel.program import CommandParser, program
 
 # Modules that an interpreter may have as shared libraries instead of in itself; their names differ between versions.
@@ -97,12 +96,11 @@ def _list_libraries(file: Path) -> str:
 
 def copy_runtime(output: Path) -> None:
     """Copy the running interpreter into a folder."""
-    with disk_errors(output):
-        for name, source in runtime_files():
-            target = output / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, target)
-        (output / "bin/python").chmod(0o755)
+    for name, source in runtime_files():
+        target = output / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+    (output / "bin/python").chmod(0o755)
 
 
 @program

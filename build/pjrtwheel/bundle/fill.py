@@ -15,7 +15,7 @@ from pjrtwheel.bundle import SUMS
 from pjrtwheel.environment.interpreters import Interpreter
 from pjrtwheel.environment.venv import download_wheels, requirement_group, run_tool
 from pjrtwheel.errors import BazelError, UsageError
-from pjrtwheel.fetch.cache import WheelCache, disk_errors
+from pjrtwheel.fetch.cache import WheelCache
 from pjrtwheel.files import copy_atomically, hash_file, link_or_copy, write_atomically
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.prove.inputs import load_inputs
@@ -78,23 +78,22 @@ def fill_bundle(
         FetchError: Something could not be downloaded.
     """
     wheels = folder / WHEELS
-    with disk_errors(folder, "make room there, or name another folder"):
-        wheels.mkdir(parents=True, exist_ok=True)
-        (folder / SUMS).unlink(missing_ok=True)
-        _add_repository(root, folder / REPOSITORY)
-        has_bazel = _add_bazel(root, folder / BAZEL)
-        for pin in dict.fromkeys(pin for build in builds for pin in build.inputs):
-            if not (wheels / pin.filename).is_file():
-                link_or_copy(cache.fetch(pin), wheels / pin.filename)
-        locks = sorted(path for pattern in _LOCKS for path in root.glob(pattern))
-        for interpreter in tool_pythons:
-            needs = [["--no-deps", "--require-hashes", "--requirement", str(lock)] for lock in locks]
-            download_wheels(interpreter, wheels, f"the tools on Python {interpreter.version}", needs)
-        for interpreter in proof_pythons:
-            for build in builds:
-                _add_proofs(interpreter, build, wheels)
-        files = (path for path in sorted(folder.rglob("*")) if path.is_file())
-        write_atomically(folder / SUMS, "".join(f"{hash_file(path)}  {path.relative_to(folder)}\n" for path in files))
+    wheels.mkdir(parents=True, exist_ok=True)
+    (folder / SUMS).unlink(missing_ok=True)
+    _add_repository(root, folder / REPOSITORY)
+    has_bazel = _add_bazel(root, folder / BAZEL)
+    for pin in dict.fromkeys(pin for build in builds for pin in build.inputs):
+        if not (wheels / pin.filename).is_file():
+            link_or_copy(cache.fetch(pin), wheels / pin.filename)
+    locks = sorted(path for pattern in _LOCKS for path in root.glob(pattern))
+    for interpreter in tool_pythons:
+        needs = [["--no-deps", "--require-hashes", "--requirement", str(lock)] for lock in locks]
+        download_wheels(interpreter, wheels, f"the tools on Python {interpreter.version}", needs)
+    for interpreter in proof_pythons:
+        for build in builds:
+            _add_proofs(interpreter, build, wheels)
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    write_atomically(folder / SUMS, "".join(f"{hash_file(path)}  {path.relative_to(folder)}\n" for path in files))
     return has_bazel
 
 

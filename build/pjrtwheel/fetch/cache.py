@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The cache of downloaded wheels: `<cache>/wheels/<sha256>/<file name>`, outside of any checkout."""
 
-import errno
 import fcntl
 import os
 import shutil
@@ -63,19 +62,6 @@ def file_lock(path: Path, *, waiting: str = "") -> Iterator[None]:
         yield
 
 
-@contextmanager
-def disk_errors(
-    path: Path, remedy: str = f"make room there, or name another place in the environment variable {_CACHE_VARIABLE}"
-) -> Iterator[None]:
-    """Turn the error of a full or read-only disk into a `FetchError` that names the place and the remedy."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in {errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM}:
-            raise
-        raise FetchError(f"cannot write below {path}: {error.strerror}", remedy=remedy) from error
-
-
 def _move_durably(source: Path, target: Path) -> None:
     """Move a file within one file system so that the target is either absent or whole: fsync, rename."""
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -107,7 +93,7 @@ class WheelCache:
         target = self.path(pin)
         if self._is_good(pin):  # needs no lock, so a read-only cache works as long as it is full
             return target
-        with disk_errors(self.root), file_lock(self.root / "locks" / pin.sha256):
+        with file_lock(self.root / "locks" / pin.sha256):
             if self._is_good(pin):
                 return target
             target.unlink(missing_ok=True)

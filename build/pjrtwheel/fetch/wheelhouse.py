@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from pjrtwheel.errors import FetchError
-from pjrtwheel.fetch.cache import cache_root, disk_errors, file_lock
+from pjrtwheel.fetch.cache import cache_root, file_lock
 from pjrtwheel.fetch.index import explain_output, run_pip
 from pjrtwheel.files import staging_folder
 from pjrtwheel.platforms import host_platform
@@ -42,7 +42,7 @@ def _fill_wheelhouse(requirements: Path, root: Path) -> Path:
     target = wheelhouse_path(root, requirements.read_text("utf-8"))
     if target.is_dir():
         return target
-    with disk_errors(root), file_lock(root / "locks" / target.name):
+    with file_lock(root / "locks" / target.name):
         if target.is_dir():
             return target
         with staging_folder(target.parent) as staging:

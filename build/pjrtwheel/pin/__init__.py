@@ -57,6 +57,10 @@ def pin_release(root: Path, version: str, cache: Path, *, build: int | None = No
     require_index(os.environ)
     listing = functools.cache(functools.partial(list_wheels, settings=read_settings()))
     wheels = WheelCache(cache, download_wheel)
+
+    def read_wheel(pin: Pin) -> UpstreamWheel:
+        return read_upstream(wheels.fetch(pin))
+
     old = _read_old(root, version)
     jax_pin = None if old else _find_jax(listing, version)  # before all else, which matters only if there is one
     backends = load_backends(root)
@@ -65,13 +69,13 @@ def pin_release(root: Path, version: str, cache: Path, *, build: int | None = No
         jax_pin = _find_jax(listing, version)
     version = jax_pin.version if jax_pin else version  # as the index spells it
     old, path = old or _read_old(root, version), root / "releases" / f"{version}.toml"
-    jax = read_upstream(wheels.fetch(jax_pin)) if jax_pin else None
+    jax = read_wheel(jax_pin) if jax_pin else None
     series = series | _find_series(jax, backends.values()) if jax else series
     overrides = find_overrides(_read(root / OVERRIDES_FILE), version)
     inputs = load_toml(Inputs, root / "releases" / "inputs.toml")
     wanted = plan_inputs(inputs, backends.values(), version, series=series, overrides=overrides)
     chosen = _choose_all(wanted, listing, _keep_pins(old.pins, wanted) if old else {})
-    commits, extras = gather_metadata(chosen, old, jax, backends.values(), lambda pin: read_upstream(wheels.fetch(pin)))
+    commits, extras = gather_metadata(chosen, old, jax, backends.values(), read_wheel)
     release = Release(
         pins={pin.key: pin for pin in chosen.pins},
         digest="",

@@ -222,7 +222,7 @@ def test_the_map_has_chips_by_wheels() -> None:
     assert systems == [["Linux x86_64", "Windows x86_64"], ["Linux aarch64"]]
     rows = (*first.rows, *second.rows)
     cells = {(row.label, row.detail, row.family): [(cell.level, cell.text) for cell in row.cells] for row in rows}
-    compiled = ("aot", "1 of 2 programs, Python 3.12, 3.13")
+    compiled = ("partial", "1 of 2 programs, Python 3.12, 3.13, not pallas")
     assert cells == {
         ("Abacus 4", "", ""): [("expected", "no table"), ("", "")],
         ("Abacus 5", "bead_5", "Abacus 5 or 5 Pro"): [compiled, compiled],

@@ -41,7 +41,8 @@ class Accelerator:
     Attributes:
         name: What an address names it by, such as `t4` in `?gpu=t4`.
         label: What the picker offers, such as `NVIDIA T4 or RTX 20 series`.
-        machine: Its part of a machine file, as `jaxlib-select detect --json` prints it; empty for the CPU.
+        machine: Its part of a machine file, as `jaxlib-select detect --json` prints it; empty for the CPU. With an
+            `arch`, it is offered on systems of that alone.
         question: What else decides, such as `NVIDIA driver`; empty if nothing does.
         choices: The answers, the usual one first.
         words: Other words for it in an address, such as `4090`.
@@ -84,7 +85,7 @@ class System:
         platform: Of its wheels.
         shell: Whose commands it takes.
         machine: Its part of a machine file.
-        instead: A system on the same computer that may have more.
+        instead: A system that may have more, on the same computer, or on that of some accelerators.
         note: What its users should know besides.
     """
 

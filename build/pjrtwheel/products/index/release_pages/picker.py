@@ -134,8 +134,9 @@ def _answer_all(form: Form, stocks: Sequence[Stock]) -> Iterator[tuple[Key, Row]
     """Yield the answer for each system, accelerator, choice and release."""
     for system in form.systems:
         for accelerator in form.accelerators:
+            elsewhere = accelerator.machine.get("arch") not in {None, system.machine["arch"]}
             for choice in accelerator.choices:
-                hidden = system.machine.get("wsl", False) and not accelerator.wsl
+                hidden = elsewhere or (system.machine.get("wsl", False) and not accelerator.wsl)
                 parts = () if hidden else (accelerator.machine, choice.machine)
                 machine = from_json(join_machines(system.machine, *parts))
                 for stock in stocks:

@@ -173,6 +173,7 @@ def list_releases(projects: Iterable[Project]) -> tuple[ListedRelease, ...]:
 
 
 NOT_SERVED = "expected"  # the level of a cell that shows that a chip cannot be served
+PARTIAL = "partial"  # that of a chip for which some programs cannot be compiled
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +181,7 @@ class Cell:
     """What is known about one chip and one wheel.
 
     Attributes:
-        level: A level of proof, or `expected`; empty where the wheel was tried for other chips only.
+        level: A level of proof, `partial` or `expected`; empty where the wheel was tried for other chips only.
         text: What ran, in a few words.
         page: The page of the wheel, where that says all there is to say.
         proofs: The proofs that say more otherwise.
@@ -242,8 +243,10 @@ def make_maps(release: ListedRelease, families: Mapping[str, str] = MappingProxy
     """
     wheels = group((wheel.project, wheel) for wheel in release.wheels if wheel.is_plugin or wheel.is_bindings)
     chips = {name: {target.name for wheel in of for _, target in _targets_of(wheel)} for name, of in wheels.items()}
-    firsts = {name: next(one for one in chips if one == name or chips[one] & chips[name]) for name in sorted(chips)}
-    joined = group((firsts[wheel.project], wheel) for wheel in release.wheels if wheel.project in firsts)
+    firsts: dict[str, str] = {}
+    for name, of_name in chips.items():
+        firsts[name] = next((first for other, first in firsts.items() if chips[other] & of_name), name)
+    joined = group((firsts[name], wheel) for name, of in wheels.items() for wheel in of)
     maps = [_map_of(of, families) for of in joined.values()]
     return sorted(maps, key=lambda found: (BINDINGS in found.projects, -len(found.rows)))
 
@@ -294,14 +297,15 @@ def _cells_of(wheel: Wheel, chips: Mapping[str, tuple[str, str]]) -> Iterator[tu
 
 
 def _target_cell(proof: Proof, target: TargetProof) -> Cell:
-    passed, all_of = len(target.programs(Outcome.PASSED)), len({entry.program for entry in target.compilations})
+    passed, failed = target.programs(Outcome.PASSED), target.programs(Outcome.EXPECTED)
     if not passed:
         reasons = (entry.detail for entry in target.compilations if entry.outcome is Outcome.EXPECTED)
         return Cell(NOT_SERVED, next(reasons, ""), proofs=(proof,), target=target)
     pythons = name_pythons(one.python for one in proof.pythons if target.name in one.compiled())
-    parts = (f"{passed} of {all_of} programs", pythons and f"Python {pythons}")
+    number = f"{len(passed)} of {len({entry.program for entry in target.compilations})} programs"
+    parts = (number, pythons and f"Python {pythons}", f"not {', '.join(failed)}" if failed else "")
     text = ", ".join(filter(None, (*parts, "emulated" if proof.emulated else "")))
-    return Cell(Level.AOT.value, text, proofs=(proof,), target=target)
+    return Cell(PARTIAL if failed else Level.AOT.value, text, proofs=(proof,), target=target)
 
 
 def _cell_of(wheel: Wheel, cells: Mapping[tuple[str, str], Cell], named: tuple[str, str]) -> Cell:
