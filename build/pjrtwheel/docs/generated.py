@@ -87,7 +87,8 @@ def render_picture(release: Release, backends: Iterable[Backend], *, is_wide: bo
         undefined=jinja2.StrictUndefined,
     )
     pinned = {key.split(".")[1] for key in release.pins if key.startswith("plugin.")}
-    names = [backend.distribution for backend in backends if backend.name in pinned and not backend.is_cpu]
+    held = (backend for backend in backends if backend.prebuilt.bundled and not backend.is_cpu)
+    names = [backend.distribution for backend in held if backend.name in pinned]
     found = {key.split(".")[1] for key in release.pins if key.startswith("bindings.")}
     pythons = [name_python(tag) for tag in sorted(found, key=python_order) if not tag.endswith("t")]
     facts = {"names": names, "pythons": pythons, "version": release.set_version, "is_wide": is_wide}
