@@ -19,14 +19,14 @@ from pjrtwheel.bazel.workspace import lock_builds
 from pjrtwheel.dist_folder.folder import add_wheels, check_locks
 from pjrtwheel.elf.image import read_image
 from pjrtwheel.elf.repair import check_exports
-from pjrtwheel.errors import BazelError, UsageError, count, fit
+from pjrtwheel.errors import BazelError, UsageError, count
 from pjrtwheel.files import hash_file
 from pjrtwheel.platforms import Platform, host_platform
 from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.on_every_python import FailedProofError, prove
 from pjrtwheel.prove.proof_file import match_proofs, read_known_proofs
 from pjrtwheel.record.entries import Entry
-from pjrtwheel.record.origin import Origin, counts_for, find_origin, list_changes
+from pjrtwheel.record.origin import Origin, counts_for, find_origin
 from pjrtwheel.record.proofs import Proof, explain_level
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.release.wheels import make_lock
@@ -110,8 +110,6 @@ def build(
     check_locks(dict.fromkeys(promised_wheels(request), lock.lock_id), dist)
     elsewhere = read_known_proofs(request.root)
     origin = find_origin(request.root, os.environ)  # at once: while it builds, the repository may move on
-    if origin.dirty and (changes := list_changes(request.root)):
-        progress.say(f"not for a release, as these files are uncommitted: {fit(changes)}")
     progress.say(f"building {' '.join(request.targets)} for {request.platform.name}")
     with lock_builds(request.root, cache):
         built = _build_and_check(request, backends, cache, progress)

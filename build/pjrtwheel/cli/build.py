@@ -24,6 +24,7 @@ from pjrtwheel.platforms import PLATFORMS, Platform, find_platform, host_platfor
 from pjrtwheel.products import facts
 from pjrtwheel.program import require_text
 from pjrtwheel.progress import format_time, open_progress
+from pjrtwheel.record.origin import describe_changes
 from pjrtwheel.release.known import choose_release, give_label, load_release
 from pjrtwheel.release.model import Release
 from pjrtwheel.release.wheels import make_lock
@@ -142,7 +143,7 @@ def execute(args: argparse.Namespace) -> int:
     if unknown:
         remedy = f"./noxw facts --release {release.version}"
         print(f"jaxlib-select knows no {', '.join(unknown)} of {release.version} yet: {remedy}", file=sys.stderr)
-    print(describe_next(request, dist, args.set))
+    print("\n".join(filter(None, (describe_changes(root), describe_next(request, dist, args.set)))))
     return 0
 
 

@@ -19,6 +19,7 @@ from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import display_path
 from pjrtwheel.platforms import host_platform
 from pjrtwheel.program import require_text
+from pjrtwheel.record.origin import describe_changes
 from pjrtwheel.release.known import load_release
 from pjrtwheel.release_plan import describe_plan, list_steps, plan_builds
 from pjrtwheel.sets.tags import tag_of
@@ -42,7 +43,7 @@ def execute(args: argparse.Namespace) -> int:
     for folder in (dist, cache_root()):
         check_writable(folder)
     builds = tuple(plan_builds(release, backends, dist=dist, host=host_platform()))
-    print_text("\n".join(describe_plan(release, backends, builds, dist)))
+    print_text("\n".join((*describe_plan(release, backends, builds, dist), *filter(None, [describe_changes(root)]))))
     if args.dry_run:
         print("nothing was built: this is a dry run")
         return 0

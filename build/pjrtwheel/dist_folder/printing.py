@@ -126,7 +126,8 @@ def _make_table(entries: Iterable[Entry]) -> Table:
         outcomes = entry.proof.outcomes()
         passed, failed = outcomes[Outcome.PASSED], outcomes[Outcome.FAILED]
         results = f"{passed}/{outcomes.total() - passed - failed}/{failed}" if outcomes else "not run"
-        proof = f"{entry.proof.describe_level()}{_companion(entry, entry.proof) if outcomes else ''}"
+        where = " elsewhere" if entry.proof.origin.signed_off_by else _companion(entry, entry.proof)
+        proof = f"{entry.proof.describe_level()}{where if outcomes else ''}"
         cells = (parse_name(entry.filename).short, f"{entry.size / 1e6:.1f}", proof, results)
         table.add_row(*map(Text, cells))
     return table

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from pjrtwheel.errors import UsageError
+from pjrtwheel.errors import UsageError, fit
 from pjrtwheel.tables import column, metadata
 
 PRINTABLE = r"[^\x00-\x1f\x7f-\x9f]*\S[^\x00-\x1f\x7f-\x9f]*"
@@ -103,6 +103,12 @@ def list_changes(root: Path) -> tuple[str, ...] | None:
     # Whoever set status.showUntrackedFiles or a submodule's `ignore` did not mean releases.
     found = ask_git(root, "status", "--porcelain", "--untracked-files=all", "--ignore-submodules=none")
     return None if found is None else tuple(line.strip().split(maxsplit=1)[-1] for line in found.splitlines())
+
+
+def describe_changes(root: Path) -> str:
+    """Say that wheels built here are not for a release, and which files are uncommitted; nothing if none are."""
+    changes = list_changes(root) if find_origin(root, os.environ).dirty else None
+    return f"not for a release, as these files are uncommitted: {fit(changes)}" if changes else ""
 
 
 def find_date(environ: Mapping[str, str]) -> str:

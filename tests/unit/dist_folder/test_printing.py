@@ -45,15 +45,16 @@ ENTRIES = [
     make_entry(NAMES[2], 162_600_000, *BOTH),
     make_entry(NAMES[3], 1),
 ]
+ENTRIES[2] = replace(ENTRIES[2], proof=replace(ENTRIES[2].proof, origin=replace(ORIGIN, signed_off_by="A Tester")))
 
 
 def test_eighty_columns() -> None:
     """One line for each wheel of the build, and one about what else is there."""
     assert lines_of(ENTRIES, 80, built=NAMES[:3]) == [
-        "wheel                     MB  proof            passed/skipped/failed",
-        "jaxlib cp312            76.2  device with cpu  1/1/0",
-        "jaxlib cp314t           76.3  static           not run",
-        "jaxlib-cpu cp312-abi3  162.6  device           1/1/0",
+        "wheel                     MB  proof             passed/skipped/failed",
+        "jaxlib cp312            76.2  device with cpu   1/1/0",
+        "jaxlib cp314t           76.3  static            not run",
+        "jaxlib-cpu cp312-abi3  162.6  device elsewhere  1/1/0",
         "3 wheels in dist/, with 1 wheel of other builds; details: release.json there",
     ]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from git_repository import git
-from pjrtwheel.record.origin import Origin, counts_for, find_origin
+from pjrtwheel.record.origin import Origin, counts_for, describe_changes, find_origin
 
 AT = {"SOURCE_DATE_EPOCH": "1795254000"}
 DATE = "2026-11-21T09:40:00Z"
@@ -31,9 +31,11 @@ def test_the_commit_is_that_of_this_very_repository(folder: Path) -> None:
         git(place, "add", "--all")
         git(place, "commit", "--quiet", "--message", "one")
     commit = git(folder, "rev-parse", "HEAD").strip()
-    assert find_origin(folder, AT) == Origin(commit, dirty=False, version="1.2", date=DATE)
+    clean = Origin(commit, dirty=False, version="1.2", date=DATE)
+    assert (find_origin(folder, AT), describe_changes(folder)) == (clean, "")
     (folder / "new.py").touch()
-    assert find_origin(folder, AT) == Origin(commit, dirty=True, version="1.2", date=DATE)
+    assert find_origin(folder, AT) == replace(clean, dirty=True)
+    assert describe_changes(folder).endswith(": new.py")
 
 
 def test_kept_evidence_counts_for_a_release_only_from_its_own_commits(folder: Path) -> None:
