@@ -26,7 +26,7 @@ from pjrtwheel.progress import LINES, Progress
 from pjrtwheel.prove.on_every_python import FailedProofError, prove
 from pjrtwheel.prove.proof_file import match_proofs, read_known_proofs
 from pjrtwheel.record.entries import Entry
-from pjrtwheel.record.origin import Origin, counts_for, find_origin
+from pjrtwheel.record.origin import counts_for, find_origin
 from pjrtwheel.record.proofs import Proof, explain_level
 from pjrtwheel.release.checks import check_inputs
 from pjrtwheel.release.wheels import make_lock
@@ -138,19 +138,12 @@ def build(
         digests = {wheel.report.filename: wheel.report.sha256 for wheel in built}
         for name, proven in elsewhere.items():
             found = match_proofs(proven, digests)
-            if _do_count(name, found, origin, request.root, progress):
+            if found and all(counts_for(kept, origin, request.root) for kept in {one.origin for one in found.values()}):
+                progress.say(f"proven elsewhere, with the same bytes: {name}")
                 proofs.append(found)
+            elif found:
+                progress.say(f"not counted, because its commit is not in the history of this one: {name}")
         return add_wheels(built, proofs, origin, dist)
-
-
-def _do_count(name: str, found: Mapping[str, Proof], origin: Origin, root: Path, progress: Progress) -> bool:
-    """Return whether proofs from a file count for wheels of this origin, and say so of those that were found."""
-    do_count = all(counts_for(kept, origin, root) for kept in {proof.origin for proof in found.values()})
-    if found and do_count:
-        progress.say(f"proven elsewhere, with the same bytes: {name}")
-    elif found:
-        progress.say(f"not counted, because its commit is not in the history of this one: {name}")
-    return bool(found) and do_count
 
 
 def _build_and_check(

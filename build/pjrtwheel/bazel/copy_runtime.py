@@ -18,6 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from pjrtwheel.errors import BazelError
+from pjrtwheel.files import explain_full_disk
 from pjrtwheel.program import CommandParser, program
 
 # Modules that an interpreter may have as shared libraries instead of in itself; their names differ between versions.
@@ -96,11 +97,12 @@ def _list_libraries(file: Path) -> str:
 
 def copy_runtime(output: Path) -> None:
     """Copy the running interpreter into a folder."""
-    for name, source in runtime_files():
-        target = output / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, target)
-    (output / "bin/python").chmod(0o755)
+    with explain_full_disk(output):
+        for name, source in runtime_files():
+            target = output / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, target)
+        (output / "bin/python").chmod(0o755)
 
 
 @program

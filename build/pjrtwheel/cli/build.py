@@ -125,6 +125,7 @@ def execute(args: argparse.Namespace) -> int:
     if args.label:
         request = replace(request, lock=make_lock(release, request.provider_name))
     unknown = facts.find_unknown(root, release.version, chosen)  # damaged facts are said before it takes long
+    changes = describe_changes(root)  # at once, as `build` looks: while it builds, the repository may move on
     with open_progress() as progress:
         if request.pythons and not args.python:
             progress.say(f"jaxlib for Python {fit(map(name_python, request.pythons))}, found here; all: --python all")
@@ -143,7 +144,7 @@ def execute(args: argparse.Namespace) -> int:
     if unknown:
         remedy = f"./noxw facts --release {release.version}"
         print(f"jaxlib-select knows no {', '.join(unknown)} of {release.version} yet: {remedy}", file=sys.stderr)
-    print("\n".join(filter(None, (describe_changes(root), describe_next(request, dist, args.set)))))
+    print("\n".join(filter(None, (changes, describe_next(request, dist, args.set)))))
     return 0
 
 

@@ -64,7 +64,7 @@ def run_steps(steps: Mapping[str, Sequence[str]], root: Path, dist: Path) -> Non
         start = time.monotonic()
         try:
             _run(words, root, dist)
-        except (PjrtWheelError, OSError):
+        except PjrtWheelError:
             done = ", ".join(list(steps)[: number - 1]) or "nothing"
             again = "run the same command again; it continues with what is in the cache"
             print(f"{step} failed; done: {done} ({number - 1} of {len(steps)}); {again}", file=sys.stderr)

@@ -87,8 +87,7 @@ def render_picture(release: Release, backends: Iterable[Backend], *, is_wide: bo
         undefined=jinja2.StrictUndefined,
     )
     pinned = {key.split(".")[1] for key in release.pins if key.startswith("plugin.")}
-    held = (backend for backend in backends if backend.prebuilt.bundled and not backend.is_cpu)
-    names = [backend.distribution for backend in held if backend.name in pinned]
+    names = [one.distribution for one in backends if one.name in pinned and one.prebuilt.bundled and not one.is_cpu]
     found = {key.split(".")[1] for key in release.pins if key.startswith("bindings.")}
     pythons = [name_python(tag) for tag in sorted(found, key=python_order) if not tag.endswith("t")]
     facts = {"names": names, "pythons": pythons, "version": release.set_version, "is_wide": is_wide}

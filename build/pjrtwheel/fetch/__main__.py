@@ -15,7 +15,7 @@ from pathlib import Path
 from pjrtwheel.fetch.cache import WheelCache, cache_root
 from pjrtwheel.fetch.index import download_wheel
 from pjrtwheel.fetch.unpack import unpack_wheel
-from pjrtwheel.files import link_or_copy
+from pjrtwheel.files import explain_full_disk, link_or_copy
 from pjrtwheel.program import CommandParser, program
 from pjrtwheel.release.model import read_release
 
@@ -43,13 +43,14 @@ def execute(arguments: argparse.Namespace, cache: WheelCache) -> dict[str, objec
         return {"pin": asdict(pin), "members": ()}
     wheel = cache.fetch(pin)
     output: Path = arguments.output
-    output.mkdir(parents=True, exist_ok=True)
-    if arguments.unpack or arguments.unpack_if_present:
-        members = unpack_wheel(wheel, output, arguments.unpack, optional=arguments.unpack_if_present)
-    else:
-        (output / pin.filename).unlink(missing_ok=True)
-        link_or_copy(wheel, output / pin.filename)
-        members = (pin.filename,)
+    with explain_full_disk(output):
+        output.mkdir(parents=True, exist_ok=True)
+        if arguments.unpack or arguments.unpack_if_present:
+            members = unpack_wheel(wheel, output, arguments.unpack, optional=arguments.unpack_if_present)
+        else:
+            (output / pin.filename).unlink(missing_ok=True)
+            link_or_copy(wheel, output / pin.filename)
+            members = (pin.filename,)
     return {"pin": asdict(pin), "members": members}
 
 

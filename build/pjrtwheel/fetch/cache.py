@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pjrtwheel.errors import FetchError
-from pjrtwheel.files import hash_file
+from pjrtwheel.files import explain_full_disk, hash_file
 from pjrtwheel.release.model import Pin
 
 _CACHE_VARIABLE = "PJRTWHEEL_CACHE"
@@ -89,11 +89,12 @@ class WheelCache:
 
         Raises:
             FetchError: The wheel could not be downloaded, or is not the one that was pinned.
+            WheelError: The disk is full.
         """
         target = self.path(pin)
         if self._is_good(pin):  # needs no lock, so a read-only cache works as long as it is full
             return target
-        with file_lock(self.root / "locks" / pin.sha256):
+        with explain_full_disk(self.root), file_lock(self.root / "locks" / pin.sha256):
             if self._is_good(pin):
                 return target
             target.unlink(missing_ok=True)

@@ -49,12 +49,16 @@ def find_origin(root: Path, environ: Mapping[str, str]) -> Origin:
     Raises:
         UsageError: SOURCE_DATE_EPOCH is no moment.
     """
-    top = ask_git(root, "rev-parse", "--show-toplevel")  # with other slashes on Windows
-    ours = top is not None and Path(top) == root.resolve()
-    commit = ask_git(root, "rev-parse", "HEAD") if ours else None
+    commit = _find_commit(root)
     changes = list_changes(root) if commit else None
     version = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]["version"]
     return Origin(commit, None if changes is None else bool(changes), version, find_date(environ))
+
+
+def _find_commit(root: Path) -> str | None:
+    """Return the commit of this very repository; nothing for a copy inside another one."""
+    top = ask_git(root, "rev-parse", "--show-toplevel")  # with other slashes on Windows
+    return ask_git(root, "rev-parse", "HEAD") if top is not None and Path(top) == root.resolve() else None
 
 
 def find_signer(root: Path, given: str | None) -> str:
@@ -107,7 +111,7 @@ def list_changes(root: Path) -> tuple[str, ...] | None:
 
 def describe_changes(root: Path) -> str:
     """Say that wheels built here are not for a release, and which files are uncommitted; nothing if none are."""
-    changes = list_changes(root) if find_origin(root, os.environ).dirty else None
+    changes = list_changes(root) if _find_commit(root) else None
     return f"not for a release, as these files are uncommitted: {fit(changes)}" if changes else ""
 
 

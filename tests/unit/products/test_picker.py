@@ -186,6 +186,7 @@ def test_what_is_offered_where_the_index_lacks_the_best() -> None:
     lacking = table_of("cpu")[1]["linux", "h100", "580 or newer", NEWEST]
     assert (lacking["ours"], lacking["upstream"]["requirements"]) == (None, f'"jax[cuda13]=={NEWEST}"')
     assert table_of("cpu")[0]["first"][:2] == ("linux", "cpu")
+    assert table_of("cuda13")[1]["linux", "cpu", "", NEWEST]["ours"]["title"] == f"jax=={NEWEST}"
 
 
 def test_what_the_machine_lacks_comes_before_what_a_release_lacks() -> None:

@@ -19,6 +19,7 @@ import markupsafe
 
 from pjrtwheel.abis import name_python, name_pythons
 from pjrtwheel.backend import OWN_ROOT
+from pjrtwheel.grouping import group
 from pjrtwheel.products.index.projects import Project
 from pjrtwheel.products.index.release_pages.releases import list_releases, make_maps
 from pjrtwheel.products.index.release_pages.sizes import compare_sizes
@@ -50,7 +51,8 @@ def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
     front = {"unknown": [each for each in releases if each not in known], "release": next(iter(releases), None)}
     install, page = templates.get_template("install.html"), templates.get_template("wheel.html")
     pages = {MAIN_PAGE: install.render(page="install", base=f"{FOLDER}/", home=MAIN_PAGE, pages=proofs, **front)}
-    families = {target: accelerator.label for accelerator in form.accelerators for target in accelerator.targets}
+    labels = group((target, accelerator.label) for accelerator in form.accelerators for target in accelerator.targets)
+    families = {target: " or ".join(named) for target, named in labels.items()}
     for release in releases:
         views = {"release": release, "maps": make_maps(release, families), "sizes": compare_sizes(OWN_ROOT, release)}
         for name in _PAGES:

@@ -108,10 +108,9 @@ class Wheel:
 
     def pythons(self, release: ListedRelease) -> str:
         """Return which Pythons of a release it is for, those that it has kernels for, or what it says itself."""
-        here = [wheel for wheel in release.wheels if wheel.entry.platform == self.entry.platform]
+        here = [wheel for wheel in release.wheels if wheel.entry.platform == self.entry.platform and self.is_plugin]
         kernels = {wheel.python for wheel in here if wheel.python and wheel.project.startswith(f"{self.project}-")}
-        fitting = [python for python in release.pythons if fits(self.name.tag, python)]
-        tags = [python for python in fitting if python in kernels or self.is_bindings or not kernels]
+        tags = [one for one in release.pythons if fits(self.name.tag, one) and (one in kernels or not kernels)]
         return name_pythons(tags) or self.file.requires_python or self.name.tag.split("-")[0]
 
 
