@@ -34,7 +34,7 @@ from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, HIGHEST_COMPRESSION
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.epilog = "./noxw build_BACKEND is short for ./noxw build BACKEND, and build_all for build --all."
+    parser.epilog = "build_BACKEND is short for build BACKEND, build_all for --all, build_jaxlib for --bindings-only."
     parser.add_argument(
         "backends", nargs="*", metavar="BACKEND", help="a directory of plugins/ that has a backend.toml"
     )
@@ -42,7 +42,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bindings-only", action="store_true", help="build only the jaxlib wheels")
     parser.add_argument("--platform", help=f"{', '.join(PLATFORMS)} (default: that of this machine)")
     parser.add_argument(
-        "--xla", default="prebuilt", metavar="prebuilt|source|PATH", help="the source of the plugin library"
+        "--xla", default="prebuilt", metavar="prebuilt|source|PATH", help="origin of the library (default: prebuilt)"
     )
     source = parser.add_argument_group("with --xla source, for a set with a label of its own")
     source.add_argument("--xla-commit", default="", metavar="COMMIT", help="another commit of openxla/xla")
