@@ -171,10 +171,12 @@ def test_nothing_of_a_release_becomes_markup(level: Level) -> None:
 
 
 def test_a_release_that_the_selector_does_not_know_is_installed_by_name() -> None:
-    """Its page has the command for each plugin, and no picker."""
-    project = Project("jaxlib-abacus", (file_of(entry_of(NAME, lock_id="ff")),))
-    text = render_pages([project])["about.html"].decode()
-    assert ("pip install --index-url INDEX jax jaxlib-abacus==1.2.3+own.1" in text, "<form" in text) == (True, False)
+    """Its page has the command for each plugin, also for one that `wrap` made, and no picker."""
+    file = file_of(entry_of(NAME, lock_id="ff"))
+    wrapped = replace(file, filename=NAME.replace("abacus", "foo"), entry=None)
+    text = render_pages([Project("jaxlib-abacus", (file,)), Project("jaxlib-foo", (wrapped,))])["about.html"].decode()
+    installed = [f"pip install --index-url INDEX jax jaxlib-{name}==1.2.3+own.1" for name in ("abacus", "foo")]
+    assert ([text.count(command) for command in installed], "<form" in text) == ([1, 1], False)
 
 
 def test_releases_are_in_order_of_their_versions(projects: tuple[Project, ...]) -> None:

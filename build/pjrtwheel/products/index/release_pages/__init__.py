@@ -10,7 +10,7 @@ style sheet and script are in each page, whose policy names their hashes, becaus
 import base64
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from importlib.resources import files
 from urllib.parse import quote
 
@@ -30,7 +30,7 @@ FOLDER = "about_files"  # never the name of a project: those have no underscore 
 _PAGES = ("proofs", "sizes", "wheels")  # of each release, in the order of the menu, after the page to install from
 
 
-def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
+def render_pages(projects: Sequence[Project]) -> dict[str, bytes]:
     """Return path → bytes of all pages for people; the same input gives the same bytes.
 
     Raises:
@@ -48,9 +48,9 @@ def render_pages(projects: Iterable[Project]) -> dict[str, bytes]:
     templates.globals |= {"menu": _PAGES, "releases": releases, "base": "", "home": f"../{MAIN_PAGE}", **_read_static()}
     templates.globals |= {"table": table, "systems": form.systems, "known": known, "compiled_for": COMPILED}
     proofs = {release.jax: f"{FOLDER}/proofs{release.suffix}.html" for release in releases}
-    front = {"unknown": [each for each in releases if each not in known], "release": next(iter(releases), None)}
+    others = [project for project in projects if not any(file.entry for file in project.files)]
     install, page = templates.get_template("install.html"), templates.get_template("wheel.html")
-    pages = {MAIN_PAGE: install.render(page="install", base=f"{FOLDER}/", home=MAIN_PAGE, pages=proofs, **front)}
+    pages = {MAIN_PAGE: install.render(page="install", base=f"{FOLDER}/", home=MAIN_PAGE, pages=proofs, others=others)}
     labels = group((target, accelerator.label) for accelerator in form.accelerators for target in accelerator.targets)
     families = {target: " or ".join(named) for target, named in labels.items()}
     for release in releases:
