@@ -252,7 +252,7 @@ def _add_command(name: str) -> None:
         _run_command(session, [name, *session.posargs])
 
     which = WITHOUT_BACKEND.get(name, name.partition("_")[2])
-    run.__doc__ = COMMANDS[NOXW.find_command(name)[0]].replace("one backend", which)
+    run.__doc__ = COMMANDS[NOXW.find_command(name)[0]].replace("backends", which)
     nox.session(name=name, default=False)(run)
 
 

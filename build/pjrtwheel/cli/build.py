@@ -34,7 +34,6 @@ from pjrtwheel.wheel.compress import DEFAULT_COMPRESSION, HIGHEST_COMPRESSION
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.epilog = "build_BACKEND is short for build BACKEND, build_all for --all, build_jaxlib for --bindings-only."
     parser.add_argument(
         "backends", nargs="*", metavar="BACKEND", help="a directory of plugins/ that has a backend.toml"
     )
@@ -44,7 +43,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--xla", default="prebuilt", metavar="prebuilt|source|PATH", help="origin of the library (default: prebuilt)"
     )
-    source = parser.add_argument_group("with --xla source, for a set with a label of its own")
+    source = parser.add_argument_group("with --xla source and --label")
     source.add_argument("--xla-commit", default="", metavar="COMMIT", help="another commit of openxla/xla")
     source.add_argument("--xla-tree", type=Path, metavar="DIR", help="a tree of XLA on this disk, as it is")
     source.add_argument(

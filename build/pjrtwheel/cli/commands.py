@@ -1,38 +1,44 @@
 # SPDX-FileCopyrightText: The split JAX wheel authors
 # SPDX-License-Identifier: Apache-2.0
-"""All commands. noxw reads this file as well, with any python3."""
+"""All commands, in the order of the reference. noxw reads this file as well, with any python3."""
 
 COMMANDS = {
-    "assemble": "write a repaired wheel from a manifest",
-    "attest": "write the folder that is published: wheels, checksums, bill of materials, provenance",
-    "auto": "build jaxlib-auto, whose wheel variants require the wheel that fits the machine",
-    "build": "build, verify and prove the wheels of one backend, into dist/",
-    "bundle": "fill a folder with everything that builds and proofs need without a network",
-    "bump": "pin, build and prove the next JAX release, and report what changed",
-    "clean": "remove Bazel's caches of deleted checkouts",
-    "conformance": "run JAX's own tests on the built-in client and on a plugin",
-    "facts": "write the data of jaxlib-select: which machines the wheels of a release serve",
-    "index": "write a static package index of finished wheels",
-    "inspect": "describe wheels, and list their problems",
-    "matrix": "print the jobs of continuous integration as JSON",
-    "merge": "put the wheels and records of several builds into one folder",
-    "pages": "write the static index of all releases again, such as after a withdrawal",
-    "pin": "write releases/VERSION.toml from the package index",
-    "probe": "run PJRT's conformance checks on plugin libraries, without JAX",
-    "publish": "publish a release, or promote it from a stage",
+    # Make wheels
+    "build": "build, verify and prove the wheels of backends, into dist/",
     "release": "print the plan of a release, then make all its wheels and their index",
-    "release_check": "check a release before it is published",
-    "repair": "repair a finished wheel",
-    "reproduce": "build a published release again, and compare it byte for byte",
+    "index": "write a static package index of finished wheels",
+    "auto": "build jaxlib-auto, whose wheel variants require the wheel that fits the machine",
     "select": "build jaxlib-select, which chooses the wheel for a machine",
-    "shutdown": "end the Bazel servers of this checkout",
+    "bundle": "fill a folder with everything that builds and proofs need without a network",
+    "merge": "put the wheels and records of several builds into one folder",
+    # Check wheels
+    "inspect": "describe wheels, and list their problems",
     "smoke": "prove finished wheels in clean environments",
-    "tag": "say what a git tag publishes, or why it cannot be published",
-    "tooling": "build pjrtwheel, which wraps, probes and inspects plugins without a clone",
     "verify": "check finished wheels against their names and metadata",
-    "verify_installs": "install a release from a stage as users do, and start JAX",
     "verify_release": "verify a release that you received: checksums, documents, signature, wheels",
+    "probe": "run PJRT's conformance checks on plugin libraries, without JAX",
+    "conformance": "run JAX's own tests on the built-in client and on a plugin",
+    "reproduce": "build a published release again, and compare it byte for byte",
+    # Publish a release
+    "release_check": "check a release before it is published",
+    "attest": "write the folder that is published: wheels, checksums, bill of materials, provenance",
+    "publish": "publish a release, or promote it from a stage",
+    "verify_installs": "install a release from a stage as users do, and start JAX",
+    "pages": "write the static index of all releases again, such as after a withdrawal",
+    # Package a plugin
     "wrap": "make a plugin wheel from a library, without Bazel or a compiler",
+    "repair": "copy a wheel, without symbol tables and with relative run paths",
+    "tooling": "build pjrtwheel, which wraps, probes and inspects plugins without a clone",
+    # Maintain this repository
+    "bump": "pin, build and prove the next JAX release, and report what changed",
+    "pin": "write releases/VERSION.toml from the package index",
+    "facts": "write the data of jaxlib-select: which machines the wheels of a release serve",
+    "clean": "remove Bazel's caches of deleted checkouts",
+    "shutdown": "end the Bazel servers of this checkout",
+    # For Bazel and workflows
+    "assemble": "write a repaired wheel from a manifest",
+    "matrix": "print the jobs of continuous integration as JSON",
+    "tag": "say what a git tag publishes, or why it cannot be published",
 }
 
 # Those that an installed `pjrtwheel` has: they need no clone of the repository.

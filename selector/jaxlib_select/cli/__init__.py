@@ -30,12 +30,12 @@ PROGRAM = "jaxlib-select"
 INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 COMMANDS = {
-    "detect": "show the accelerators of this machine",
-    "resolve": "choose the package for this machine, with the reasons",
     "install": "install a package for the accelerator of this machine",
+    "doctor": "find out why JAX does not use the accelerator",
+    "resolve": "choose the package for this machine, with the reasons",
+    "detect": "show the accelerators of this machine",
     "lock": "write a lock file for other machines, or check one",
     "apply": "make an environment match a lock file",
-    "doctor": "find out why JAX does not use the accelerator",
 }
 _HELP = f"""\
 usage: {PROGRAM} COMMAND [ARGUMENT]...

@@ -42,7 +42,7 @@ _APPLY = ("jaxlib-select", "apply")
 
 def configure_parser(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="such as jax, jax==0.11.2 or 'jax<0.12'; one")
+    parser.add_argument("packages", nargs="*", metavar="PACKAGE", help="one, such as jax, jax==0.11.2 or 'jax<0.12'")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="default: pylock.toml, requirements.txt, or stdout for uv"
     )

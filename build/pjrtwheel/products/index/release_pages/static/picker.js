@@ -65,7 +65,7 @@ const startPicker = (root) => {
   const named = (index) => quoted(escaped(index.replace(/\/*(about\.html)?\/*$/, "/")));
   const showDetect = (index) => {
     const command = index && data.detect[elements.installer.value];
-    const link = element("a", { href: "reference/jaxlib-select.html", textContent: "jaxlib-select resolve jax" });
+    const link = element("a", { href: "selector.html", textContent: "jaxlib-select resolve jax" });
     const what = element("p", { className: "why" }, command ? "This command" : elements.index ? link : "The program jaxlib-select",
       " names the package for a machine, also for devices that are not listed here. What follows installs JAX for the CPU.");
     return [what, ...(command ? [commandBlock(command.replaceAll("{index}", named(index)))] : [])];
