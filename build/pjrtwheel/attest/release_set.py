@@ -41,10 +41,10 @@ def find_release_set(root: Path, tag: str, dist: Path) -> ReleaseSet:
     """
     require_record(dist)
     command = find_project(tag)
-    release = find_tagged(root, tag)
+    listed = read_entries(dist).values()
+    release = find_tagged(root, tag, (entry.version for entry in listed))
     version = release.set_version if release else project_version(root, command)
     commands = {project: command for command, (project, _) in PROJECTS.items()}
-    listed = read_entries(dist).values()
     entries = tuple(
         entry
         for entry in sorted(listed, key=lambda entry: entry.filename)

@@ -15,13 +15,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from pjrtwheel.attest.release_folder import ReleaseFolder
-from pjrtwheel.attest.statement import Build, build_of
+from pjrtwheel.attest.statement import Build, Parameters, build_of
 from pjrtwheel.backend import load_backends
 from pjrtwheel.bazel.workspace import prepare_workspace, remove_workspace
 from pjrtwheel.errors import ReproduceError, UsageError, WheelError, list_choices, shorten
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import copy_atomically, hash_file
 from pjrtwheel.record.entries import RELEASE_FILENAME, format_entries
+from pjrtwheel.release.known import load_release
 from pjrtwheel.sets import AUTO, BINDINGS, SELECTOR
 from pjrtwheel.verify.compare import compare_wheels
 from pjrtwheel.wheel.compress import find_compression
@@ -58,7 +59,7 @@ def reproduce(
             folder = dist / f"{build.distribution}-{build.platform}"
             if build.distribution == AUTO:
                 _put_others(release, folder)
-            command = _command(root, build, statement.parameters.release)
+            command = _command(root, build, statement.parameters)
             _run(root, [*command, "--dist", str(folder)], build.epoch)
             found |= {name: tuple(explain_difference(release.path / name, folder / name)) for name in names}
     return found
@@ -131,18 +132,20 @@ def _put_others(release: ReleaseFolder, dist: Path) -> None:
     (dist / RELEASE_FILENAME).write_text(format_entries(others), "utf-8")
 
 
-def _command(root: Path, build: Build, release: str) -> list[str]:
+def _command(root: Path, build: Build, asked: Parameters) -> list[str]:
     """Return the session that builds, and its options."""
     if build.distribution == SELECTOR:
         return ["build_select", "--"]
     if build.distribution == AUTO:
-        return ["build_auto", "--", "--release", release]
+        return ["build_auto", "--", "--release", asked.release]
     backends = {name: backend for backend, found in load_backends(root).items() for name in found.distributions}
     backends |= {BINDINGS: "jaxlib"}
     if build.distribution not in backends:
         raise ReproduceError(f"no backend of that commit makes {build.distribution}")
-    options = ["--release", release, "--platform", build.platform, "--no-smoke", "--xla", build.provider]
+    options = ["--release", asked.release, "--platform", build.platform, "--no-smoke", "--xla", build.provider]
     options += ["--level", str(build.level)] if build.level is not None else []
+    if asked.version != load_release(root, asked.release).set_version:
+        options += ["--label", asked.version.partition("+")[2].rpartition(".")[0]]
     return [f"build_{backends[build.distribution]}", "--", *options]
 
 

@@ -3,7 +3,7 @@
 """Put wheels into a folder, merge what several machines made into one, and keep its `release.json` true.
 
 Each file is put there whole or not at all, the wheels one after the other and `release.json` last. A run that is killed
-between two renames leaves whole wheels that `release.json` does not list yet; the next run names them.
+between two renames leaves whole wheels that `release.json` does not list yet; `index` names them.
 """
 
 import os
@@ -76,8 +76,8 @@ def put_wheels(
     """Put wheels that have entries already into `dist`, as `add_wheels` does: as hard links where that is possible.
 
     Several builds may write into one folder, one after the other: under the folder's lock all wheels are put into one
-    place, then renamed into theirs, and `release.json` is replaced last. Wheels that it does not describe, which a
-    killed run may have left, are named on stderr.
+    place, then renamed into theirs, and `release.json` is replaced last. An index names wheels that it does not
+    describe, which a killed run may have left.
 
     Raises:
         WheelError: A wheel is not the one its entry describes, or the disk is full; the folder has a wheel of the same
@@ -97,8 +97,6 @@ def put_wheels(
             digests[name] = entry.sha256
         merged = merge_entries(read_entries(dist), entries, digests)
         write_atomically(dist / RELEASE_FILENAME, format_entries(merged))
-    for warning in _describe_unlisted(merged, digests):
-        print(f"warning: {warning}", file=sys.stderr, flush=True)
     return tuple(merged.values())
 
 
@@ -149,15 +147,6 @@ def _add(wheel: Path, entry: Entry, folder: Path) -> None:
             cause="the file was damaged or replaced after it was built",
             remedy="copy it again, or build again",
         )
-
-
-def _describe_unlisted(entries: Mapping[str, Entry], digests: Mapping[str, str]) -> tuple[str, ...]:
-    """Return a line for each wheel of a folder that its `release.json` does not describe, given the digests by name."""
-    return tuple(
-        f"{name} is not a file that {RELEASE_FILENAME} describes: build it again, or remove it"
-        for name, digest in sorted(digests.items())
-        if name not in entries or entries[name].sha256 != digest
-    )
 
 
 def read_folder(folder: Path) -> dict[str, Entry]:

@@ -21,7 +21,7 @@ from pjrtwheel.fetch.listing import list_digests
 from pjrtwheel.fetch.settings import read_settings
 from pjrtwheel.grouping import group
 from pjrtwheel.publish.destinations import Destination, check_limits, load_destinations
-from pjrtwheel.record.entries import RELEASE_FILENAME
+from pjrtwheel.record.entries import RELEASE_FILENAME, read_entries
 from pjrtwheel.record.proofs import Level, Outcome
 from pjrtwheel.release_check.candidate import CHANGELOG, Candidate, gather
 from pjrtwheel.release_check.policy import (
@@ -97,7 +97,7 @@ def check_release(root: Path, tag: str, dist: Path, destination: Destination | N
         PinError: The release file, the policy or the sizes are malformed.
     """
     try:
-        release = find_tagged(root, tag)
+        release = find_tagged(root, tag, (entry.version for entry in read_entries(dist).values()))
     except UsageError as error:
         text = "; ".join(filter(None, (error.what, error.cause, error.remedy)))
         return CheckResult((Problem(ProblemKind.TAG, text),))

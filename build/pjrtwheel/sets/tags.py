@@ -8,6 +8,8 @@ first, `v0.11.2+2` the second. The standard library is enough.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,15 +40,21 @@ def tag_of(release: Release) -> str:
     return name_tag(release.set_version, release.build_tag)
 
 
-def find_tagged(root: Path, tag: str) -> Release | None:
+def find_tagged(root: Path, tag: str, built: Iterable[str] = ()) -> Release | None:
     """Return the release that a tag publishes a set of, or None for that of a project which belongs to none.
+
+    `built` has versions of wheels: a set that was built with a label of its own has a tag as well.
 
     Raises:
         UsageError: It is the tag of nothing that is in the repository.
         PinError: A release file is malformed.
     """
-    releases = [load_release(root, version) for version in list_releases(root)]
-    known: dict[str, Release | None] = {tag_of(release): release for release in releases}
+    releases = {version: load_release(root, version) for version in list_releases(root)}
+    known: dict[str, Release | None] = {tag_of(release): release for release in releases.values()}
+    for version, _, local in (each.partition("+") for each in built):
+        if local and version in releases:
+            own = replace(releases[version], label=local.rpartition(".")[0])
+            known.setdefault(tag_of(own), own)
     known |= dict.fromkeys(f"{command}-v{project_version(root, command)}" for command in PROJECTS)
     if tag not in known:
         raise UsageError(

@@ -117,6 +117,9 @@ def pjrt_backend(name, visibility = ["//visibility:public"]):
             provider that --//build:provider chooses), `:wheel`, and `:kernels`, the wheels with its kernels.
         visibility: Visibility of those targets.
     """
+    directory = native.package_name().rpartition("/")[2]
+    if name != directory:
+        fail("pjrt_backend has the name {}, its directory {}: give it the directory's".format(name, directory))
     facts = BACKENDS[name]
     _backend_target(
         name = "backend",

@@ -128,15 +128,16 @@ def test_some_wheels_can_be_chosen(reproduce: Reproduce, options: list[str], whe
     assert (status, out.splitlines()[:-1]) == (0, [f"{name}: the same bytes" for name in wheels])
 
 
-def test_a_level_and_a_date_are_repeated(repository: Path, origin: Origin, made: Path, reproduce: Reproduce) -> None:
-    """Both are read from the published bytes."""
+def test_level_date_and_label_are_repeated(repository: Path, origin: Origin, made: Path, reproduce: Reproduce) -> None:
+    """The first two are read from the published bytes, the label from the version of the set."""
     shutil.rmtree(made.parent / TAG)
     shutil.rmtree(made)
     environ = {"SOURCE_DATE_EPOCH": "1700000000"}
-    make_dist(repository, made, origin=origin, levels=dict.fromkeys(("cp312", "cp313"), 9), environ=environ)
-    make_release(repository, TAG, made, made.parent / TAG, locks=False, environ={})
-    assert reproduce("--wheel", WHEELS[0])[0] == 0
-    expected = ["9" if word == "6" else word for word in OPTIONS]
+    labelled = make_repository(made.parent / "labelled", label="own")
+    make_dist(labelled, made, origin=origin, levels=dict.fromkeys(("cp312", "cp313"), 9), environ=environ)
+    make_release(repository, "v1.2.3+own.1", made, made.parent / TAG, locks=False, environ={})
+    assert reproduce("--wheel", "jaxlib-*-cp312-*")[0] == 0
+    expected = [*OPTIONS[:-3], "9", "--label", "own", *OPTIONS[-2:]]
     assert calls(made) == [["-s", "build_jaxlib", "--", *expected, "SOURCE_DATE_EPOCH=1700000000"]]
 
 
