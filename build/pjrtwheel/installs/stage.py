@@ -128,7 +128,7 @@ def check_staged(staged: StagedSet, promised: Iterable[WheelName], asked: Iterab
         raise ProofError(
             f"the stage lacks {shorten(missing, 3)}",
             cause=f"its set {staged.version} has {shorten(sorted(known), 8)}",
-            remedy="stage them, or choose what is there with --backend",
+            remedy="stage them, or choose what is there with --backend and --python",
         )
 
 

@@ -14,8 +14,8 @@ FOLDER/yanked.toml     which wheels were withdrawn, and why
 The files are the truth: pages are only ever written from them, and never read.
 """
 
-from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -91,12 +91,13 @@ class StaticFolder:
         """Copy one file to those that wait for the release to be whole.
 
         Raises:
-            PublishError: It is there with other bytes, or the release is published without it.
+            PublishError: It is there with other bytes, or the release was published without it: its checksums say so.
         """
-        target = self._files / file.name
+        target, sums = self._files / file.name, self._published / SUMS_FILENAME
         if target.is_file() and _hash(target) == sha256:
             return
-        if target.exists() or self._published.is_dir():
+        lost = sums.is_file() and f"{sha256}  {file.name}" in sums.read_text("utf-8")
+        if target.exists() or (self._published.is_dir() and not lost):
             raise PublishError(
                 f"{self.tag} in {self.folder} has {'another' if target.exists() else 'no'} {file.name}",
                 cause="a release that was published does not change; what is there was sent from other files",
@@ -161,13 +162,11 @@ class StaticFolder:
         folders = (self.folder / FILES).iterdir()
         return {folder.name: read_entries(folder) for folder in folders if folder.is_dir()}
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _locked(self) -> AbstractContextManager[None]:
         """Keep other runs from changing the folder; its own lock is that of whoever stages files in it."""
         published = self.folder / FILES
         published.mkdir(parents=True, exist_ok=True)
-        with locked(published):
-            yield
+        return locked(published)
 
     def _list_projects(self, *more: Path) -> tuple[Project, ...]:
         """Return what the index has to say: all releases that are published, and some on their way there."""

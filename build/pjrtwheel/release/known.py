@@ -41,22 +41,22 @@ def newest_release(root: Path) -> str:
 
 
 def load_release(root: Path, version: str | None = None) -> Release:
-    """Read the pins file of a JAX version below `root`, the newest one unless another is named.
+    """Read the pins file of a JAX version below `root`, by default the newest one; 1.2 is 1.2.0.
 
     Raises:
         UsageError: There is no such release; the message lists those there are.
         PinError: The file is malformed.
     """
     version = version or newest_release(root)
-    path = root / "releases" / f"{version}.toml"
     known = list_releases(root)
-    if version not in known:
+    equal = (one for one in known if is_version(version) and version_order(one) == version_order(version))
+    if not (found := next(equal, "")):
         raise UsageError(
             f"unknown release: {version!r}",
             cause=f"known releases: {', '.join(known) or 'none'}",
             remedy=f"pin it with: ./noxw pin {version}" if is_version(version) else "",
         )
-    return read_release(path)
+    return read_release(root / "releases" / f"{found}.toml")
 
 
 def choose_release(root: Path, version: str | None, platform: str, *backends: str) -> Release:

@@ -64,7 +64,7 @@ def test_a_release_appears_as_a_whole(release: ReleaseFolder, site: Path) -> Non
 
 
 def test_a_published_release_does_not_change(release: ReleaseFolder, site: Path, tmp_path: Path) -> None:
-    """Neither other bytes nor another file; nor does what waits to be published."""
+    """Neither other bytes nor another file; nor does what waits to be published. A file that was lost comes back."""
     other = build_wheel(tmp_path, {"x.py": b""}, name=WHEEL)
     send(open_at(site), release, stop_after=7)
     with pytest.raises(PublishError, match="has another jaxlib_abacus"):
@@ -75,6 +75,8 @@ def test_a_published_release_does_not_change(release: ReleaseFolder, site: Path,
     for file, message in ((other, "has another jaxlib_abacus"), (more, "has no jaxlib_bead")):
         with pytest.raises(PublishError, match=message):
             open_at(site).upload(file, hash_file(file))
+    (site / "files" / TAG / WHEEL).unlink()
+    send(open_at(site), release)
     assert snapshot(site) == before
 
 

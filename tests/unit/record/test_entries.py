@@ -50,15 +50,3 @@ def test_a_damaged_record_stops_whatever_would_replace_it(tmp_path: Path, data: 
             step()
         assert (str(record) in caught.value.what, place in caught.value.cause) == (True, True)
     assert record.read_bytes() == data
-
-
-def test_a_wheel_that_is_not_the_recorded_one_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A run killed between its renames leaves a wheel with the entry of its predecessor."""
-    dist = tmp_path / "dist"
-    wheel, proof = make_wheel(tmp_path, "jaxlib_a")
-    add_wheels([wheel], [{wheel.report.filename: proof}], ORIGIN, dist)
-    (dist / wheel.report.filename).write_bytes(b"other")
-    other, proof = make_wheel(tmp_path, "jaxlib_b")
-    add_wheels([other], [{other.report.filename: proof}], ORIGIN, dist)
-    (line,) = capsys.readouterr().err.splitlines()
-    assert wheel.report.filename in line

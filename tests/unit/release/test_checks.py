@@ -29,7 +29,12 @@ def release(release: Release) -> Release:
     ("name", "key", "absent", "remedy"),
     [
         ("cuda13", "plugin.cuda13.linux_x86_64", False, "pin it with: ./noxw pin {}"),
-        ("cuda13", "plugin.cuda13.linux_x86_64", True, "give a library with --xla source or --xla PATH"),
+        (
+            "cuda13",
+            "plugin.cuda13.linux_x86_64",
+            True,
+            "leave out --release, or give a library with --xla source or --xla PATH",
+        ),
         ("tpu", "plugin.tpu.linux_x86_64", True, ""),
         ("cuda13", "tool.cuobjdump.linux_x86_64", True, ""),
     ],
