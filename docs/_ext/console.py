@@ -13,24 +13,20 @@ from sphinx.util.docutils import SphinxDirective
 from jaxlib_select import cli as select
 from pjrtwheel import cli as tooling
 
-_PROGRAMS = {module.PROGRAM: (module.make_parser, module.COMMANDS) for module in (tooling, select)}
+_PROGRAMS = {tooling.PROGRAM: tooling.make_parser, select.PROGRAM: select.make_parser}
 _TEXT = Path(__file__).with_name("command.md.jinja").read_text("utf-8")
 
 
 class Commands(SphinxDirective):
-    """What the parser of each command says, in a section of its own.
+    """A table of some commands, then what the parser of each says, in a section of its own."""
 
-    Without content: a table of all commands, whose links make the build fail where a command has no section.
-    """
-
-    has_content, required_arguments = True, 1
+    has_content = True
 
     def run(self) -> list[nodes.Node]:
         """Return the sections."""
-        make_parser, known = _PROGRAMS[self.arguments[0]]
-        parsers = {name: make_parser(name) for name in " ".join(self.content).split() or known}
+        program, *names = " ".join(self.content).split()
         template = jinja2.Template(_TEXT, autoescape=True, trim_blocks=True)
-        text = template.render(commands=parsers, find_usage=find_usage, summary=not self.content)
+        text = template.render(commands={name: _PROGRAMS[program](name) for name in names}, find_usage=find_usage)
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 

@@ -73,7 +73,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     pythons = "those to build jaxlib and kernels for, such as 3.12,3.14t, or all (default: those on this machine)"
     parser.add_argument("--python", metavar="all|VERSIONS", help=pythons)
     parser.add_argument("--no-smoke", action="store_true", help="do not prove the wheels in clean environments")
-    parser.add_argument("--keep", type=Path, metavar="DIR", help="for the wheels and the record if a proof fails")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep wheels and record here if a proof fails")
     parser.add_argument("--verbose", action="store_true", help="also list repairs and proofs of each wheel")
 
 

@@ -20,7 +20,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
         ("--backend", "NAME", "all that have a library"),
         ("--release", "VERSION", "the newest that has the backend"),
         ("--platform", "NAME", f"that of this machine; {', '.join(PLATFORMS)}"),
-        ("--python", "VERSION", "for tools this one, for proofs all that are here; of the other machine, such as 3.12"),
+        ("--python", "VERSION", "this one for tools, all here for proofs; also one of the other machine, such as 3.12"),
     ):
         parser.add_argument(name, action="append", default=[], metavar=metavar, help=f"default: {default}")
 

@@ -15,7 +15,7 @@ from pjrtwheel.release.checks import describe_doubts
 
 def configure_parser_pin(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("version", help="JAX release, such as 0.11.2")
+    parser.add_argument("version", metavar="VERSION", help="JAX release, such as 0.11.2")
     parser.add_argument("--build", type=int, metavar="N", help="number of our set (default: the same as before, or 1)")
 
 
@@ -35,7 +35,7 @@ def execute_pin(args: argparse.Namespace) -> int:
 
 def configure_parser_bump(parser: argparse.ArgumentParser) -> None:
     """Declare the options."""
-    parser.add_argument("version", nargs="?", help="JAX release (default: the newest that is not pinned yet)")
+    parser.add_argument("version", nargs="?", metavar="VERSION", help="JAX release (default: newest not yet pinned)")
     parser.add_argument("--dry-run", action="store_true", help="print the plan, and do nothing")
     parser.add_argument("--json", action="store_true", help="print the plan as JSON, and do nothing")
     parser.add_argument("--no-build", action="store_true", help="only pin and compare")

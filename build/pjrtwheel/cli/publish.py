@@ -77,9 +77,9 @@ def configure_parser_pages(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "destination", metavar="DESTINATION", help="a destination with a static index, such as github or folder"
     )
-    key = "of a folder: sign the list of its releases with this ed25519 key (PEM), which expires"
+    key = "for a folder: sign its list of releases with this ed25519 key (PEM)"
     parser.add_argument("--key", type=Path, metavar="FILE", help=key)
-    days = "for so many days, 3650 at most (default: %(default)s)"
+    days = "days until that signature expires, at most 3650 (default: %(default)s)"
     parser.add_argument("--valid-days", type=int, default=90, metavar="DAYS", help=days)
     lost = "sign it although the last list has releases or withdrawals that are gone"
     parser.add_argument("--forget", action="store_true", help=lost)
@@ -114,7 +114,7 @@ def execute_pages(args: argparse.Namespace) -> int:
 
 def configure_parser_release_check(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.epilog = f"exit status: 0 if it can be published, {NOT_YET} if not yet; below: it could not be checked"
+    parser.epilog = f"exit status: 0 if it can be published, {NOT_YET} if not yet, less if it could not be checked"
     parser.add_argument("--tag", type=require_text, required=True, help="such as v0.12.0.1+split.1, or select-v0.1.0")
     place = "also check it against the limits of this destination"
     parser.add_argument("--to", type=require_text, metavar="DESTINATION", help=place)

@@ -61,7 +61,7 @@ def _names(option: str, text: str, known: Collection[str]) -> frozenset[str]:
 
 def configure_parser_tag(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("tag", type=require_text, help="such as v0.12.0.1+split.1, v0.11.2 or select-v0.1.0")
+    parser.add_argument("tag", type=require_text, metavar="TAG", help="such as v0.12.0.1+split.1 or select-v0.1.0")
 
 
 def execute_tag(args: argparse.Namespace) -> int:

@@ -50,11 +50,9 @@ def find_tagged(root: Path, tag: str, built: Iterable[str] = ()) -> Release | No
         PinError: A release file is malformed.
     """
     releases = {version: load_release(root, version) for version in list_releases(root)}
-    known: dict[str, Release | None] = {tag_of(release): release for release in releases.values()}
-    for version, _, local in (each.partition("+") for each in built):
-        if local and version in releases:
-            own = replace(releases[version], label=local.rpartition(".")[0])
-            known.setdefault(tag_of(own), own)
+    parts = (version.partition("+") for version in built if "+" in version)
+    own = (replace(releases[jax], label=local.rpartition(".")[0]) for jax, _, local in parts if jax in releases)
+    known: dict[str, Release | None] = {tag_of(release): release for release in (*own, *releases.values())}
     known |= dict.fromkeys(f"{command}-v{project_version(root, command)}" for command in PROJECTS)
     if tag not in known:
         raise UsageError(

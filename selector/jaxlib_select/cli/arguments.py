@@ -52,7 +52,7 @@ def add_backend(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="BACKEND",
         help="auto, cpu, prefer-gpu, require-gpu, or a name such as cuda12 or cuda12-local; "
-        "PACKAGE=BACKEND for one package; may be repeated (default: the environment, then pyproject.toml, then auto)",
+        "PACKAGE=BACKEND for one package; may be repeated (default: environment variables, pyproject.toml, auto)",
     )
 
 

@@ -27,7 +27,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     arguments.add_python(parser)
     arguments.add_machine(parser)
     arguments.add_installer(parser)
-    parser.add_argument("--import", dest="ask", action="store_true", help="also start JAX, and compare")
+    parser.add_argument("--import", dest="ask", action="store_true", help="also start JAX, and compare with that")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
 
 

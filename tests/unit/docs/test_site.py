@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from folders import write_files
+from jaxlib_select import cli as select
+from pjrtwheel.cli.commands import COMMANDS
 from pjrtwheel.docs.site import build_site
 from pjrtwheel.errors import UsageError
 
@@ -86,6 +88,14 @@ def test_links_to_other_files_lead_to_a_page_or_to_github(
     base = f"https://github.example.org/{repository}/blob/HEAD"
     outside = [f"{base}/data.toml", f"{base}/README.md#r"] if repository else []
     assert found == [*outside, "part.html#a-part-of-it", "index.html"]
+
+
+@pytest.mark.parametrize(("page", "commands"), [("commands", COMMANDS), ("jaxlib-select", select.COMMANDS)])
+def test_every_command_has_its_place_in_the_reference(root: Path, page: str, commands: dict[str, str]) -> None:
+    """In one group, and in the order of the help."""
+    text = (root / f"docs/reference/{page}.md").read_text("utf-8")
+    groups = re.findall(r"^```{commands}\n\S+ (.*)$", text, re.MULTILINE)
+    assert " ".join(groups).split() == list(commands)
 
 
 def test_the_readme_is_a_front_page(root: Path) -> None:
