@@ -79,17 +79,9 @@ def checkout(
     (copy / "wrapped").mkdir()
     for path in built_wheels.iterdir():  # one is a plugin, which has the compiled extension
         (copy / "wrapped" / path.name).symlink_to(path)
-    words: list[str | Path] = [
-        "--name",
-        "abacus",
-        "--set",
-        built_wheels,
-        "--license",
-        "MIT",
-        "--license-file",
-        root / "SECURITY.md",
-    ]
-    words += ["--device", os.devnull, "--save", copy / "plugins/abacus"]  # a device that every machine has
+    words: list[str | Path] = ["--name", "abacus", "--set", built_wheels, "--license", "MIT"]
+    words += ["--license-file", root / "SECURITY.md", "--save", copy / "plugins/abacus"]
+    words += ["--device", os.devnull]  # a device that every machine has
     done = run_tooling(copy, "wrap", environ["ABACUS"], *words, "--dist", copy / "wrapped", "--root", copy)
     assert done.returncode == 0, done.stderr
     yield copy

@@ -112,10 +112,11 @@ def _choose(release: ReleaseFolder, patterns: Collection[str]) -> dict[Build, li
             raise ReproduceError(f"the statement of {release.tag} does not say how {name} was built")
         chosen.setdefault(build, []).append(name)
     for build in chosen:
-        if build.provider.startswith("file-"):
+        kind, _, digest = build.provider.partition("-")
+        if digest:
             raise ReproduceError(
                 f"{build.distribution} for {build.platform} cannot be built again",
-                cause=f"its library was given by path; its sha256 is {build.provider.removeprefix('file-')}",
+                cause=f"of its {'library' if kind == 'file' else 'XLA'}, the statement has the sha256 alone: {digest}",
                 remedy="build the others, with --wheel",
             )
     return chosen

@@ -269,12 +269,11 @@ def _list_inputs(release: Release, entries: Iterable[Entry]) -> Iterator[Depende
         yield Dependency(pin.key, {"sha256": pin.sha256}, url.to_string())
     for provider in sorted({entry.provider for entry in entries}):
         kind, _, digest = provider.partition("-")
-        if kind == "file":
-            yield Dependency("library", {"sha256": digest})
-        elif kind == "source" and release.xla:
-            commit = release.xla.commit
-            digests = {"sha256": release.xla.sha256, "gitCommit": commit}
-            yield Dependency("xla", digests, f"pkg:github/openxla/xla@{commit}")
+        if digest:  # of the library, or of the options that say which XLA was built how
+            yield Dependency({"file": "library", "source": "source-options"}[kind], {"sha256": digest})
+        elif kind == "source" and (xla := release.xla):
+            digests = {"sha256": xla.sha256, "gitCommit": xla.commit}
+            yield Dependency("xla", digests, f"pkg:github/openxla/xla@{xla.commit}")
 
 
 def _describe_run(environ: Mapping[str, str]) -> tuple[str, str, str]:

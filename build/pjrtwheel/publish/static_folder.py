@@ -23,7 +23,7 @@ from urllib.parse import quote
 
 from securesystemslib.signer import SSlibKey
 
-from pjrtwheel.attest.release_folder import SUMS_FILENAME, read_release_folder
+from pjrtwheel.attest.release_folder import SUMS_FILENAME, parse_sums, read_release_folder
 from pjrtwheel.attest.release_list import ListedRelease
 from pjrtwheel.attest.verify import verify_release
 from pjrtwheel.errors import PublishError, UsageError, WheelError
@@ -35,6 +35,7 @@ from pjrtwheel.products.index.projects import IndexedFile, Project, list_project
 from pjrtwheel.publish.servers import explained
 from pjrtwheel.publish.yanked import YANKED_FILENAME, check_decisions, read_reasons
 from pjrtwheel.record.entries import Entry, read_entries
+from pjrtwheel.wheel.names import METADATA_SUFFIX
 
 FILES, INDEX, UPLOADS = "files", "simple", ".uploads"
 
@@ -96,7 +97,8 @@ class StaticFolder:
         target, sums = self._files / file.name, self._published / SUMS_FILENAME
         if target.is_file() and _hash(target) == sha256:
             return
-        lost = sums.is_file() and f"{sha256}  {file.name}" in sums.read_text("utf-8")
+        listed = parse_sums(sums.read_bytes()) if sums.is_file() else {}
+        lost = sha256 == listed.get(file.name) or file.name in {f"{wheel}{METADATA_SUFFIX}" for wheel in listed}
         if target.exists() or (self._published.is_dir() and not lost):
             raise PublishError(
                 f"{self.tag} in {self.folder} has {'another' if target.exists() else 'no'} {file.name}",

@@ -45,9 +45,7 @@ def advise(release: Release, backend: Backend, key: str) -> str:
         return f"pin it with: ./noxw pin {release.version}"
     ways = ["--xla source"] if backend.source and release.xla else []
     ways += ["--xla PATH"] if backend.prebuilt.bundled else []
-    return (
-        f"leave out --release, or give a library with {' or '.join(ways)}" if key.startswith("plugin.") and ways else ""
-    )
+    return f"take another release, or a library with {' or '.join(ways)}" if key.startswith("plugin.") and ways else ""
 
 
 def list_prebuilt(release: Release, backends: Iterable[Backend], host: Platform) -> Iterator[tuple[Backend, str]]:

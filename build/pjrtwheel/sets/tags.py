@@ -8,6 +8,7 @@ first, `v0.11.2+2` the second. The standard library is enough.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from pjrtwheel.errors import UsageError, list_choices
 from pjrtwheel.release.known import list_releases, load_release
-from pjrtwheel.release.model import Release
+from pjrtwheel.release.model import LABEL, Release
 from pjrtwheel.sets import SELECTOR, TOOLING
 from pjrtwheel.tables import load_toml
 
@@ -50,8 +51,8 @@ def find_tagged(root: Path, tag: str, built: Iterable[str] = ()) -> Release | No
         PinError: A release file is malformed.
     """
     releases = {version: load_release(root, version) for version in list_releases(root)}
-    parts = (version.partition("+") for version in built if "+" in version)
-    own = (replace(releases[jax], label=local.rpartition(".")[0]) for jax, _, local in parts if jax in releases)
+    parts = (re.fullmatch(rf"([^+]+)\+({LABEL})\.\d+", version) for version in built)
+    own = (replace(releases[part[1]], label=part[2]) for part in parts if part and part[2] and part[1] in releases)
     known: dict[str, Release | None] = {tag_of(release): release for release in (*own, *releases.values())}
     known |= dict.fromkeys(f"{command}-v{project_version(root, command)}" for command in PROJECTS)
     if tag not in known:

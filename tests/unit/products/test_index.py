@@ -19,7 +19,7 @@ from pjrtwheel.cli import main, products
 from pjrtwheel.errors import UsageError, WheelError
 from pjrtwheel.files import hash_file
 from pjrtwheel.products.index import write_index
-from pjrtwheel.products.index.projects import list_projects, read_release
+from pjrtwheel.products.index.projects import find_unlisted, list_projects, read_release
 from release_entries import entry_at
 from release_under_test import BACKENDS, ROOT
 from small_wheels import build_wheel
@@ -102,7 +102,10 @@ def test_wheels_are_linked_and_bytes_repeat(dist: Path, monkeypatch: pytest.Monk
     write_index(dist, dist / "simple")
     assert snapshot(dist / "simple") == first
     (dist / VARIANTS).unlink()  # what is gone leaves the index
-    write_index(dist, dist / "simple")
+    projects, _ = write_index(dist, dist / "simple")
+    (dist / (left := NAME.replace("abacus", "bead"))).symlink_to(NAME)
+    assert find_unlisted(dist, projects) == (left,)
+    (dist / left).unlink()
     assert sorted(path.name for path in dist.iterdir()) == [NAME, "release.json", "simple"]
     names = sorted(path.name for path in (dist / "simple" / "jaxlib-abacus").iterdir())
     assert names == ["index.html", "index.v1+json", NAME, f"{NAME}.metadata"]

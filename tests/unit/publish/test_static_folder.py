@@ -12,9 +12,10 @@ from urllib.parse import quote
 import pytest
 
 from folders import snapshot
-from pjrtwheel.attest.release_folder import ReleaseFolder, read_release_folder
+from pjrtwheel.attest.release_folder import SUMS_FILENAME, ReleaseFolder, read_release_folder
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.files import hash_file
+from pjrtwheel.products.index import check_place
 from pjrtwheel.publish import static_folder
 from pjrtwheel.publish.destinations import Destination, DestinationKind, Place
 from pjrtwheel.publish.places import open_place
@@ -75,9 +76,12 @@ def test_a_published_release_does_not_change(release: ReleaseFolder, site: Path,
     for file, message in ((other, "has another jaxlib_abacus"), (more, "has no jaxlib_bead")):
         with pytest.raises(PublishError, match=message):
             open_at(site).upload(file, hash_file(file))
-    (site / "files" / TAG / WHEEL).unlink()
-    send(open_at(site), release)
+    for name in all_names(release) - {SUMS_FILENAME}:
+        (site / "files" / TAG / name).unlink()
+        send(open_at(site), release)
     assert snapshot(site) == before
+    with pytest.raises(UsageError):
+        check_place(site)  # an index in its place would remove all releases
 
 
 def test_what_another_run_is_sending_stays(release: ReleaseFolder, site: Path, tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ def release(release: Release) -> Release:
             "cuda13",
             "plugin.cuda13.linux_x86_64",
             True,
-            "leave out --release, or give a library with --xla source or --xla PATH",
+            "take another release, or a library with --xla source or --xla PATH",
         ),
         ("tpu", "plugin.tpu.linux_x86_64", True, ""),
         ("cuda13", "tool.cuobjdump.linux_x86_64", True, ""),

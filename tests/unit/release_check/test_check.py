@@ -225,11 +225,7 @@ def test_a_second_set_needs_an_entry_of_its_own(small: TaggedRepository) -> None
 
 @pytest.mark.parametrize(
     ("commit", "origin", "fault"),
-    [
-        ("own", {"dirty": True}, "uncommitted"),
-        ("0" * 40, {}, "0" * 12),
-        (None, {}, "no commit"),
-    ],
+    [("own", {"dirty": True}, "uncommitted"), ("0" * 40, {}, "0" * 12), (None, {}, "no commit")],
 )
 def test_a_proof_from_elsewhere_does_not_count(
     small: TaggedRepository, commit: str | None, origin: dict[str, Any], fault: str

@@ -89,15 +89,10 @@ BEADS = Candidate("beads", chosen=True, reason="always works")
 BEAD = Decision("abacus", "beads", ("abacus",), (BEADS,))
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        *[("candidates", value) for value in ((), None, (BEADS, BEADS))],
-    ],
-)
-def test_a_decision_that_nobody_can_use_is_refused(name: str, value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("candidates", [(), None, (BEADS, BEADS)])
+def test_a_decision_that_nobody_can_use_is_refused(candidates: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Before anything is printed or installed by it; lists are as good as tuples."""
-    decisions = [replace(BEAD, **{name: value}), replace(BEAD, requirements=["abacus"], environment={"X": "1"})]  # type: ignore[arg-type]
+    decisions = [replace(BEAD, candidates=candidates), replace(BEAD, requirements=["abacus"], environment={"X": "1"})]  # type: ignore[arg-type]
     resolver = Resolver(lambda *_: decisions.pop(0))
     monkeypatch.setattr("jaxlib_select.choose.resolve.find_resolver", lambda _: resolver)
     with pytest.raises(ResolverError, match="the resolver of abacus"):

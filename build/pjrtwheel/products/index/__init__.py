@@ -66,7 +66,7 @@ def write_index(
 def write_pages(projects: tuple[Project, ...], others: tuple[Project, ...], output: Path) -> None:
     """Write the pages of our projects, whose files have addresses elsewhere, and others, in place of the index before.
 
-    The folder around it sends people on to them, unless somebody's own page is there.
+    The folder around it sends people on to them, unless it has a page already.
 
     Raises:
         UsageError: `output` holds something that is no index.
@@ -75,7 +75,7 @@ def write_pages(projects: tuple[Project, ...], others: tuple[Project, ...], outp
     with _replacing(output) as index:
         _write(projects, others, index)
     page = output.with_name(HTML_PAGE)
-    if not page.exists() or _is_ours(output.parent):
+    if not page.exists():
         template, about = open_templates().get_template("simple.html"), f"{output.name}/{MAIN_PAGE}"
         files.write_atomically(page, template.render(project="", links=[], api=_API, generator=_GENERATOR, about=about))
 
@@ -92,9 +92,9 @@ def _replacing(output: Path) -> Iterator[Path]:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Return whether the page of a folder was written here."""
+    """Return whether a folder is an index that was written here; one with an index in it is not, see `write_pages`."""
     page = folder / HTML_PAGE
-    return page.is_file() and _GENERATOR in page.read_text("utf-8", errors="replace")
+    return (folder / JSON_PAGE).is_file() and page.is_file() and _GENERATOR in page.read_text("utf-8", errors="replace")
 
 
 def check_place(output: Path) -> None:
