@@ -27,7 +27,9 @@ class Commands(SphinxDirective):
         program, *names = " ".join(self.content).split()
         template = jinja2.Template(_TEXT, autoescape=True, trim_blocks=True)
         text = template.render(commands={name: _PROGRAMS[program](name) for name in names}, find_usage=find_usage)
-        return self.parse_text_to_nodes(text, allow_section_headings=True)
+        table, heading, sections = text.partition("### ")
+        self.state_machine.node.extend(self.parse_text_to_nodes(table))  # sections are put there while they are parsed
+        return self.parse_text_to_nodes(heading + sections, allow_section_headings=True)
 
 
 def find_usage(parser: argparse.ArgumentParser) -> str:
