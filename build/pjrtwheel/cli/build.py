@@ -52,7 +52,7 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--chips", default="", metavar="LIST", help="what to compile for, such as sm_80,sm_87")
     source.add_argument("--debug-symbols", action="store_true", help="libraries with symbols and line numbers")
     source.add_argument(
-        "--bazel-option", action="append", default=[], metavar="OPTION", help="of bazel build; may be given again"
+        "--bazel-option", action="append", default=[], metavar="OPTION", help="for bazel build; may be given again"
     )
     own = "build a set of your own, with versions such as 1.2.3+NAME.1"
     parser.add_argument("--label", type=require_text, metavar="NAME", help=own)
