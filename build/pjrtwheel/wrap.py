@@ -153,7 +153,7 @@ def wrap(root: Path, backend: Backend, library: Path, lock: ReleaseLock, dist: P
         raise UsageError(
             f"{dist / name.filename} is there, for another jaxlib",
             cause="installers could not tell the two apart",
-            remedy="name another folder with --dist; a set of your own gets a label: docs/vendor/lock-policy.md",
+            remedy="name another folder with --dist; a set of your own gets a label: docs/vendor/tutorial.md",
         )
     folder, package = backend.path.parent, backend.package
     digest = hash_file(library)

@@ -80,8 +80,8 @@ def checkout(
     for path in built_wheels.iterdir():  # one is a plugin, which has the compiled extension
         (copy / "wrapped" / path.name).symlink_to(path)
     words: list[str | Path] = ["--name", "abacus", "--set", built_wheels, "--license", "MIT"]
-    words += ["--license-file", root / "SECURITY.md", "--save", copy / "plugins/abacus"]
-    words += ["--device", os.devnull]  # a device that every machine has
+    # A device that every machine has.
+    words += ["--license-file", root / "SECURITY.md", "--save", copy / "plugins/abacus", "--device", os.devnull]
     done = run_tooling(copy, "wrap", environ["ABACUS"], *words, "--dist", copy / "wrapped", "--root", copy)
     assert done.returncode == 0, done.stderr
     yield copy

@@ -104,7 +104,7 @@ def check_locks(locks: Mapping[str, str], dist: Path) -> None:
     """Raise a `WheelError` where a folder has a wheel of the same name and another lock: file name → id of its lock."""
     known = {name: entry.lock_id for name, entry in read_entries(dist).items() if (dist / name).exists()}
     if others := [name for name, lock_id in known.items() if locks.get(name, lock_id) != lock_id]:
-        remedy = "remove them, or name another --dist; a set of your own needs a label (docs/vendor/lock-policy.md)"
+        remedy = "remove them, or name another --dist; a set of your own needs a label (docs/vendor/tutorial.md)"
         raise WheelError(f"{dist} has wheels of the same names and another set: {fit(others)}", remedy=remedy)
 
 

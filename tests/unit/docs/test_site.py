@@ -98,11 +98,12 @@ def test_every_command_has_its_place_in_the_reference(root: Path, page: str, com
     assert " ".join(groups).split() == list(commands)
 
 
-def test_the_readme_is_a_front_page(root: Path) -> None:
-    """Short, with one block that installs."""
+def test_what_people_read_is_short(root: Path) -> None:
+    """The README, with one block that installs, and the pages: 33, next to READMEs and a table of plugins."""
     text = (root / "README.md").read_text("utf-8")
     _, install, _ = re.split(r"<!-- install: \w+ -->", text)
-    assert (len(text.splitlines()) <= 110, install.count("```console")) == (True, 1)
+    pages = [page for page in (root / "docs").rglob("*.md") if not page.read_text("utf-8").startswith("```{include}")]
+    assert (len(text.splitlines()) <= 110, install.count("```console"), len(pages) <= 34) == (True, 1, True)
 
 
 def test_the_install_picker_finds_its_colours(root: Path) -> None:
