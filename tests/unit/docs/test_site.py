@@ -94,8 +94,7 @@ def test_links_to_other_files_lead_to_a_page_or_to_github(
 def test_every_command_has_its_place_in_the_reference(root: Path, page: str, commands: dict[str, str]) -> None:
     """In one group, and in the order of the help."""
     text = (root / f"docs/reference/{page}.md").read_text("utf-8")
-    groups = re.findall(r"^```{commands}\n\S+ (.*)$", text, re.MULTILINE)
-    assert " ".join(groups).split() == list(commands)
+    assert " ".join(re.findall(r"^```{commands}\n\S+ (.*)$", text, re.MULTILINE)).split() == list(commands)
 
 
 def test_what_people_read_is_short(root: Path) -> None:
