@@ -112,11 +112,10 @@ def _choose(release: ReleaseFolder, patterns: Collection[str]) -> dict[Build, li
             raise ReproduceError(f"the statement of {release.tag} does not say how {name} was built")
         chosen.setdefault(build, []).append(name)
     for build in chosen:
-        kind, _, digest = build.provider.partition("-")
-        if digest:
+        if build.provider not in {"", "none", "prebuilt"}:
             raise ReproduceError(
                 f"{build.distribution} for {build.platform} cannot be built again",
-                cause=f"of its {'library' if kind == 'file' else 'XLA'}, the statement has the sha256 alone: {digest}",
+                cause=f"its libraries are not those that the release pins: {build.provider}",
                 remedy="build the others, with --wheel",
             )
     return chosen

@@ -64,7 +64,8 @@ class Build:
     Attributes:
         distribution: The project, such as `jaxlib-cpu`.
         platform: The platform; `any` for pure Python.
-        provider: Where its libraries came from: `prebuilt`, `source`, `file-<sha256>`, or `none` if it has none.
+        provider: Where its libraries came from: `prebuilt`, `source`, `source-<sha256>` of the
+            options, `file-<sha256>` of the library, or `none` if it has none.
         level: Level of compression; nothing for wheels of other programs, which have no choice of it.
         epoch: SOURCE_DATE_EPOCH; nothing if it was not set.
     """

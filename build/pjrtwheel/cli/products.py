@@ -88,7 +88,7 @@ def execute_index(args: argparse.Namespace) -> int:
     for project in projects:
         print_text(f"{project.name}: {count(len(project.files), 'file')}, {', '.join(project.versions)}")
     for name in find_unlisted(dist, projects):
-        print(f"warning: release.json does not list {name}", file=sys.stderr)
+        print(f"warning: {name} is not in the index: release.json does not list it", file=sys.stderr)
     print_text(f"what they need: {count(len(others), 'project')}, {count(sum(len(p.files) for p in others), 'file')}")
     packages = {backend.distribution: backend.requirement for backend in load_backends(args.root).values()}
     names = [each.name for each in projects if not each.name.endswith((BINDINGS, *PURE_PYTHON, KERNELS_SUFFIX))]

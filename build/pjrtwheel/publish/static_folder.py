@@ -23,19 +23,18 @@ from urllib.parse import quote
 
 from securesystemslib.signer import SSlibKey
 
-from pjrtwheel.attest.release_folder import SUMS_FILENAME, parse_sums, read_release_folder
+from pjrtwheel.attest.release_folder import SUMS_FILENAME, read_release_folder
 from pjrtwheel.attest.release_list import ListedRelease
 from pjrtwheel.attest.verify import verify_release
 from pjrtwheel.errors import PublishError, UsageError, WheelError
 from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import copy_atomically, hash_file, locked
-from pjrtwheel.products.index import write_pages
+from pjrtwheel.products.index import JSON_PAGE, write_pages
 from pjrtwheel.products.index.closure import ReadClosure, read_closure
 from pjrtwheel.products.index.projects import IndexedFile, Project, list_projects, read_release
 from pjrtwheel.publish.servers import explained
 from pjrtwheel.publish.yanked import YANKED_FILENAME, check_decisions, read_reasons
 from pjrtwheel.record.entries import Entry, read_entries
-from pjrtwheel.wheel.names import METADATA_SUFFIX
 
 FILES, INDEX, UPLOADS = "files", "simple", ".uploads"
 
@@ -92,16 +91,14 @@ class StaticFolder:
         """Copy one file to those that wait for the release to be whole.
 
         Raises:
-            PublishError: It is there with other bytes, or the release was published without it: its checksums say so.
+            PublishError: It is there with other bytes.
         """
-        target, sums = self._files / file.name, self._published / SUMS_FILENAME
+        target = self._files / file.name
         if target.is_file() and _hash(target) == sha256:
             return
-        listed = parse_sums(sums.read_bytes()) if sums.is_file() else {}
-        lost = sha256 == listed.get(file.name) or file.name in {f"{wheel}{METADATA_SUFFIX}" for wheel in listed}
-        if target.exists() or (self._published.is_dir() and not lost):
+        if target.exists():
             raise PublishError(
-                f"{self.tag} in {self.folder} has {'another' if target.exists() else 'no'} {file.name}",
+                f"{self.tag} in {self.folder} has another {file.name}",
                 cause="a release that was published does not change; what is there was sent from other files",
                 remedy=f"publish under another version, or remove {self._files} if nobody has it yet",
             )
@@ -206,8 +203,11 @@ def open_folder(settings: Mapping[str, str], tag: str) -> StaticFolder:
     """Return the place.
 
     Raises:
-        UsageError: The tag cannot be the name of a folder.
+        UsageError: The tag cannot be the name of a folder, or the place is an index, which `index` would replace.
     """
     if Path(tag).name != tag or tag.startswith("."):
         raise UsageError(f"{tag!r} cannot be the name of a folder")
-    return StaticFolder(Path(settings["site"]).absolute(), tag)
+    folder = Path(settings["site"]).absolute()
+    if (folder / JSON_PAGE).exists():
+        raise UsageError(f"{folder} is an index, not a folder of releases", remedy="name another folder with --site")
+    return StaticFolder(folder, tag)

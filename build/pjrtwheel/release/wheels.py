@@ -29,7 +29,7 @@ class ReleaseLock:
         release: The JAX release; without a set the oldest one.
         version: Version of every wheel of the set, such as `0.11.2+split.1`; without a set the newest release.
         build: Number of the set under its label; the build tag of our `jaxlib` where there is no label.
-        provider: `prebuilt`, `source`, or `file-<sha256>` for a library given by path.
+        provider: `prebuilt`, `source`, `source-<sha256>` of its options, or `file-<sha256>` of a library given by path.
         lock_id: 32 hexadecimal digits over the pins that all wheels share, the number of the set and the provider;
             empty without a set.
         schema: Version of the document.

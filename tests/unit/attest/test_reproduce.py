@@ -190,7 +190,7 @@ def test_a_build_that_gives_less_or_fails_is_no_success(
         ({"commit": "e" * 40}, "prebuilt", "e" * 40),
         ({"dirty": True}, "prebuilt", TAG),
         ({}, f"file-{'a' * 64}", "jaxlib for linux_x86_64"),
-        ({}, f"source-{'a' * 64}", f"XLA, the statement has the sha256 alone: {'a' * 64}"),
+        ({}, "source", "jaxlib for linux_x86_64"),
     ],
 )
 def test_what_cannot_be_built_again_is_refused_before_anything_is_built(

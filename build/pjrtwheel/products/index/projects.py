@@ -163,8 +163,8 @@ def list_projects(files: Iterable[IndexedFile], what: str) -> tuple[Project, ...
 
 
 def find_unlisted(dist: Path, projects: Iterable[Project]) -> tuple[str, ...]:
-    """Return the wheels of a folder that `release.json` does not list: those of `wrap`, and what killed builds left."""
-    known = {file.filename for project in projects for file in project.files if file.entry}
+    """Return the wheels of a folder that are not in its index, because `release.json` does not list them."""
+    known = {file.filename for project in projects for file in project.files}
     return tuple(sorted({path.name for path in dist.glob("*.whl")} - known))
 
 
