@@ -106,6 +106,7 @@ def _add_shared_options(parser: argparse.ArgumentParser, command: str) -> None:
             "metavar": "VERSION",
             "help": "JAX release (default: the newest in releases/, or of the wheels)",
         },
+        "--label": {"type": require_text, "metavar": "NAME", "help": "a set of your own, such as 1.2.3+NAME.1"},
         "--dist": {"type": Path, "metavar": "DIR", "help": "folder of the wheels (default: dist/ of the repository)"},
         "--set": {
             "type": require_text,

@@ -54,22 +54,11 @@ def configure_parser(parser: argparse.ArgumentParser) -> None:
     source.add_argument(
         "--bazel-option", action="append", default=[], metavar="OPTION", help="for bazel build; may be given again"
     )
-    own = "build a set of your own, with versions such as 1.2.3+NAME.1"
-    parser.add_argument("--label", type=require_text, metavar="NAME", help=own)
-    parser.add_argument(
-        "--level",
-        dest="compression",
-        type=int,
-        choices=range(1, HIGHEST_COMPRESSION + 1),
-        metavar="N",
-        help=f"compression, 1 to {HIGHEST_COMPRESSION} (default: {DEFAULT_COMPRESSION})",
-    )
-    parser.add_argument(
-        "--set",
-        type=require_text,
-        metavar="FOLDER|URL|VERSION",
-        help="build one plugin for a published set of wheels, without its jaxlib",
-    )
+    levels = range(1, HIGHEST_COMPRESSION + 1)
+    compression = f"compression, 1 to {HIGHEST_COMPRESSION} (default: {DEFAULT_COMPRESSION})"
+    parser.add_argument("--level", dest="compression", type=int, choices=levels, metavar="N", help=compression)
+    plugin = "build one plugin for a published set of wheels, without its jaxlib"
+    parser.add_argument("--set", type=require_text, metavar="FOLDER|URL|VERSION", help=plugin)
     pythons = "those to build jaxlib and kernels for, such as 3.12,3.14t, or all (default: those on this machine)"
     parser.add_argument("--python", metavar="all|VERSIONS", help=pythons)
     parser.add_argument("--no-smoke", action="store_true", help="do not prove the wheels in clean environments")
@@ -105,7 +94,7 @@ def execute(args: argparse.Namespace) -> int:
         release = load_release(root, published.lock.release)
     else:
         release = choose_release(root, args.release, platform.name, *(backend.name for backend in chosen))
-        release = give_label(release, args.label) if args.label else release
+        release = give_label(release, args.label)
     if args.all:
         chosen = [backend for backend in backends.values() if platform.name in release.platforms(backend.name)]
     request = BuildRequest(
@@ -141,7 +130,7 @@ def execute(args: argparse.Namespace) -> int:
     print_wheels(entries, dist, built=promised_wheels(request), details=args.verbose)
     print(f"total time: {format_time(progress.clock() - progress.started)}", file=sys.stderr)
     if unknown:
-        remedy = f"./noxw facts --release {release.version}"
+        remedy = f"./noxw facts --release {release.version}{f' --label {args.label}' if args.label else ''}"
         print(f"jaxlib-select knows no {', '.join(unknown)} of {release.version} yet: {remedy}", file=sys.stderr)
     print("\n".join(filter(None, (changes, describe_next(request, dist, args.set)))))
     return 0

@@ -48,6 +48,7 @@ STANDALONE = ("inspect", "probe", "repair", "smoke", "verify", "wrap")
 OPTIONS = {
     "--root": COMMANDS.keys() - {"assemble", "index", "inspect", "merge", "repair", "verify_release"},
     "--release": {"auto", "build", "conformance", "facts", "smoke", "verify_installs", "wrap"},
+    "--label": {"auto", "build", "facts"},
     "--dist": {"attest", "auto", "build", "bump", "conformance", "facts", "index", "release", "release_check", "select"}
     | {"tooling"},
     "--set": {"conformance", "smoke"},

@@ -8,9 +8,11 @@ import sys
 from functools import partial
 from pathlib import Path
 
+from packaging.version import Version
+
 from pjrtwheel.backend import KERNELS_SUFFIX, load_backends
 from pjrtwheel.console import print_text
-from pjrtwheel.errors import count
+from pjrtwheel.errors import count, fit
 from pjrtwheel.fetch.cache import cache_root
 from pjrtwheel.files import display_path, require_folder
 from pjrtwheel.products.auto import build_auto
@@ -22,7 +24,7 @@ from pjrtwheel.products.index.release_pages import MAIN_PAGE
 from pjrtwheel.products.pure_python import build_project, build_tooling
 from pjrtwheel.publish.yanked import YANKED_FILE, read_reasons
 from pjrtwheel.record.entries import read_entries, require_record
-from pjrtwheel.release.known import load_release
+from pjrtwheel.release.known import give_label, load_release
 from pjrtwheel.sets import BINDINGS, PURE_PYTHON
 
 
@@ -30,7 +32,8 @@ def execute_facts(args: argparse.Namespace) -> int:
     """Write the file; a library that was not built here is read from the wheel that is pinned."""
     if args.dist:
         require_folder(args.dist, "give a folder of wheels as a build leaves it, such as dist/")
-    release, entries = load_release(args.root, args.release), read_entries(args.dist or args.root / "dist")
+    release = give_label(load_release(args.root, args.release), args.label)
+    entries = read_entries(args.dist or args.root / "dist")
     print(write_facts(args.root, cache_root(), release, load_backends(args.root), entries.values()))
     return 0
 
@@ -39,7 +42,7 @@ def execute_auto(args: argparse.Namespace) -> int:
     """Build the wheels and say what each is for."""
     if args.dist:
         require_record(args.dist)
-    release = load_release(args.root, args.release)
+    release = give_label(load_release(args.root, args.release), args.label)
     for variant in build_auto(args.root, args.dist or args.root / "dist", release):
         properties = " ".join(variant.properties) or "any machine"
         print_text(f"{variant.label or 'plain'}: {'; '.join(variant.requires)} ({properties})")
@@ -87,6 +90,8 @@ def execute_index(args: argparse.Namespace) -> int:
     projects, others = write_index(dist, output, yanked, closure)
     for project in projects:
         print_text(f"{project.name}: {count(len(project.files), 'file')}, {', '.join(project.versions)}")
+    if doubled := [p.name for p in projects if len({Version(v).public for v in p.versions}) < len(p.versions)]:
+        print(f"warning: {fit(doubled)}: of two sets of a release, installers take the last", file=sys.stderr)
     for name in find_unlisted(dist, projects):
         print(f"warning: {name} is not in the index: release.json does not list it", file=sys.stderr)
     print_text(f"what they need: {count(len(others), 'project')}, {count(sum(len(p.files) for p in others), 'file')}")

@@ -76,12 +76,14 @@ def choose_release(root: Path, version: str | None, platform: str, *backends: st
     return next(fitting, None) or load_release(root)
 
 
-def give_label(release: Release, label: str) -> Release:
-    """Return a release with another label, for a set that does not belong to this repository.
+def give_label(release: Release, label: str | None) -> Release:
+    """Return a release with another label, if one is given, for a set that does not belong to this repository.
 
     Raises:
         UsageError: It cannot be a label, or is that of the repository's own sets.
     """
+    if label is None:
+        return release
     if not label or not re.fullmatch(LABEL, label) or label == release.label:
         raise UsageError(
             f"not a label for a set of your own: {label!r}",

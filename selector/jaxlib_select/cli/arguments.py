@@ -38,9 +38,7 @@ _ADDING = re.compile(r"UV_(INDEX|EXTRA_INDEX_URL|FIND_LINKS|DEFAULT_INDEX)|PIP_(
 def add_machine(parser: argparse.ArgumentParser) -> None:
     """Declare `--machine`."""
     parser.add_argument(
-        "--machine",
-        metavar="FILE",
-        help="machine file of 'detect --json'; - is standard input (default: this machine)",
+        "--machine", metavar="FILE", help="machine file of 'detect --json'; - is standard input (default: this machine)"
     )
 
 
@@ -90,12 +88,8 @@ def _folder() -> Path | None:
 
 def add_python(parser: argparse.ArgumentParser) -> None:
     """Declare `--python`."""
-    parser.add_argument(
-        "--python",
-        type=Path,
-        metavar="PYTHON",
-        help="interpreter or folder of the environment (default: the active one, .venv, or the one of this program)",
-    )
+    place = "interpreter or folder of the environment (default: the active one, .venv, or the one of this program)"
+    parser.add_argument("--python", type=Path, metavar="PYTHON", help=place)
 
 
 def add_installer(parser: argparse.ArgumentParser) -> None:
@@ -112,13 +106,8 @@ def add_sources(parser: argparse.ArgumentParser) -> None:
         help="JAX's own wheels (upstream), or wheels built once for all Pythons (ours); "
         "default: ours if an index or a folder is named, else upstream",
     )
-    parser.add_argument(
-        "--index",
-        "--index-url",
-        dest="index_url",
-        metavar="URL",
-        help="one package index, for JAX and all that it needs",
-    )
+    index = "one package index, for JAX and all that it needs"
+    parser.add_argument("--index", "--index-url", dest="index_url", metavar="URL", help=index)
     parser.add_argument("--find-links", metavar="DIR", action="append", help="also use this folder or page of wheels")
     parser.add_argument("--no-index", action="store_true", help="use no index, only --find-links")
 

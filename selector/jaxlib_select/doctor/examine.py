@@ -11,7 +11,8 @@ from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
-from jaxlib_select.apply.installer import Installer, find_installer, pip_installer, uv_installer
+from jaxlib_select.apply.installer import Installer, find_installer, name_of, pip_installer, release_of, uv_installer
+from jaxlib_select.choose.decision import Decision
 from jaxlib_select.doctor.ask import ask_plugins
 from jaxlib_select.doctor.choice import (
     Surroundings,
@@ -77,6 +78,7 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
     conditions = conditions_of(environment, around)
     asked = ask_plugins(found, environment, around.variables, opening=works, here=not around.described)
     jaxlib = read_lock(locate(environment, "jaxlib"))
+    around = replace(around, decision=_keep_set(around.decision, jaxlib, *(plugin.lock for plugin in asked)))
     plugins = tuple(_judge_from_outside(plugin, jaxlib, environment) for plugin in asked)
     if around.described:
         plugins = tuple(replace(plugin, answer=plugin.answer.without_hardware()) for plugin in plugins)
@@ -102,6 +104,16 @@ def examine(environment: Environment, around: Surroundings, installer: Installer
         renewal=exam.renew(),
         jaxlib_origin=("ours" if jaxlib is not None else "upstream") if environment.version_of("jaxlib") else None,
     )
+
+
+def _keep_set(decision: Decision | None, *locks: Lock | None) -> Decision | None:
+    """Return a decision about the set of that release that is installed: its label may be another than in the facts."""
+    if decision is None or decision.provider != OURS:
+        return decision
+    versions = sorted({lock.version for lock in locks if lock and lock.release == release_of(decision)})
+    plugin = {text: text.partition("==")[0] for text in decision.requirements if name_of(text) == decision.package}
+    ours = {text: f"{name}=={version}" for version in versions[-1:] for text, name in plugin.items()}
+    return replace(decision, requirements=tuple(ours.get(text, text) for text in decision.requirements))
 
 
 def _judge_from_outside(plugin: Plugin, jaxlib: Lock | None, environment: Environment) -> Plugin:

@@ -189,7 +189,6 @@ def test_a_build_that_gives_less_or_fails_is_no_success(
     [
         ({"commit": "e" * 40}, "prebuilt", "e" * 40),
         ({"dirty": True}, "prebuilt", TAG),
-        ({}, f"file-{'a' * 64}", "jaxlib for linux_x86_64"),
         ({}, "source", "jaxlib for linux_x86_64"),
     ],
 )

@@ -28,7 +28,7 @@ from pjrtwheel.products.facts import (
     toolkit_of,
 )
 from pjrtwheel.record.entries import Entry, format_entries
-from pjrtwheel.release.known import load_release
+from pjrtwheel.release.known import give_label, load_release
 from pjrtwheel.release.model import Absent, Pin, Release
 from release_entries import entry_of
 from release_under_test import ROOT, release_under_test
@@ -195,12 +195,13 @@ def test_the_command_writes_the_file(root: Path, tmp_path: Path) -> None:
     (tmp_path / "plugins/abacus").mkdir(parents=True)
     (tmp_path / "plugins/abacus/backend.toml").write_text(ABACUS, "utf-8")
     (tmp_path / "dist").mkdir()
-    version = load_release(root, DEFAULT_RELEASE).set_version
+    version = give_label(load_release(root, DEFAULT_RELEASE), "mine").set_version
     wheels = {
         arch: dataclasses.replace(entry(f"manylinux_2_27_{arch}", version), filename=f"{arch}.whl")
         for arch in ("x86_64", "aarch64")
     }
     (tmp_path / "dist/release.json").write_text(format_entries(wheels), "utf-8")
-    assert main(["facts", "--release", DEFAULT_RELEASE, "--root", str(tmp_path)]) == 0
+    assert main(["facts", "--release", DEFAULT_RELEASE, "--root", str(tmp_path), "--label", "mine"]) == 0
     (abacus,) = load_facts(DEFAULT_RELEASE, tmp_path / "selector/jaxlib_select/facts").backends
-    assert dict(abacus.code) == {"linux_x86_64": ("bead_5",), "linux_aarch64": ("bead_5",)}
+    code = {"linux_x86_64": ("bead_5",), "linux_aarch64": ("bead_5",)}
+    assert (abacus.version, dict(abacus.code)) == (version, code)

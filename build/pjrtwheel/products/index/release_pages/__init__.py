@@ -48,9 +48,11 @@ def render_pages(projects: Sequence[Project]) -> dict[str, bytes]:
     templates.globals |= {"menu": _PAGES, "releases": releases, "base": "", "home": f"../{MAIN_PAGE}", **_read_static()}
     templates.globals |= {"table": table, "systems": form.systems, "known": known, "compiled_for": COMPILED}
     proofs = {release.jax: f"{FOLDER}/proofs{release.suffix}.html" for release in releases}
-    others = [project for project in projects if not any(file.entry for file in project.files)]
+    wrapped = [project for project in projects if not any(file.entry for file in project.files)]
     install, page = templates.get_template("install.html"), templates.get_template("wheel.html")
-    pages = {MAIN_PAGE: install.render(page="install", base=f"{FOLDER}/", home=MAIN_PAGE, pages=proofs, others=others)}
+    pages = {
+        MAIN_PAGE: install.render(page="install", base=f"{FOLDER}/", home=MAIN_PAGE, pages=proofs, wrapped=wrapped)
+    }
     labels = group((target, accelerator.label) for accelerator in form.accelerators for target in accelerator.targets)
     families = {target: " or ".join(named) for target, named in labels.items()}
     for release in releases:
