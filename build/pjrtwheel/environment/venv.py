@@ -59,7 +59,7 @@ def install(
     of a folder by its name alone, and would install the one of an earlier build. Without that all are unpacked.
 
     Raises:
-        ProofError: The wheels do not install together.
+        ProofError: They cannot be installed: the disk is full, a wheel is damaged, or they do not go together.
     """
     links = [f"--find-links={folder.resolve()}" for folder in folders]
     caching = ["--no-cache"]
@@ -70,9 +70,9 @@ def install(
     result = run_tool([*command, *links, *requirements])
     if result.returncode != 0:
         raise ProofError(
-            f"the wheels do not install together: {' '.join(requirements)}",
+            f"cannot install {' '.join(requirements)}",
             cause=last_lines(result.stderr or result.stdout),
-            remedy="check that the folders have wheels of one build, with everything that they require (Requires-Dist)",
+            remedy="check that the folders have wheels of one build, with all that they require (Requires-Dist)",
         )
 
 
