@@ -249,6 +249,6 @@ def warn_of_names(root: Path, digests: Collection[str]) -> None:
                 taken.append(name)
     except FetchError as error:
         print(f"warning: who has our names on the package index is not known: {error.cause}", file=sys.stderr)
-    parts = [f"{', '.join(found)} {state}" for found, state in ((free, "free"), (taken, "somebody else's")) if found]
-    if parts:
-        print(f"warning: our names on the package index: {'; '.join(parts)} (see SECURITY.md)", file=sys.stderr)
+    for listed, problem in ((free, "anybody may register"), (taken, "somebody else has")):
+        if listed:
+            print(f"warning: {problem} names of ours on the package index: {fit(listed)}", file=sys.stderr)
