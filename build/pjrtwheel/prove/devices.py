@@ -167,13 +167,13 @@ def choose_level(name: str, devices: Devices, opened: ProbeResult, *, targets: b
     return ProofPlan(Level.STATIC, missed, failure="" if _MISSING.match(opened.reason) else opened.reason)
 
 
-def require_device(devices: Devices, backend: Backend) -> None:
-    """Refuse to call anything a proof on a device where there is none.
+def require_device(devices: Devices, backend: Backend, *, emulated: bool = False) -> None:
+    """Refuse to call anything a proof on a device where there is none; an emulated machine never has one.
 
     Raises:
         ProofError: There is none.
     """
-    if not devices.count:
+    if not devices.count and not emulated:
         raise ProofError(
             f"no {backend.pjrt_name} device on this machine",
             cause=devices.reason,

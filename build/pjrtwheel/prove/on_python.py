@@ -123,8 +123,7 @@ def prove_python(
     if interpreter is None or not can_prove(wheels, tag):
         return untried(tag, interpreter)
     wheels, backend = fitting(wheels, tag), inputs.backend
-    on_device = on_device and not interpreter.emulated  # an emulated machine never has one
-    needed = inputs.requirements if on_device else inputs.all_requirements
+    needed = inputs.requirements if on_device and not interpreter.emulated else inputs.all_requirements
     with staging_folder(scratch_place(cache)) as scratch:
         with progress.step(f"environment with Python {interpreter.version}"):
             python = create_environment(interpreter, needed, wheels, target=scratch / "venv", cache=cache)
@@ -133,7 +132,7 @@ def prove_python(
             install_wheels(python, interpreter, device_requirements(inputs, wheels), wheels, cache)
             devices = find_devices(python, backend)
         if on_device and backend:
-            require_device(devices, backend)
+            require_device(devices, backend, emulated=interpreter.emulated)
         return gather(interpreter, python, inputs, devices, every_target=every_target, progress=progress)
 
 

@@ -203,5 +203,4 @@ def test_the_command_writes_the_file(root: Path, tmp_path: Path) -> None:
     (tmp_path / "dist/release.json").write_text(format_entries(wheels), "utf-8")
     assert main(["facts", "--release", DEFAULT_RELEASE, "--root", str(tmp_path), "--label", "mine"]) == 0
     (abacus,) = load_facts(DEFAULT_RELEASE, tmp_path / "selector/jaxlib_select/facts").backends
-    code = {"linux_x86_64": ("bead_5",), "linux_aarch64": ("bead_5",)}
-    assert (abacus.version, dict(abacus.code)) == (version, code)
+    assert {abacus.version: dict(abacus.code)} == {version: {"linux_x86_64": ("bead_5",), "linux_aarch64": ("bead_5",)}}

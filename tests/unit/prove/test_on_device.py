@@ -40,6 +40,7 @@ def test_no_device_is_no_proof() -> None:
     with pytest.raises(ProofError) as caught:
         require_device(parse_answer(f"{talk}\n{absent}", "jaxlib-cuda-13"), CUDA13)
     assert (caught.value.what, caught.value.cause) == ("no cuda device on this machine", "no GPU")
+    require_device(parse_answer(f"{talk}\n{absent}", "jaxlib-cuda-13"), CUDA13, emulated=True)
 
 
 @pytest.mark.parametrize("content", [b"ours", b"other", None])
