@@ -8,8 +8,6 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from packaging.version import Version
-
 from pjrtwheel.backend import KERNELS_SUFFIX, load_backends
 from pjrtwheel.console import print_text
 from pjrtwheel.errors import count, fit
@@ -90,7 +88,7 @@ def execute_index(args: argparse.Namespace) -> int:
     projects, others = write_index(dist, output, yanked, closure)
     for project in projects:
         print_text(f"{project.name}: {count(len(project.files), 'file')}, {', '.join(project.versions)}")
-    if doubled := [p.name for p in projects if len({Version(v).public for v in p.versions}) < len(p.versions)]:
+    if doubled := [project.name for project in projects if project.is_doubled]:
         print(f"warning: {fit(doubled)}: of two sets of a release, installers take the last", file=sys.stderr)
     for name in find_unlisted(dist, projects):
         print(f"warning: {name} is not in the index: release.json does not list it", file=sys.stderr)

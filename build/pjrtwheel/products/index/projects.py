@@ -91,6 +91,11 @@ class Project:
         """Its versions from the oldest."""
         return tuple(dict.fromkeys(str(file.version) for file in self.files if file.filename.endswith(".whl")))
 
+    @property
+    def is_doubled(self) -> bool:
+        """Whether it has two versions of one release, of which installers take the last."""
+        return len({file.version.public for file in self.files}) < len(self.versions)
+
 
 def offer_file(file: IndexFile, *, metadata: bytes = b"", **more: Any) -> IndexedFile:
     """Return a file for an index of ours; what METADATA says counts, where it is at hand."""
