@@ -207,7 +207,7 @@ def open_folder(settings: Mapping[str, str], tag: str) -> StaticFolder:
     """
     if Path(tag).name != tag or tag.startswith("."):
         raise UsageError(f"{tag!r} cannot be the name of a folder")
-    folder = Path(settings["site"]).absolute()
+    folder = Path(settings["site"]).resolve()
     if (folder / JSON_PAGE).exists():
         raise UsageError(f"{folder} is an index, not a folder of releases", remedy="name another folder with --site")
     return StaticFolder(folder, tag)
