@@ -18,9 +18,10 @@ from pjrtwheel.attest.release_folder import ReleaseFolder
 from pjrtwheel.errors import PublishError, WheelError, count, fit, shorten
 from pjrtwheel.fetch.listing import IndexFile
 from pjrtwheel.files import hash_file, require_space
-from pjrtwheel.publish.destinations import Destination, Place, check_limits
+from pjrtwheel.publish.destinations import Destination, DestinationKind, Place, check_limits
 from pjrtwheel.publish.plan import LocalFile, Plan, find_differences, format_plan, make_plan, projects_of
 from pjrtwheel.record.entries import Entry
+from pjrtwheel.sets.tags import find_project
 from pjrtwheel.wheel.names import METADATA_SUFFIX
 from pjrtwheel.wheel.unpack import read_metadata
 
@@ -175,12 +176,10 @@ def publish_release(publication: Publication, stage: Publication | None, *, dry_
         PublishError: The destination or the stage refused, failed or differs.
         UsageError: It is not known where files are uploaded to.
     """
-    place, release = publication.place, publication.release
-    tag = release.tag
+    place, release, tag = publication.place, publication.release, publication.release.tag
     plan = publication.examine()
     destination = publication.destination.name
-    for line in format_plan(f"{tag} to {destination}", plan):
-        print(line)
+    print("\n".join(format_plan(f"{tag} to {destination}", plan)))
     if plan.problems:
         raise PublishError(
             f"{tag} cannot be published to {destination}; nothing was sent",
@@ -197,6 +196,8 @@ def publish_release(publication: Publication, stage: Publication | None, *, dry_
         return
     publication.send(plan, _take_from_stage(stage) if stage else {})
     print(f"{tag} is at {place.address}, read back as SHA256SUMS has it")
+    if publication.destination.kind is not DestinationKind.GITHUB and not find_project(tag):
+        print(f"next: ./noxw verify_installs --index {place.address}")
 
 
 def _check_stage(stage: Publication) -> None:

@@ -50,9 +50,8 @@ def render_pages(projects: Sequence[Project]) -> dict[str, bytes]:
     proofs = {release.jax: f"{FOLDER}/proofs{release.suffix}.html" for release in releases}
     wrapped = [project for project in projects if not any(file.entry for file in project.files)]
     install, page = templates.get_template("install.html"), templates.get_template("wheel.html")
-    pages = {
-        MAIN_PAGE: install.render(page="install", base=f"{FOLDER}/", home=MAIN_PAGE, pages=proofs, wrapped=wrapped)
-    }
+    here = {"page": "install", "base": f"{FOLDER}/", "home": MAIN_PAGE, "pages": proofs, "wrapped": wrapped}
+    pages = {MAIN_PAGE: install.render(here)}
     labels = group((target, accelerator.label) for accelerator in form.accelerators for target in accelerator.targets)
     families = {target: " or ".join(named) for target, named in labels.items()}
     for release in releases:
