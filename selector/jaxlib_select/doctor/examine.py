@@ -29,7 +29,7 @@ from jaxlib_select.doctor.report import Report, sort_findings
 from jaxlib_select.errors import InstallError
 from jaxlib_select.facts import OURS, UPSTREAM, Facts, facts_about
 from jaxlib_select.installed.environment import Environment, this_environment
-from jaxlib_select.installed.plugins import Lock, Plugin, find_plugins, locate, read_lock
+from jaxlib_select.installed.plugins import Lock, Plugin, find_plugins, locate, read_lock, set_version
 from jaxlib_select.machine import detect
 from jaxlib_select.machine.model import Machine
 
@@ -110,10 +110,10 @@ def _keep_set(decision: Decision | None, *locks: Lock | None) -> Decision | None
     """Return a decision about the set of that release that is installed: its label may be another than in the facts."""
     if decision is None or decision.provider != OURS:
         return decision
-    versions = sorted({lock.version for lock in locks if lock and lock.release == release_of(decision)})
-    plugin = {text: text.partition("==")[0] for text in decision.requirements if name_of(text) == decision.package}
-    ours = {text: f"{name}=={version}" for version in versions[-1:] for text, name in plugin.items()}
-    return replace(decision, requirements=tuple(ours.get(text, text) for text in decision.requirements))
+    version = set_version(release_of(decision), *locks)
+    ours = {text for text in decision.requirements if version and name_of(text) == decision.package}
+    kept = (f"{text.partition('==')[0]}=={version}" if text in ours else text for text in decision.requirements)
+    return replace(decision, requirements=tuple(kept))
 
 
 def _judge_from_outside(plugin: Plugin, jaxlib: Lock | None, environment: Environment) -> Plugin:

@@ -16,7 +16,7 @@ from jaxlib_select.doctor.predict import Conditions, Prediction, is_candidate
 from jaxlib_select.doctor.report import ERROR, NO_REMEDY, WARNING, Remedy
 from jaxlib_select.facts import OURS, Facts, load_facts
 from jaxlib_select.installed.environment import Environment, judge_python
-from jaxlib_select.installed.plugins import Lock, Plugin
+from jaxlib_select.installed.plugins import Lock, Plugin, set_version
 from jaxlib_select.names import belongings
 from jaxlib_select.versions import read_version
 
@@ -189,11 +189,11 @@ class Examination:
         """
         if name == "jax" or release is None:
             return release
-        locks = [lock for lock in (self.jaxlib, *(plugin.lock for plugin in self.plugins)) if lock is not None]
-        here = sorted({lock.version for lock in locks if lock.release == release})
+        if here := set_version(release, self.jaxlib, *(plugin.lock for plugin in self.plugins)):
+            return here
         backends = self.facts.of(self.provider).backends
         known = [backend.version for backend in backends if backend.version.partition("+")[0] == release]
-        return (here or known or [release])[-1]
+        return (known or [release])[-1]
 
     def _complete(self) -> Remedy:
         """Return what installs what belongs here, else JAX and jaxlib of the release that one of them has."""

@@ -255,6 +255,11 @@ def read_lock(package: Path | None) -> Lock | None:
         return None
 
 
+def set_version(release: str, *locks: Lock | None) -> str | None:
+    """Return the version of the set that is installed of a release, by the locks of its wheels; None if none is."""
+    return max((lock.version for lock in locks if lock is not None and lock.release == release), default=None)
+
+
 def locate(environment: Environment, module: str) -> Path | None:
     """Return the folder of a package or the file of a module; None if it cannot be imported."""
     relative = module.replace(".", "/")

@@ -189,7 +189,7 @@ def test_a_build_that_gives_less_or_fails_is_no_success(
     [
         ({"commit": "e" * 40}, "prebuilt", "e" * 40),
         ({"dirty": True}, "prebuilt", TAG),
-        ({}, "source", "jaxlib for linux_x86_64"),
+        *(({}, given, "jaxlib for linux_x86_64") for given in ("source", f"source-{'a' * 64}", f"file-{'a' * 64}")),
     ],
 )
 def test_what_cannot_be_built_again_is_refused_before_anything_is_built(

@@ -37,7 +37,7 @@ def test_a_release_arrives_whole_and_in_order(publish: Publish, server: UploadSe
     before = sorted(folder.iterdir())
     printed = publish(folder)
     next_step = f"next: ./noxw verify_installs --index {server.url}simple/"
-    assert (printed.err, printed.out.splitlines()[-1]) == ("", next_step)
+    assert (printed.status, printed.err, printed.out.splitlines()[-1]) == (0, "", next_step)
     assert (server.uploads, server.downloads) == (ORDER, ORDER)
     assert server.files == bytes_of(folder, ORDER)
     assert (publish(folder).status, server.uploads, server.downloads) == (0, ORDER, ORDER * 2)
